@@ -2,35 +2,25 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createOwner as createOwnerOf, type Owner as OwnerOf } from '@intake/runtime'
 
-/**
- * Stops everything that was started, in reverse order, once: at the end, on failure, on a signal.
- */
-export interface Owner {
-  add(end: () => Promise<unknown>): void
+export interface Owner extends Pick<OwnerOf, 'add' | 'end'> {
   /** Aborted when stopping begins, so that pending starts give up. */
   signal: AbortSignal
-  end(): Promise<void>
 }
 
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export function createOwner(): Owner {
-  const ends: (() => Promise<unknown>)[] = []
+  const { add, end } = createOwnerOf((error) => console.error(error))
   const controller = new AbortController()
-  let ending: Promise<void> | undefined
-
-  async function endAll(): Promise<void> {
-    controller.abort(new Error('interrupted'))
-    for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
-      await end().catch((error: unknown) => console.error(error))
-    }
-  }
-
   return {
-    add: (end) => void ends.push(end),
+    add,
     signal: controller.signal,
-    end: () => (ending ??= endAll()),
+    end() {
+      controller.abort(new Error('interrupted'))
+      return end()
+    },
   }
 }
 

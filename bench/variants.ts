@@ -191,8 +191,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
-  // `time` must be the time that is in the id. Benthos has no function to read it, so ClickHouse
-  // does.
+  // Replaces the default of `time`, because `time` must be the time in the id. Benthos has no
+  // function to read it, so ClickHouse does.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-/** Name to the tools that a part needs, and its tests. */
+/** The parts by name: the tools that each needs, and its tests. */
 const parts = {
   'generated-kotlin': {
     tools: ['java', 'mvn'],

@@ -1,5 +1,5 @@
-// The checks and the tests, also on a fresh clone. The last line is `N passed, N failed`: the
-// assertions of the tests, and each check as one more.
+// Runs the checks and the tests, also on a fresh clone. The last line is `N passed, N failed`. N
+// counts the assertions of the tests, plus one for each check.
 //
 // npm test                    the checks and the quick test files
 // npm test -- path ...        the checks and these test files

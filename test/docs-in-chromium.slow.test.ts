@@ -8,10 +8,13 @@ import { startGateway } from '../gateway/test/support.ts'
 
 const executablePath = findChromium()
 const minuteMs = 60_000
-/** With the path of a folder, the test writes the picture of docs/images into it. */
+/** If this is the path of a folder, the test writes the picture for docs/images into it. */
 const { PICTURES } = process.env
 
-/** What the rendered page is. Violations of its policy are errors of the console. */
+/**
+ * Describes the rendered page. The browser reports violations of the page's policy as console
+ * errors.
+ */
 const inspection = `({
   overflow: document.documentElement.scrollWidth - innerWidth,
   background: getComputedStyle(document.querySelector('pre')).backgroundColor,

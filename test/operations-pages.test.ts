@@ -43,7 +43,7 @@ t.test('every page that a log line or an error names exists', async (t) => {
 })
 
 t.test('every line at level warn, error and fatal names a page', async (t) => {
-  // Matches each call up to the text of its line.
+  // Matches each log call up to the first quote, where its message begins.
   const lines = source.match(/\blog(?:\.(?:warn|error|fatal)|\[level\])\([^'`]*/g) ?? []
   t.ok(lines.length >= 20, `${lines.length} lines`)
   for (const line of lines) t.match(line, /\bhelp\b/, line)

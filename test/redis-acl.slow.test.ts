@@ -26,7 +26,8 @@ writeFileSync(
   acl.replaceAll(/>([A-Z]+)_PASSWORD/g, (_, user: string) => `>${passwordOf(user.toLowerCase())}`),
 )
 const [redisPort, replicaPort, gatewayPort] = (await freePorts(3)) as [number, number, number]
-// Later lines override earlier ones: an empty requirepass, and replication by the administrator.
+// Redis uses the last value of a setting. These lines clear the password and let the replica log in
+// as the administrator.
 const aclConfig = [
   'requirepass ""',
   'masteruser default',

@@ -1,4 +1,4 @@
-// No queue: one ClickHouse insert per request. (The embedded ClickHouse has no asynchronous
+// Uses no queue: one ClickHouse insert per request. (The embedded ClickHouse has no asynchronous
 // inserts.)
 import { serveLogs } from './log-server.ts'
 import { openTable } from './table.ts'

@@ -1,4 +1,4 @@
-// Jobs of one event each. They are collected until there are 1,000 or 100 ms have passed; one
+// Each job has one event. Jobs are collected until there are 1,000 or 100 ms have passed; one
 // insert stores them all, then they complete.
 import { Worker, type Job } from 'bullmq'
 import { connect, eventQueue } from './queue.ts'

@@ -46,7 +46,10 @@ function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict
   return high <= limit ? 'ok' : 'cannot tell'
 }
 
-/** How many of the smallest averages are left out below the bound, and the bound's confidence. */
+/**
+ * How many of the smallest averages (and as many of the largest) lie outside the bounds, and the
+ * confidence that results.
+ */
 function boundsOf(count: number): { leftOut: number; confidence: number } {
   const ways = waysToRankSum(count)
   let leftOut = 0
@@ -60,7 +63,7 @@ function boundsOf(count: number): { leftOut: number; confidence: number } {
   return { leftOut, confidence: 1 - error }
 }
 
-/** For every sum, how many subsets of the ranks 1 to `count` have it. */
+/** For every sum, how many subsets of the ranks 1 to `count` have this sum. */
 function waysToRankSum(count: number): number[] {
   let ways = [1]
   for (let rank = 1; rank <= count; rank++) {

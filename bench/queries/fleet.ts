@@ -1,3 +1,4 @@
+import { dayMs } from '@intake/contract'
 import { appVersions, models, networks, screens } from '../vocabulary.ts'
 
 /**
@@ -13,7 +14,6 @@ export interface Fleet {
 }
 
 export const fleetDays = 90
-export const dayMs = 86_400_000
 const eventsPerSession = 20
 const devices = 100_000
 

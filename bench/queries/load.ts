@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dayMs, feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
+import { dayMs } from '@intake/contract'
+import { feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
 
 const insertsMax = 200
 const rowsPerInsertMin = 20_000

@@ -44,7 +44,7 @@ interface Latencies {
   p999: number
 }
 
-/** A chart with one bar of Intake per load and percentile, and a line for `bare`. */
+/** A chart of latencies. Bars: Intake per load and percentile. Line: the same of `bare`. */
 export function latencyBars(levels: LatencyLevel[]): Plot {
   const groups = levels.flatMap(({ label, intake, bare }) =>
     (['p50', 'p99', 'p999'] as const).map((point) => ({

@@ -5,13 +5,14 @@ import { build } from 'esbuild'
 import { minify } from 'terser'
 
 /**
- * Properties that only the client's own modules use. None is a name of the DOM, of the interface, of
- * the wire or of what is stored, because another release has to read that.
+ * Properties that only the client's own modules use, so they may be renamed. Names of the DOM, of
+ * the public interface, of requests and of stored data must stay: other programs, or another
+ * release, read them.
  */
 const internal =
   'monotonic setIdleTimeout sendsAtPageEnd writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures mayLeave numbered memory wasOpen attempted decision hasUnsaved unsaved oldest isUrgent leavePage senderOf newId logDevice isRunning canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport'
 
-/** @returns {Promise<string>} */
+/** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('src/web/index.ts', import.meta.url))],

@@ -18,7 +18,7 @@ const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const generator = 'org.openapitools:openapi-generator-cli:7.25.0'
 /** Runs Maven and Java, which take a minute or two when they have to fetch everything. */
 const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
-// Without its daemon: that would keep two gigabytes after the build.
+// Switches the Kotlin daemon off, because it would keep two gigabytes after the build.
 const maven = (...args: string[]) =>
   run('mvn', ['-B', '-q', '-Dkotlin.compiler.daemon=false', ...args], options)
 

@@ -5,11 +5,11 @@ import type { Event } from '../faults/kit/history.ts'
 export interface Counts {
   acknowledged: number
   visible: number
-  /** Acknowledged, and not visible. */
+  /** The number of acknowledged records that are not visible. */
   lost: number
-  /** Visible more than once. */
+  /** The number of records that are visible more than once. */
   doubled: number
-  /** Attempts with `outcome_unknown` or without a response. */
+  /** The number of attempts with `outcome_unknown` or without a response. */
   unknown: number
   refused: number
 }

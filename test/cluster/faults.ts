@@ -8,11 +8,11 @@ import type { Topology } from './topologies.ts'
 export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
-/** A time shorter than that after which the other servers count a silent server as failed. */
+/** Shorter than the time after which the other servers consider a silent server failed. */
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
-  /** Data that it had written to its sockets still arrives, because its machine is alive. */
+  /** The machine stays alive, so data that the server had written to its sockets still arrives. */
   async killed(topology, shard) {
     const primary = await topology.primaryOf(shard)
     await primary.process.kill()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { limits } from '@intake/contract'
+import { dayMs, limits } from '@intake/contract'
 import { bucketsOf, defineReserve, levelsMax, type ReserveCall } from '@intake/identity'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
@@ -10,7 +10,6 @@ import { createReservations } from '../simulation/reservations.ts'
 const calls = 20_000
 /** The number of keys, enough to fill hashes of the first levels. */
 const keysMax = 4_000
-const dayMs = 86_400_000
 
 interface Compared {
   call: ReserveCall

@@ -6,8 +6,7 @@ import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Order, AttackResult } from './attack-process.ts'
 
-// A real attacker has its own machine. Here it must not take the gateway's CPU, whose priority may
-// be low already.
+// Runs at lower priority than the gateway, which may itself be niced.
 setPriority(Math.min(getPriority() + 5, constants.priority.PRIORITY_LOW))
 
 function tell(outcome: AttackResult): void {

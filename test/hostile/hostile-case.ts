@@ -25,7 +25,7 @@ export interface HostileCase<Seen extends Facts = Facts> {
   attackMs?: number
   /** The least `sent` for which the case proves something; default 4. */
   sentMin?: number
-  /** Default 900. */
+  /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number

@@ -16,7 +16,7 @@ export interface RunOptions {
   stage: Stage
   /** Number of the case in the run; unique. */
   run: number
-  /** Default: the duration that the case has. */
+  /** The duration of the attack. Default: that of the case. */
   attackMs?: number
   /**
    * Number of records that the innocent sender sends after the attack, 20 a second. Before the

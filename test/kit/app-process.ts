@@ -30,7 +30,7 @@ export interface AppProcess {
   freeze(): void
   /** Sends SIGCONT. */
   thaw(): void
-  /** Works only if the process was started with `preloadArgs`. */
+  /** Sends an order to the process, which must have been started with `preloadArgs`. */
   tell(order: Order): void
   /**
    * Sends SIGTERM, also to a frozen process, and SIGKILL after a minute; resolves to the exit code.

@@ -16,7 +16,7 @@ export interface CollectedSpan {
   links: { traceId: string; spanId: string }[]
   attributes: Record<string, string | number | undefined>
   isError: boolean
-  /** In nanoseconds since 1970. */
+  /** When the span began, in nanoseconds since 1970. */
   startedAt: bigint
   endedAt: bigint
 }

@@ -7,7 +7,9 @@ import { reset } from './reset.ts'
 export interface Network {
   latencyMs?: number
   jitterMs?: number
-  /** Holds bytes to the server until healed, like a network that loses every packet. */
+  /**
+   * Holds bytes to the server until the network is healed, like a network that loses every packet.
+   */
   holdRequests?: boolean
   holdAnswers?: boolean
   /** Requests pass; the first response is dropped and the connection cut. */

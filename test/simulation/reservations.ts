@@ -1,3 +1,4 @@
+import { dayMs } from '@intake/contract'
 import { bucketFieldsMax, levelsMax, type ReserveCall, type ReserveReply } from '@intake/identity'
 import type { World } from './world.ts'
 
@@ -12,8 +13,6 @@ export interface Reservations {
 }
 
 type Buckets = Map<string, Map<string, Buffer>>
-
-const dayMs = 86_400_000
 
 export function createReservations(
   world: Pick<World, 'design' | 'wallMs'>,

@@ -42,7 +42,7 @@ export function createWorker(options: {
       code.worker.startWorker({
         sources: { logs, feedback: sourceOf('feedback'), outcomes: noJobs },
         store,
-        metrics: createWorkerMetrics(new Registry()),
+        events: createWorkerMetrics(new Registry()),
         note() {},
         log: { info: note, warn: note, error: note } as unknown as Logger,
         onError: (error) => note(undefined, error.message),

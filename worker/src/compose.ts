@@ -76,7 +76,7 @@ export async function compose(context: Context): Promise<void> {
     },
     store: connections.clickhouse,
     announceFeedback: webhook?.announce,
-    metrics: watch.metrics,
+    events: watch.metrics,
     refusals,
     note: watch.problems.note,
     log,

@@ -18,7 +18,7 @@ export interface Arrival {
 }
 
 export interface Terms {
-  /** How long records are kept, in milliseconds; undefined: without limit. */
+  /** How long records are kept, in milliseconds; undefined for no limit. */
   retentionMs: number | undefined
   /** When the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number

@@ -121,7 +121,10 @@ function parseExact(text: string): unknown {
   throw new IntakeError('body_too_large', detail)
 }
 
-/** Clients that write HTTP by hand forget the length, and the body then counts as empty. */
+/**
+ * Explains a likely cause: clients that write HTTP by hand forget the length, and the body then
+ * counts as empty.
+ */
 const emptyBody =
   'There is no JSON: send Content-Length, in bytes, or Transfer-Encoding: chunked, with the body.'
 

@@ -10,7 +10,7 @@ export interface Image {
   /** Determined from the bytes, never from the file name or the declared type. */
   contentType: string
   extension: string
-  /** In hexadecimal. */
+  /** The hash of the content, in hexadecimal. */
   sha256: string
 }
 

@@ -37,7 +37,7 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: () => number
-  /** How long records are kept; undefined: without limit. */
+  /** How long records are kept; undefined for no limit. */
   retentionMs: number | undefined
   fingerprint: () => string
   deadline: number

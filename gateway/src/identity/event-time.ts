@@ -8,7 +8,7 @@ function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
 /**
  * How old an event may be: 30 days, or less if records are dropped earlier.
  *
- * @param retentionMs undefined: records are kept without limit
+ * @param retentionMs undefined if records are kept without limit
  */
 function ageMax(retentionMs: number | undefined): number {
   return Math.min(limits.eventAgeMs, retentionMs ?? Infinity)
@@ -19,7 +19,7 @@ function ageMax(retentionMs: number | undefined): number {
  *
  * @param timestamp ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
- * @param retentionMs undefined: records are kept without limit
+ * @param retentionMs undefined if records are kept without limit
  */
 export function eventTimeMs(
   timestamp: string | null | undefined,
@@ -37,7 +37,7 @@ export function eventTimeMs(
  * first attempt.
  *
  * @param id UUIDv7
- * @param retentionMs undefined: records are kept without limit
+ * @param retentionMs undefined if records are kept without limit
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */
 export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {

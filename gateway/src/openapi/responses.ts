@@ -24,7 +24,7 @@ const referTo = (names: readonly (keyof typeof headers)[]) =>
 
 const rateHeaders = referTo(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
 
-/** Status to the codes that it can have. */
+/** The error codes of each status. */
 const codesByStatus = new Map<number, ErrorCode[]>()
 for (const [code, { status }] of Object.entries(errorCatalogue) as [
   ErrorCode,
@@ -45,7 +45,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
     description: names.join(' '),
     headers: {
       ...(isRetryable && referTo(['Retry-After'])),
-      // A response has them once the API key has been found valid.
+      // A response has these headers if the API key was found valid.
       ...(!codes.includes('unauthorized') && rateHeaders),
     },
     content: {

@@ -38,11 +38,11 @@ const named = {
 const { refer, define } = createSchemaWriter({
   names: new Map<object, string>([
     ...Object.entries(named).map(([name, schema]) => [schema, name] as const),
-    // A single event may have anything as id or timestamp, but means the same by them.
+    // `POST /api/log` accepts any id and timestamp, but a valid one means the same as in a batch.
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),
-  // The files of the form are the attachments.
+  // Left out, because the files of the form are its attachments.
   undocumented: new Set([feedback.properties.attachments]),
 })
 

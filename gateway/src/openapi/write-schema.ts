@@ -12,6 +12,19 @@ export interface Schema {
 
 /** Keywords that every generator understands and that do not change a generated type. */
 const keptKeywords = ['description', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
+/** Keywords that the document does not need, or that the rules below replace. */
+const replacedKeywords: ReadonlySet<string> = new Set([
+  'type',
+  'properties',
+  'required',
+  'items',
+  'anyOf',
+  'const',
+  'format',
+  'pattern',
+  'additionalProperties',
+  'default',
+])
 const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', number: 'double' }
 
 /**
@@ -45,6 +58,7 @@ export function createSchemaWriter(options: {
   function define(contractSchema: object): Schema {
     const schema: Schema = { ...contractSchema }
     const { anyOf } = schema
+    for (const one of [schema, ...(anyOf ?? [])]) requireKnown(one)
     const whole = anyOf === undefined ? schema : { ...joinVariants(anyOf), ...keywordsOf(schema) }
     const type = typeOf(whole)
     const defined: Schema = { type, ...keywordsOf(whole), ...formatOf(type, whole) }
@@ -63,6 +77,15 @@ export function createSchemaWriter(options: {
   }
 
   return { refer, define }
+}
+
+/** @throws {Error} for a keyword without a rule, which the document would otherwise lose */
+function requireKnown(schema: Schema): void {
+  const kept: readonly string[] = keptKeywords
+  const unknown = Object.keys(schema).filter(
+    (keyword) => !kept.includes(keyword) && !replacedKeywords.has(keyword),
+  )
+  if (unknown.length > 0) throw new Error(`no rule for the keyword ${unknown.join(', ')}`)
 }
 
 function keywordsOf(schema: Schema): Schema {

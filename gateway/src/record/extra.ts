@@ -5,7 +5,8 @@ import type { Extra } from './row.ts'
 /**
  * Finds the fields that have no column, so that no field is lost.
  *
- * @returns a map without a prototype, where `__proto__` is an ordinary field; undefined: none
+ * @returns a map without a prototype, where `__proto__` is an ordinary field; undefined if all
+ *   fields have columns
  */
 export function unknownFields(value: object, known: ReadonlySet<string>): Extra {
   let unknown: Extra

@@ -1,5 +1,5 @@
 import type { PolledCheck, Problems } from '@intake/health'
-import { startProblems } from '@intake/health'
+import { joinDetails, startProblems } from '@intake/health'
 import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
 import type { Admission } from '../admission/admission.ts'
@@ -44,7 +44,7 @@ export function startGatewayProblems(options: {
     checks: {
       // While some servers are unusable, the shards of the log queue and the reservations on the
       // others are used.
-      redis_connection: () => joined([redisConnection() ?? [], redisPoll.unusableServers()].flat()),
+      redis_connection: () => joinDetails([redisConnection(), ...redisPoll.unusableServers()]),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full() {
@@ -54,7 +54,7 @@ export function startGatewayProblems(options: {
         const percent = Math.round(memoryUsed * 100)
         return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
       },
-      keys_full: () => joined(ledger.full()),
+      keys_full: () => joinDetails(ledger.full()),
       clock_skew: () => admission.clockSkew(),
       object_store: bucket.problem,
     },
@@ -66,8 +66,4 @@ export function startGatewayProblems(options: {
     log,
     metrics,
   })
-}
-
-function joined(reasons: string[]): string | undefined {
-  return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ')
 }

@@ -14,7 +14,7 @@ declare module 'fastify' {
  * Traces the requests of its scope. A `traceparent` of the client is ignored, because otherwise
  * anybody with an API key could decide what is traced.
  *
- * @param options.tracing undefined: traces are off
+ * @param options.tracing undefined if traces are off
  */
 export const traceRequests = fp(
   async (app: FastifyInstance, { tracing }: { tracing: Tracing | undefined }) => {

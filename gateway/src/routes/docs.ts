@@ -29,6 +29,6 @@ export function docsRoute(app: FastifyInstance, { url }: { url: string }): void 
   })
 }
 
-/** The sign `$` has a meaning in a replacement. */
+/** Also escapes `$`, which is special in the replacement text of `replaceAll`. */
 const escapeHtml = (text: string) =>
   text.replaceAll(/[&<>"'$]/g, (sign) => `&#${sign.charCodeAt(0)};`)

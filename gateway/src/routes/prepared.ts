@@ -16,7 +16,7 @@ export function preparedRoute(
   const compressed = gzipSync(body, { level: 9 })
   const gzip = { body: compressed, etag: etagOf(compressed) }
 
-  // Not the HEAD route that Fastify makes of a GET route: it gives 304 a length of 0.
+  // A separate HEAD route: the one that Fastify derives from a GET route gives 304 a length of 0.
   app.route({
     method: ['GET', 'HEAD'],
     url,
@@ -40,7 +40,7 @@ export function preparedRoute(
 const etagOf = (body: Buffer) =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 
-/** Whether an `Accept-Encoding` names gzip, and not with a weight of zero. */
+/** Whether an `Accept-Encoding` allows gzip: names it, and with a weight above zero. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   return /(^|,)\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[^,]*)?(,|$)/i.test(String(header ?? ''))
 }

@@ -79,7 +79,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
   const payload = gzipSync(JSON.stringify(batch([{ event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
-  // Accepted requests keep their bytes until another request is refused.
+  // `holdFrames` keeps the accepted requests, and their bytes, until `release`.
   const sent = [large(), large(), large()]
   t.equal((await Promise.race(sent)).statusCode, 503)
   gateway.release()
@@ -89,8 +89,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
 })
 
 t.test('503 busy while requests of disconnected clients are still processed', async (t) => {
-  // Three tenths are for logs, two thirds of that for one API key: 45 MiB, enough for two bodies
-  // of 2 MiB that inflate to 15.
+  // Budget of one key: 226 MiB × 3/10 × 2/3 = 45 MiB; each body takes 2 + 15.
   const env = { BYTES_IN_FLIGHT_MAX: String(226 * 1024 * 1024) }
   const blank = Buffer.from(randomBytes(64 * 1024).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a)))
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }])) + String(blank).repeat(240))
@@ -124,8 +123,7 @@ t.test('503 busy while requests of disconnected clients are still processed', as
 })
 
 t.test('a body of unknown length is charged for arrived bytes, not for its limit', async (t) => {
-  // Three tenths are for logs, two thirds of that for one API key: 45 MiB, eleven times the largest
-  // body.
+  // Budget of one key: 3/10 × 2/3 of the bytes = 45 MiB, eleven times the largest body.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(226 * 1024 * 1024),
     ATTACHMENT_BYTES_MAX: '1000000',

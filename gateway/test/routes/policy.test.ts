@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { dayMs } from '@intake/contract'
 import { batch, send as sendBatch } from '../batches.ts'
 import { file, payload, send as sendForm } from '../forms.ts'
 import { createIdentity } from '@intake/identity'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
 const isSuppressed = ({ unique_user_id }: { unique_user_id: string }) => unique_user_id === 'user-1'
 
 async function sendLog({ app }: TestGateway, body: object, key?: string) {

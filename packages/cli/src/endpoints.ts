@@ -57,9 +57,9 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 }
 
 /**
- * Takes settings that the environment does not set from the running stack, unless the environment
- * names services of its own. If a file with a URL has changed since the stack started, its current
- * content is used.
+ * Fills in settings that the environment lacks, with those of the running stack; does nothing if
+ * the environment names services of its own. If a file with a URL has changed since the stack
+ * started, its current content is used.
  */
 export function adoptSettings(): void {
   const { env } = process

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { dayMs } from '@intake/contract'
 import { addDeadLetter, listDeadLetters, readDeadLetterPages } from '@intake/records'
 import { ClickHouseError, isoTime } from '@intake/clickhouse'
 import { member, timeZones } from '../../schema/test/fixture.ts'
@@ -8,7 +9,6 @@ import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 
 const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
 const minuteMs = 60_000
-const dayMs = 86_400_000
 
 /** Sets the machine's time zone for this process and the commands that it starts. */
 function moveMachine(t: Test, timeZone: string): void {

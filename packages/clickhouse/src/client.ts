@@ -23,7 +23,8 @@ export interface ClickHouseOptions {
   /** Start with a random URL of several, so that processes share the servers. Default false. */
   spread?: boolean
   /**
-   * The cluster that has the tables, by its name in `remote_servers`; undefined: a single server.
+   * The cluster that has the tables, by its name in `remote_servers`; undefined for a single
+   * server.
    */
   cluster?: string | undefined
   /** How many replicas of a shard must have rows before `insertGzip` resolves; default one. */
@@ -54,7 +55,7 @@ export interface InsertGzip {
 
 /** Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`. */
 export interface ClickHouse {
-  /** The cluster that has the tables; undefined: a single server. */
+  /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
   /**
    * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported

@@ -2,9 +2,9 @@ import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 
 /**
- * An entry of the package as one file, as an app's bundler makes it.
+ * Bundles an entry of the package into one file, as an app's bundler does.
  *
- * @param options.globalName for a script that is no module
+ * @param options.globalName the global variable with its exports, for a script that is not a module
  */
 export async function bundleEntry(
   entry: 'web' | 'react-native',

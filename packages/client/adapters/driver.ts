@@ -1,4 +1,4 @@
-/** What the conformance suite sends with `/init`. */
+/** The options that the conformance suite sends with `/init`. */
 export interface InitOptions {
   url: string
   apiKey: string
@@ -34,14 +34,14 @@ export interface Driver {
     attachments: SentAttachment[],
   ): Promise<{ id: string }>
   flush(timeoutMs: number): Promise<{ left: number }>
-  /** As `stats` of the client. */
+  /** Resolves to the result of the client's `stats`. */
   state(): Promise<unknown>
   optOut(): Promise<void>
   optIn(): Promise<void>
-  /** Resolves when the sender certainly sends nothing more. */
+  /** Ends the sender without warning. Resolves when it certainly sends nothing more. */
   kill(): Promise<void>
   pageEnd?(): Promise<void>
-  /** Kills it and empties its storage. */
+  /** Kills the sender and empties its storage. */
   clear(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
-// The adapter of one of the clients, for the conformance suite: `web`, `node` or `react-native`.
+// The adapter for the conformance suite. Its argument chooses the client: `web`, `node` or
+// `react-native`.
 import { createProcessDriver } from './process-driver.ts'
 import { serveDriver } from './serve-driver.ts'
 import { createWebDriver, pageFiles } from './web-driver.ts'

@@ -1,5 +1,5 @@
-// A process with the client for React Native, in a context that has nothing but timers, `fetch` and
-// `FormData` as React Native has them. AsyncStorage is a folder with a file for each key.
+// A process with the client for React Native. Its context has only timers, `fetch` and `FormData`,
+// as React Native has them. AsyncStorage is a folder with a file for each key.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 export type Methods = Record<string, (...args: never[]) => unknown>
 
-/** Lets the parent process call methods by messages. It ends with its parent. */
+/** Lets the parent process call methods by messages. This process ends when its parent does. */
 export function serveCalls(methods: Methods): void {
   process.on('message', ({ id, method, args }: { id: number; method: string; args: never[] }) => {
     void (async () => {

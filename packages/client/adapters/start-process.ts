@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 
 export interface ClientProcess {
   call<Result = unknown>(method: string, ...args: unknown[]): Promise<Result>
-  /** Ends it without a word, at once. */
+  /** Ends the process at once, without warning. */
   kill(): Promise<void>
   exited: Promise<unknown>
 }
 
-/** Starts a process with a client, of this folder. */
+/** Starts a process that runs a client, from a script in this folder. */
 export function startClientProcess(
   script: 'node-process.ts' | 'react-native-process.ts',
 ): ClientProcess {

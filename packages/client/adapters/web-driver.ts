@@ -4,7 +4,7 @@ import { bundleEntry } from './bundle.ts'
 import type * as web from '../src/web/index.ts'
 import type { Driver, InitOptions } from './driver.ts'
 
-/** What functions that run in the page see. */
+/** The globals that functions running in the page can use. */
 declare const window: PageWindow
 declare const IDBObjectStore: { prototype: { put(): void } }
 
@@ -14,7 +14,7 @@ export interface PageWindow {
   aheadMs: number
 }
 
-/** What the pages load. */
+/** The files that the pages load. */
 export const pageFiles = async (): Promise<Map<string, { type: string; body: string }>> =>
   new Map([
     ['/page', { type: 'text/html', body: '<!doctype html><script src="/client.js"></script>' }],

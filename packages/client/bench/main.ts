@@ -1,5 +1,5 @@
-// What the client costs: `npx tsx --conditions=intake:source packages/client/bench/main.ts`, with
-// `node --expose-gc` for the memory.
+// Measures what the client costs: `npx tsx --conditions=intake:source
+// packages/client/bench/main.ts`. To measure memory too, run it with `node --expose-gc`.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,10 @@ async function size(): Promise<void> {
   }
 }
 
-/** The CPU of single calls, in groups, because the clock is too coarse for one. */
+/**
+ * Measures the CPU time of single calls. Calls are timed in groups, because the clock is too coarse
+ * for one.
+ */
 async function cost(): Promise<void> {
   const client = createIntake({ ...blocked, storage: join(dir, 'cost') })
   const groups: number[] = []
@@ -44,7 +47,7 @@ async function cost(): Promise<void> {
   await client.shutdown({ timeoutMs: 0 })
 }
 
-/** A host that never answers, and 100,000 events. */
+/** Logs 100,000 events for a host that never responds. */
 async function blockedHost(): Promise<void> {
   const storage = join(dir, 'blocked')
   const client = createIntake({ ...blocked, storage })

@@ -1,8 +1,7 @@
 import t from 'tap'
+import { dayMs } from '../src/core/limits.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
 import { createHost, deviceUuid, serverStart } from './host.ts'
-
-const dayMs = 86_400_000
 
 t.test('an event becomes one row with its id, time, device, user and sequence', async (t) => {
   const host = createHost()
@@ -224,7 +223,7 @@ t.test(
       const host = createHost()
       host.ahead = 3 * dayMs
       const client = host.start()
-      // The gateway does not get it, which the client cannot know.
+      // The gateway does not get this request, which the client cannot know.
       if (first) host.server.faults.push('unreachable')
       client.log('tap')
       await host.time.advance(60_000)

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { createClock } from '../src/core/clock.ts'
+import { dayMs } from '../src/core/limits.ts'
 
-const dayMs = 86_400_000
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
-/** A device whose clock is ahead by `ahead`, and whose monotonic clock stands still in its sleep. */
+/** A device whose clock is ahead by `ahead`. Its monotonic clock stands still while it sleeps. */
 function createDevice(ahead: number) {
   const device = { ahead, elapsed: 0, asleep: 0 }
   const trueNow = () => serverStart + device.elapsed + device.asleep
@@ -13,7 +13,7 @@ function createDevice(ahead: number) {
     monotonic: () => device.elapsed,
   })
   const answer = () => clock.observe(trueNow(), 0)
-  /** An id made now, and how it would be corrected later. */
+  /** Makes an id now; returns a function that says how the id would be corrected later. */
   const note = () => {
     const idTime = clock.now()
     const era = clock.era()
@@ -44,11 +44,12 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // An hour behind could also be the sleep of a phone; then nothing was wrong.
+    // If the clock had been less than a day behind, the jump could also be a sleep of the phone:
+    // then nothing is corrected.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead
-    // A short jump ahead could be a sleep, too, until the next answer.
+    // A short jump ahead could also be a sleep, until the next response arrives.
     t.equal(note()(), ahead === 120_000 ? ahead : 0)
     answer()
     t.equal(clock.now(), trueNow(), 'and wrong again')

@@ -61,7 +61,7 @@ t.test(`${events} events become as many rows, each once`, async (t) => {
   }
 })
 
-/** Returns how many events the client has reported as stored. */
+/** Resolves to the number of events that the client has reported as stored. */
 async function sendThroughFaults(
   driver: Driver,
   options: { url: string; apiKey: string; bundleIdentifier: string; dataDir: string },
@@ -87,7 +87,7 @@ async function sendThroughFaults(
     stored += (await driver.logs(chunk, 'tap')).stored
     if (gatewayKills.has(round)) killGateway(dataDir)
     if (clientKills.has(round)) {
-      // In the middle of its requests.
+      // Not awaited, so that the kill comes in the middle of the requests.
       void driver.flush(1000).catch(() => undefined)
       await driver.kill()
       await start()

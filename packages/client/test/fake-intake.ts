@@ -1,7 +1,6 @@
+import { dayMs } from '../src/core/limits.ts'
 import type { Answer, OutgoingRequest, Transport } from '../src/core/ports.ts'
 import { timeOfUuid } from '../src/core/uuid.ts'
-
-const dayMs = 86_400_000
 
 export interface SentLog {
   id: string
@@ -20,28 +19,31 @@ export interface SentBatch {
 }
 
 /**
- * `lost`: the gateway gets the request, the client no answer. `unreachable`: neither. `halved`: a batch
- * of more than one event is too large.
+ * What goes wrong with a request. `lost`: the gateway gets the request, but the client gets no
+ * response. `unreachable`: not even the request arrives. `halved`: a batch of more than one event
+ * is refused as too large.
  */
 export type Fault = 'lost' | 'unreachable' | 'halved' | Partial<Answer>
 
 export interface FakeIntake {
   transport: Transport
-  /** The rows, by id: the first version of each. */
+  /** The rows by id, each with the first version that arrived. */
   rows: Map<string, SentLog & { batch: SentBatch }>
-  /** How often an event arrived that is a row already. */
+  /** How many events arrived again although their row existed. */
   repeats(): number
   feedback: { payload: string; attachments: readonly unknown[] }[]
   /** Bodies of all batches that arrived, in order. */
   batches: SentBatch[]
   requests: OutgoingRequest[]
-  /** What the next requests meet; nothing: success. */
+  /** The faults of the next requests, in order; without one a request succeeds. */
   faults: Fault[]
-  /** Chooses the code that an event is rejected with; undefined: it is accepted. */
+  /** Returns the code that an event is rejected with; undefined if it is accepted. */
   reject?: (log: SentLog) => string | undefined
 }
 
-/** What the gateway does with batches, as far as a client notices, with the server's clock. */
+/**
+ * Does what the gateway does with batches, as far as a client can notice, with the server's clock.
+ */
 export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0

@@ -12,9 +12,9 @@ export interface Host {
   time: TestClock
   server: FakeIntake
   storage: Storage
-  /** Milliseconds that the clock of the device is ahead. */
+  /** How many milliseconds the device's clock is ahead. */
   ahead: number
-  /** Starts a client with what the device has kept; the one before has ended without a word. */
+  /** Starts a client on the device's storage; the client before it has ended without warning. */
   start(options?: Partial<IntakeOptions>, ports?: Partial<Ports<unknown>>): Client<unknown>
 }
 
@@ -27,7 +27,7 @@ const baseOptions: IntakeOptions = {
   deviceUuid,
 }
 
-/** A device with a clock, storage in memory, and a server that it reaches. */
+/** A device with a clock and storage in memory, and a server that it can reach. */
 export function createHost(): Host {
   const time = createTestClock()
   const host: Host = {

@@ -11,10 +11,9 @@ export interface LossyProxy {
 }
 
 /**
- * A proxy before a gateway that loses the answers of a part of all requests, and serves files to
- * browsers.
+ * A proxy before a gateway. It loses the responses to some requests, and serves files to browsers.
  *
- * @param options.lossRate probability that an answer is lost
+ * @param options.lossRate probability that a response is lost
  */
 export async function startLossyProxy(
   t: Pick<Test, 'teardown'>,

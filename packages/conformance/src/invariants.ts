@@ -2,7 +2,7 @@ import { limits } from '@intake/contract'
 import type { SandboxRecord } from '@intake/sandbox'
 import type { Attempt } from './attempt.ts'
 
-/** The bodies of log requests stay below this size, as they are sent. */
+/** The limit for the bodies of log requests, as they are sent. */
 const logBytesMax = 200 * 1024
 const paths = new Set(['/api/log', '/api/log/batch', '/api/feedback'])
 

@@ -10,11 +10,11 @@ export class Failed extends Error {
 }
 
 const flushMs = 500
-/** Between two calls of `flush` that ended at once. */
+/** The pause after a call of `flush` that ended at once. */
 const flushPauseMs = 50
 export const day = 86_400_000
 
-/** Everything that a case works with. */
+/** The tools of a case. */
 export interface Trial {
   sender: Adapter
   sandbox: Pick<Sandbox, 'now' | 'url'>
@@ -29,7 +29,7 @@ export interface Trial {
   attempts(): readonly Attempt[]
   /** The attempts that hold an event with these params. */
   attemptsOf(n: number, event?: string): Attempt[]
-  /** Without the events of the sender itself. */
+  /** The stored records, without the sender's own events. */
   records(kind?: SandboxRecord['kind']): SandboxRecord[]
   /** The stored log events with these params. */
   stored(n: number, event?: string): SandboxRecord[]

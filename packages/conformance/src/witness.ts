@@ -5,7 +5,7 @@ import { readAttempt, type Attempt } from './attempt.ts'
 export interface Witness {
   /** Called by the sandbox for every request, and again whenever it has changed. */
   see(request: SeenRequest): void
-  /** In the order in which they began. */
+  /** The requests, in the order in which they began. */
   attempts(): readonly Attempt[]
   /** Resolves at the next change, or when `signal` aborts. */
   change(signal: AbortSignal): Promise<void>

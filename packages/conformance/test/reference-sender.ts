@@ -19,7 +19,7 @@ interface Entry {
   params: object
 }
 
-/** A file of events that are sent in one request. */
+/** Events that are stored in one file and sent in one request. */
 interface Batch {
   /** Its number, which is also the name of its file. */
   number: number
@@ -40,14 +40,14 @@ interface StoredFeedback {
   attachments?: SentAttachment[]
 }
 
-/** One of the two ways out; neither waits for the other. */
+/** The state of sending log events, or of sending feedback; neither waits for the other. */
 interface Lane {
   pausedUntil: number
   failures: number
   run: Promise<void> | undefined
 }
 
-/** What a request came to. */
+/** The result of a request. */
 type Outcome =
   | { kind: 'settled' }
   | { kind: 'refused' }
@@ -228,7 +228,7 @@ export function createReferenceSender(options: {
     }
   }
 
-  /** Takes the clock of the server, and gives new ids to what no request has ever held. */
+  /** Adopts the server's clock, and gives new ids to events that no request has ever contained. */
   function learnTime(headers: Headers): void {
     const serverMs = Date.parse(headers.get('date') ?? '')
     if (Number.isNaN(serverMs) || flaw === 'believes its clock') return
@@ -460,7 +460,9 @@ export function createReferenceSender(options: {
     return batches.reduce((sum, { entries }) => sum + entries.length, 0) + feedbacks.length
   }
 
-  /** What a browser still sends of a page that closes: a little, and nobody reads the answer. */
+  /**
+   * Sends at the end of a page, as a browser does: only a little, and without reading the response.
+   */
   async function pageEnd(): Promise<void> {
     const batch = batches.find(({ isAttempted }) => !isAttempted)
     if (batch !== undefined) {

@@ -8,6 +8,7 @@ export {
   type ProblemState,
 } from './problem-catalogue.ts'
 export {
+  joinDetails,
   notKnown,
   startProblems,
   type Problem,

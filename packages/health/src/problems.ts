@@ -23,6 +23,15 @@ export const notKnown = Symbol('not known')
 /** Returns the problem in words for an operator; undefined if there is none. Must not block. */
 export type ProblemCheck = () => string | undefined | typeof notKnown
 
+/** Joins the results of several checks into one, each text once. */
+export function joinDetails(
+  details: readonly ReturnType<ProblemCheck>[],
+): ReturnType<ProblemCheck> {
+  const found = details.filter((detail) => typeof detail === 'string')
+  if (found.length > 0) return [...new Set(found)].join('; ')
+  return details.includes(notKnown) ? notKnown : undefined
+}
+
 export interface Problems<Noted extends ProblemCode = never> {
   /** All current problems, the oldest first. */
   present(): Problem[]

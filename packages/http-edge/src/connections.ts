@@ -170,8 +170,8 @@ function createFinish(
         return
       }
       if (!request.complete) {
-        // The rest of the body is small here. It is discarded, so that the connection can remain
-        // open.
+        // The rest of the body is small: to a request with a larger one, the error handler sends
+        // `connection: close` (see `unwantedBytesMax`). The rest is discarded.
         connection.unwanted = { request, ms: 0 }
         request.resume()
       }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { timeOfUuidV7 } from '@intake/contract'
+import { dayMs, timeOfUuidV7 } from '@intake/contract'
 import {
   createIdentity,
   deriveIdentity,
@@ -50,7 +50,6 @@ t.test('a UUIDv7 is distinguished from other UUIDs by version and variant', asyn
 })
 
 t.test('a time is printed as toISOString prints it', async (t) => {
-  const dayMs = 86_400_000
   const times = [
     0,
     1,

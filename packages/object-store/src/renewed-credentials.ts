@@ -2,7 +2,7 @@ export interface TemporaryCredentials {
   accessKey: string
   secretKey: string
   sessionToken: string
-  /** In milliseconds since 1970. */
+  /** When the credentials expire, in milliseconds since 1970. */
   expiresAtMs: number
 }
 

@@ -114,7 +114,8 @@ function serverOptions(role: RedisRole) {
 const socketOptions = {
   connectTimeout: connectTimeoutMs,
   keepAlive: 10_000,
-  // By default ioredis waits up to 10 s after Redis has loaded its data.
+  // Limits the wait after Redis reports that it loads its data; by default ioredis waits up to 10
+  // s.
   maxLoadingRetryTime: 1_000,
 } satisfies RedisOptions
 

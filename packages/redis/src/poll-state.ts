@@ -156,8 +156,8 @@ export function pollRedisState(
   })
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // A poll that finds a replica closes the connection. If each new connection were polled at
-    // once, these polls would follow each other without a pause.
+    // While the known state is a write refusal (such as a replica), a poll closes the connection;
+    // polling each new one at once would loop without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers.pollNow()

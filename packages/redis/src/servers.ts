@@ -58,8 +58,8 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
 }
 
 /**
- * `host:port` of the primaries of a cluster that do not respond within a second, among the servers
- * that it knows.
+ * `host:port` of the primaries of a cluster that do not respond within a second, as far as the
+ * client knows them.
  */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []

@@ -129,7 +129,8 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // This command has no effect, because no code writes the key.
+      // A write that changes nothing (the key never exists, XX needs it), but that a full Redis
+      // refuses.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -1,7 +1,7 @@
 import type { Traits } from './secret-files.ts'
 
 /**
- * Splits a list of URLs at commas that a URL follows, because a password may also contain a comma.
+ * Splits a list of URLs, only at commas that are followed by a URL: a password may contain a comma.
  */
 export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
 

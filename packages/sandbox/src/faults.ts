@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { compileSchema, errorCatalogue, IntakeError } from '@intake/contract'
+import { compileSchema, dayMs, errorCatalogue, IntakeError } from '@intake/contract'
 
 const yes = Type.Literal(true)
 const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })
@@ -32,9 +32,7 @@ const Fault = Type.Object(
       ),
     ),
     delayMs: Type.Optional(Type.Integer({ minimum: 1, maximum: delayMsMax })),
-    clockOffsetMs: Type.Optional(
-      Type.Integer({ minimum: -366 * 86_400_000, maximum: 366 * 86_400_000 }),
-    ),
+    clockOffsetMs: Type.Optional(Type.Integer({ minimum: -366 * dayMs, maximum: 366 * dayMs })),
     times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     every: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     path: Type.Optional(
@@ -66,7 +64,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** The fields that only one effect has. */
+/** For each field that only one effect has, that effect. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',
@@ -107,13 +105,13 @@ function invalid(fields: readonly string[], detail: string): IntakeError {
   return new IntakeError('invalid_request', 'This is not a fault of the sandbox.', { errors })
 }
 
-/** The faults that are still to come. */
+/** The faults of coming requests. */
 export interface Faults {
   /** @throws {IntakeError} `queue_full` when there are too many */
   add(fault: Fault): void
-  /** The fault for the next request of an operation: the oldest that is left and applies. */
+  /** Removes and returns the oldest fault that applies to the next request of an operation. */
   take(path: Operation): Fault | undefined
-  /** The faults that are left, oldest first. `times` is what is left of each. */
+  /** The remaining faults, oldest first. `times` is how often each still applies. */
   list(): Fault[]
   clear(): void
 }
@@ -152,7 +150,7 @@ export function createFaults(): Faults {
   }
 }
 
-/** The code of a status that Intake uses, unless the fault gives another one. */
+/** The code that a fault with this status gets unless it gives another one. */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -170,12 +168,15 @@ const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   503: 'busy',
 }
 
-/** The code in the answer of a fault with a status; undefined: a proxy answers, with a page. */
+/**
+ * The code in the response to a fault with a status; undefined if the response is an HTML page, as
+ * from a proxy.
+ */
 export function codeOf({ status, code: given }: Fault): string | undefined {
   return given ?? usualCodes[status ?? 0]
 }
 
-/** The `Retry-After` of a fault with a status; undefined: none. */
+/** The `Retry-After` in the response to a fault with a status; undefined if it has none. */
 export function retryAfterOf(fault: Fault): string | undefined {
   if (fault.retryAfter !== undefined) return String(fault.retryAfter)
   const known = errorCatalogue[codeOf(fault) as keyof typeof errorCatalogue]

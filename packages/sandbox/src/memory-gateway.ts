@@ -7,7 +7,7 @@ import { createMetrics, loadConfig, type Logger } from '@intake/runtime'
 /** The memory that records may take. The gateway refuses logs at three quarters of it. */
 const recordBytesMax = 256 * 1024 * 1024
 
-/** The state of a Redis that is in order. */
+/** The state of a healthy Redis. */
 const memoryState = {
   writeRefusal: undefined,
   durabilityViolations: [],
@@ -19,10 +19,10 @@ const memoryState = {
 }
 
 /**
- * The gateway on ports in memory, with its default settings.
+ * The gateway on in-memory ports, with its default settings.
  *
- * @param options.bytes the memory that records take
- * @param options.now its clock, in milliseconds since 1970
+ * @param options.bytes the memory that records use
+ * @param options.now the gateway's clock, in milliseconds since 1970
  */
 export async function buildMemoryGateway(options: {
   ports: GatewayPorts

@@ -8,9 +8,7 @@ export interface MemoryIdempotencyStore extends IdempotencyStore {
   clear(): void
 }
 
-/**
- * @param options.keysMax beyond it, new keys are refused with `keys_full`
- */
+/** @param options.keysMax number of keys beyond which new ones are refused with `keys_full` */
 export function createMemoryIdempotencyStore(
   options: { keysMax?: number } = {},
 ): MemoryIdempotencyStore {

@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 
-/** The records of the sandbox: what the tables would show, with each identity once. */
+/** The records of the sandbox: what the views would show, one record for each identity. */
 export interface RecordStore {
   /**
    * Adds a finished row. A row with the identity of an earlier one is only counted: as in the
@@ -14,12 +14,12 @@ export interface RecordStore {
   /** Each record as JSON, in the order in which they were first accepted. */
   list(): Generator<string>
   count(): number
-  /** About the memory that they take. */
+  /** The memory that the records use, estimated in bytes. */
   bytes(): number
   clear(): void
   /**
-   * Resolves when there are at least `count` records, after `timeoutMs` or when `signal` aborts, at
-   * the earliest of these.
+   * Resolves when there are at least `count` records, or after `timeoutMs`, or when `signal`
+   * aborts.
    */
   untilCount(count: number, options: { timeoutMs: number; signal: AbortSignal }): Promise<void>
 }
@@ -31,12 +31,12 @@ interface StoredRecord {
   timesAccepted: number
 }
 
-/** For the key, the entry and the object of each record. */
+/** Estimated memory of a record beside its JSON: map key, map entry and object. */
 const overheadBytes = 300
 
 export function createRecordStore(): RecordStore {
   const records = new Map<string, StoredRecord>()
-  /** Called after each addition. */
+  /** The functions to call after each addition. */
   const waiting = new Set<() => void>()
   let bytes = 0
 

@@ -17,16 +17,16 @@ export interface SandboxRecord {
   kind: 'log' | 'feedback'
   times_accepted: number
   id: string
-  /** ISO 8601 in UTC. */
+  /** The record's time, as ISO 8601 in UTC. */
   time: string
   bundle_identifier: string
   device_uuid: string
   unique_user_id: string
   device: Record<string, unknown>
-  /** Of a log event. */
+  /** The event of a log event; absent for feedback. */
   event?: string
   params?: Record<string, unknown>
-  /** Of a feedback. */
+  /** The client's id of a feedback; absent for a log event. */
   feedback_id?: string | null
   text?: string
   email?: string | null
@@ -36,21 +36,24 @@ export interface SandboxRecord {
 
 /** A gateway without services, for tests of senders. */
 export interface Sandbox {
-  /** Without a slash at its end. */
+  /** The URL, without a slash at its end. */
   url: string
   apiKey: string
   records(): SandboxRecord[]
-  /** Applies to the next requests. `clockOffsetMs` applies at once, until the next one. */
+  /**
+   * Adds a fault for the next requests. A `clockOffsetMs` applies at once, until the next one is
+   * added.
+   */
   addFault(fault: Fault): void
-  /** The faults that are left. */
+  /** The faults that are left, oldest first. */
   faults(): Fault[]
-  /** Removes the faults that are left; the clock stays as it is. */
+  /** Removes the faults that are left. The clock keeps its offset. */
   clearFaults(): void
-  /** Empties records, keys and faults, and sets the clock right. */
+  /** Removes all records, idempotency keys and faults, and resets the clock. */
   clear(): void
   /** The clock of the sandbox, in milliseconds since 1970. */
   now(): number
-  /** Ends also the requests in progress. */
+  /** Closes the sandbox and ends the requests in progress. */
   close(): Promise<void>
 }
 

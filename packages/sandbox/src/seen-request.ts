@@ -5,25 +5,30 @@ import type { Fault } from './faults.ts'
 /** A request to Intake, as it arrived. Its members change until `endedAt` is set. */
 export interface SeenRequest {
   readonly method: string
-  /** With the query. */
+  /** The request's target, including the query. */
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** `performance.now()` when its head had arrived. */
+  /** The time (`performance.now()`) when the head had arrived. */
   readonly startedAt: number
   readonly fault: Fault | undefined
-  /** The chunks of its body so far, as sent. */
+  /** The chunks of the body that have arrived so far, as sent. */
   readonly chunks: Buffer[]
   /** True once the whole body has arrived. */
   isComplete: boolean
   /** What the gateway decided, whether or not it was sent; undefined if it was not asked. */
   decided: CapturedResponse | undefined
-  /** The status that was sent; undefined if nothing was. */
+  /** The status that was sent; undefined if no response was sent. */
   status: number | undefined
-  /** `performance.now()` when the response had been sent or the connection had closed. */
+  /**
+   * The time (`performance.now()`) when the response had been sent or the connection had closed.
+   */
   endedAt: number | undefined
 }
 
-/** Called when a request begins, when its body is complete, when it is decided and when it ends. */
+/**
+ * Called when a request begins, when its body is complete, when the gateway has decided and when it
+ * ends.
+ */
 export type OnRequest = (request: SeenRequest) => void
 
 /**

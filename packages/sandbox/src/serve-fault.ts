@@ -18,7 +18,7 @@ export interface FaultyExchange {
   onDecided: (response: CapturedResponse) => void
 }
 
-/** Serves a request wrongly, as the fault says. Resolves when nothing more will be written. */
+/** Serves a request as its fault says. Resolves when nothing more will be written. */
 export async function serveFault(exchange: FaultyExchange): Promise<void> {
   const { fault, request, response } = exchange
   if (fault.resetAfterBytes !== undefined) {
@@ -89,8 +89,8 @@ interface BatchResult {
 }
 
 /**
- * Rejects entries of a batch that the gateway has accepted, as if it had rejected them itself. Any
- * other response is unchanged.
+ * Rejects entries of a batch that the gateway has accepted, as if the gateway had rejected them.
+ * Other responses are unchanged.
  */
 function reject(
   decided: CapturedResponse,
@@ -114,7 +114,7 @@ function reject(
 /**
  * Reads and discards a body.
  *
- * @param bytesMax it stops when so many have arrived
+ * @param bytesMax stops reading after this many bytes
  * @returns false if the connection closed first
  */
 async function readBody(request: IncomingMessage, bytesMax = Infinity): Promise<boolean> {
@@ -134,9 +134,9 @@ async function readBody(request: IncomingMessage, bytesMax = Infinity): Promise<
 }
 
 /**
- * Waits as long as the fault delays its answer.
+ * Waits for the fault's delay.
  *
- * @returns false if the sender has gone meanwhile
+ * @returns false if the sender has disconnected meanwhile
  */
 async function passed({ fault, request, response }: FaultyExchange): Promise<boolean> {
   const { delayMs } = fault
@@ -154,8 +154,8 @@ async function passed({ fault, request, response }: FaultyExchange): Promise<boo
     const onGone = () => end(false)
     const timer = setTimeout(() => end(true), delayMs)
     response.on('close', onGone)
-    // The gateway would still answer a sender that has closed only its half of the connection. A
-    // sender that was killed looks the same.
+    // A sender may close only its half of the connection and still read the response. This is
+    // ignored here, because a killed sender looks the same.
     socket.on('end', onGone)
   })
 }

@@ -5,6 +5,7 @@ import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '../src/index.ts'
 import { feedbackRow, logRow, member, randomDoubles, uuidV7 } from './fixture.ts'
+import { recordViews, views } from './views.ts'
 
 const dataDir = createDataDir(t)
 const options = { dataDir, port: 0, analystPassword: 'analyst' }
@@ -162,15 +163,7 @@ t.test('a session ends with a pause of more than 30 minutes', async (t) => {
 t.test('a filter by application prunes through every view', async (t) => {
   const reader = createClickHouse({ url: server.url })
   t.teardown(() => reader.close())
-  for (const view of [
-    'logs',
-    'feedback',
-    'logs_flat',
-    'feedback_flat',
-    'devices',
-    'sessions',
-    'gaps',
-  ]) {
+  for (const view of recordViews) {
     const plan = await reader.query<{ explain: string }>(
       `EXPLAIN indexes = 1 SELECT count() FROM intake.${view} WHERE bundle_identifier = 'nobody'`,
     )
@@ -181,16 +174,7 @@ t.test('a filter by application prunes through every view', async (t) => {
 })
 
 t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t) => {
-  const tables = [
-    'dead_letters',
-    'devices',
-    'feedback',
-    'feedback_flat',
-    'gaps',
-    'logs',
-    'logs_flat',
-  ]
-  const shown = [...tables, 'outcomes', 'sessions', 'watermark'].map((name) => ({ name }))
+  const shown = views.map((name) => ({ name }))
   for (const sql of [
     `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
     `SELECT table_name AS name FROM information_schema.tables
@@ -311,15 +295,7 @@ t.test('slashes in JSON are printed as they were sent', async (t) => {
 })
 
 t.test('DESCRIBE explains every column', async (t) => {
-  for (const view of [
-    'logs',
-    'feedback',
-    'logs_flat',
-    'feedback_flat',
-    'devices',
-    'sessions',
-    'gaps',
-  ]) {
+  for (const view of recordViews) {
     const rows = await analyst.query<{ name: string; comment: string }>(`DESCRIBE intake.${view}`)
     for (const { name, comment } of rows) t.match(comment, /^\S.*\.$/, `${view}.${name}`)
   }

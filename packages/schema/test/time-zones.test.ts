@@ -10,6 +10,7 @@ import {
   uuidV7,
   withSettings,
 } from './fixture.ts'
+import { recordViews } from './views.ts'
 
 const { server, connect } = await startServer(t, { timeZone: 'Asia/Kathmandu' })
 const owner = connect(t)
@@ -51,16 +52,7 @@ t.test('views and functions return the same to every profile', async (t) => {
     ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2)`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES ('logs', '2026-11-21 03:30:00.000')`)
   const asks = [
-    ...[
-      'logs',
-      'feedback',
-      'logs_flat',
-      'feedback_flat',
-      'devices',
-      'sessions',
-      'gaps',
-      'outcomes',
-    ].map((view) => `SELECT * FROM intake.${view} ORDER BY ALL`),
+    ...[...recordViews, 'outcomes'].map((view) => `SELECT * FROM intake.${view} ORDER BY ALL`),
     'SELECT * FROM intake.watermark',
     "SELECT intake_text(params.at) AS at FROM intake.logs WHERE time >= '2026-11-21 03:00:00' AND time < '2026-11-21 03:10:00'",
     `SELECT toDate(time) AS day, toStartOfHour(time) AS hour, toMonday(time) AS week, toHour(time) AS h

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { request } from 'undici'
+import { dayMs } from '@intake/contract'
 import { changedLimits, preloadArgs } from '@intake/test-kit/app-process'
 import { mayFakeTime, restartWithFakeTime } from '../kit/faketime.ts'
 import { uuidV7, type Payload } from '../kit/payload.ts'
@@ -8,7 +9,6 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const secondMs = 1_000
-const dayMs = 24 * 60 * 60 * secondMs
 const ageMs = 30 * dayMs
 const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.1 } })
 const aheadMs = 10 * 60 * secondMs

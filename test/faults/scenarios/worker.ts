@@ -9,7 +9,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 export const hasTaken = ({ cluster }: Stage) =>
   until('an insert is held', async () => {
     const { workerToClickHouse } = cluster.network
-    // The watermark is inserted too.
+    // The condition needs frames too, because a held request may be the insert of the watermark.
     return workerToClickHouse.requestsHeld() > 0 && (await framesInHand(cluster.keys)).length > 0
   })
 
@@ -21,7 +21,8 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      // A worker queries Redis before it claims, so replies cannot be held from the start.
+      // Delays replies instead of holding them: the worker must first get the reply to its peek, or
+      // it claims nothing.
       cluster.network.workerToRedis.set({ latencyMs: 500 })
       const before = await framesInHand(cluster.keys)
       await until('frames are handed out', async () =>

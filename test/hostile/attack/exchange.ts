@@ -2,11 +2,13 @@ import type { Attacker } from '../hostile-case.ts'
 import { dial } from './connection.ts'
 
 export interface Exchange {
-  /** 0: the connection closed, or the timeout expired, without a response. */
+  /**
+   * The status of the response; 0 if the connection closed, or the timeout expired, without one.
+   */
   status: number
   body: string
   ms: number
-  /** The connection was still open without a response when the timeout expired. */
+  /** True if the connection was still open without a response when the timeout expired. */
   silent: boolean
 }
 
@@ -18,7 +20,8 @@ export function exchange(
   bytes: Buffer | string,
   options: {
     timeoutMs?: number
-    /** Closes the sending half of the connection. */ halfClose?: boolean
+    /** Closes the sending half of the connection after the bytes. */
+    halfClose?: boolean
   } = {},
 ): Promise<Exchange> {
   const { timeoutMs = 35_000, halfClose = false } = options
@@ -54,12 +57,22 @@ function isWhole(text: string): boolean {
   return length !== undefined && text.length >= end + headerEnd.length + Number(length)
 }
 
-/**
- * The outcome of a request, in this order: 2xx; another 4xx; 429; 503; an undocumented 5xx; the
- * connection closed without a response; neither before the timeout.
- */
+/** The outcome of a request. */
 type ResponseClass =
-  'accepted' | 'refused' | 'throttled' | 'unavailable' | 'broken' | 'lost' | 'silent'
+  /** 2xx */
+  | 'accepted'
+  /** 4xx, except 429 */
+  | 'refused'
+  /** 429 */
+  | 'throttled'
+  /** 503 */
+  | 'unavailable'
+  /** 5xx, except 503, which no request should get */
+  | 'broken'
+  /** The connection closed without a response. */
+  | 'lost'
+  /** When the timeout expired, the connection was open and there was no response. */
+  | 'silent'
 export type Tally = Record<'sent' | 'slowestMs' | ResponseClass, number>
 
 /** Counts responses by their meaning. */

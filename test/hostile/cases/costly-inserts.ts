@@ -9,10 +9,10 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * A value of this length that contains just enough noise for the limit of compression: a body may
- * expand to 200 times its size.
+ * The noise that a text of `bytes` must contain to expand less than 200 times (the limit): 1/130 of
+ * it.
  */
-const incompressible = (bytes: number) => noise(Math.ceil(bytes / 130))
+const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 
 /** Rows that cost the worker or ClickHouse much more than their bytes on the wire. */
 export const costlyInserts = [
@@ -26,7 +26,7 @@ export const costlyInserts = [
     pauseMs: 300,
     path: '/api/log',
     body: () => {
-      const text = `${incompressible(mebibyte)}${'x'.repeat(mebibyte - 20_000)}`
+      const text = `${noiseFor(mebibyte)}${'x'.repeat(mebibyte - 20_000)}`
       return gzipSync(logText(JSON.stringify({ text })))
     },
   }),
@@ -39,7 +39,7 @@ export const costlyInserts = [
     pauseMs: 800,
     path: '/api/log/batch',
     body: () => {
-      const text = `${incompressible(500_000)}${'x'.repeat(495_000)}`
+      const text = `${noiseFor(500_000)}${'x'.repeat(495_000)}`
       const params = JSON.stringify({ text })
       return gzipSync(batchText(list(`{"event":"a","params":${params}}`, 15 * mebibyte)))
     },

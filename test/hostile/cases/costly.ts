@@ -9,9 +9,9 @@ interface Traffic {
   lanes: number
   pauseMs?: number
   path: '/api/log' | '/api/log/batch'
-  /** A buffer is sent as gzip. */
+  /** The body of the next request. A buffer is sent as gzip. */
   body: () => Buffer | string
-  /** Each request has a body of its own. */
+  /** True if each request gets a body of its own. */
   isFresh?: boolean
 }
 

@@ -5,7 +5,7 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 80
 
-/** The object store as a gateway uses it. */
+/** The object store as one gateway uses it. */
 export function createAttachments(options: {
   world: World
   process: Process

@@ -1,9 +1,8 @@
 import type { BatchLimits, ClaimedFrame, FrameConsumer } from '@intake/queue'
 import { pause } from '@intake/runtime'
+import { nextPauseMs } from './back-off.ts'
 import { storeBatch, type StoreOptions } from './store-batch.ts'
 
-const pauseMinMs = 1_000
-const pauseMaxMs = 60_000
 const postponeMinMs = 5_000
 const postponeMaxMs = 10 * 60_000
 
@@ -18,33 +17,32 @@ export async function drainQueue(options: {
   store: StoreOptions
 }): Promise<void> {
   const { consumer, limits, store } = options
-  const { signal, metrics, kind, clock } = store
+  const { signal, events, kind, clock } = store
   let pauseMs = 0
   for (;;) {
-    metrics.waitsForFrames(kind)
+    events.waitsForFrames(kind)
     const batch = await consumer.take(limits)
     if (batch === undefined) return
-    metrics.taken(kind, batch.frames)
+    events.taken(kind, batch.frames)
     try {
       const postponed = await storeBatch(batch.frames, store)
       await Promise.all([...postponed].map((frame) => batch.postpone(frame, delayMs(frame))))
-      metrics.postponed(kind, postponed.size)
+      events.postponed(kind, postponed.size)
       await batch.complete()
       pauseMs = postponed.size < batch.frames.length ? 0 : nextPauseMs(pauseMs)
     } catch (error) {
       if (!signal.aborted) throw error
       await batch.release()
     }
-    metrics.batchEnded(kind)
+    events.batchEnded(kind)
     if (pauseMs > 0) await pause(pauseMs, { clock, signal }).catch(() => {})
   }
 }
 
-/** The delay doubles each time the frame is handed out. */
+/**
+ * The delay doubles each time the frame is handed out. `attempts` counts redeliveries after a
+ * worker's death, too, so a frame that outlived several workers waits longer.
+ */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)
-}
-
-function nextPauseMs(pauseMs: number): number {
-  return Math.min(Math.max(pauseMs * 2, pauseMinMs), pauseMaxMs)
 }

@@ -1,10 +1,8 @@
 import { ClickHouseError, describeError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { pause, type Clock, type Logger } from '@intake/runtime'
+import { nextPauseMs } from './back-off.ts'
 import type { DeliveryEvents } from './ports.ts'
-
-const pauseMinMs = 1_000
-const pauseMaxMs = 60_000
 
 /** How many of the latest attempts of one insert failed in a row, by kind of failure. */
 export interface ConsecutiveFailures {
@@ -23,7 +21,7 @@ export async function repeatInsert(
   options: {
     kind: QueueName
     rows: number
-    metrics: DeliveryEvents
+    events: DeliveryEvents
     log: Logger
     signal: AbortSignal
     clock: Clock
@@ -31,18 +29,18 @@ export async function repeatInsert(
   },
   insert: () => Promise<void>,
 ): Promise<ClickHouseError | undefined> {
-  const { kind, rows, metrics, log, signal, clock, shouldGiveUp } = options
+  const { kind, rows, events, log, signal, clock, shouldGiveUp } = options
   let failures: ConsecutiveFailures = { refusals: 0, splitFailures: 0 }
-  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+  for (let pauseMs = nextPauseMs(0); ; pauseMs = nextPauseMs(pauseMs)) {
     signal.throwIfAborted()
-    metrics.insertBegan(kind)
+    events.insertBegan(kind)
     try {
       await insert()
       return undefined
     } catch (err) {
       signal.throwIfAborted()
       const failure = err instanceof ClickHouseError ? err.kind : 'retry'
-      metrics.failed(kind, failure, describeError(err))
+      events.failed(kind, failure, describeError(err))
       failures = {
         refusals: failure === 'rejected' ? failures.refusals + 1 : 0,
         splitFailures: failure === 'split' ? failures.splitFailures + 1 : 0,

@@ -24,7 +24,7 @@ export interface StoreOptions {
   /** Called with rows that were stored; when it rejects, their frames are redelivered. */
   announce?: (rows: readonly string[]) => Promise<void>
   kind: QueueName
-  metrics: DeliveryEvents
+  events: DeliveryEvents
   log: Logger
   /** Undefined if tracing is off. */
   tracing?: Tracing | undefined
@@ -57,7 +57,7 @@ export async function storeBatch(
   const parts = frames.map((frame) => ({ ...frame, origin: frame }))
   await insertOrSplit(parts, { ...options, refusalsMax: batchRefusalsMax, postponed })
   for (const frame of frames) {
-    if (!postponed.has(frame)) options.metrics.visible(options.kind, frame)
+    if (!postponed.has(frame)) options.events.visible(options.kind, frame)
   }
   return postponed
 }
@@ -66,7 +66,7 @@ async function insertOrSplit(
   parts: readonly Part[],
   context: StoreOptions & { refusalsMax: number; postponed: Set<ClaimedFrame> },
 ): Promise<void> {
-  const { kind, store, metrics, signal, tracing, refusalRun, refusalsMax, postponed } = context
+  const { kind, store, events, signal, tracing, refusalRun, refusalsMax, postponed } = context
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const members = parts.map(({ gzip }) => gzip)
   const shouldGiveUp = (failure: ClickHouseError, failures: ConsecutiveFailures) =>
@@ -79,7 +79,7 @@ async function insertOrSplit(
   )
   if (failure === undefined) {
     refusalRun.end()
-    metrics.inserted(kind, rows)
+    events.inserted(kind, rows)
     const isAnnounced = await announceStored(parts, context)
     if (!isAnnounced) for (const { origin } of parts) postponed.add(origin)
     return

@@ -46,7 +46,7 @@ export interface WorkerOptions {
    * rejects, the frames are redelivered.
    */
   announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined
-  metrics: DeliveryEvents
+  events: DeliveryEvents
   refusals?: RefusalRuns
   /** Reports a problem that an operator must be able to see for some minutes. */
   note: (code: 'frame_unreadable' | 'locks_lost', detail: string, lastsMs?: number) => void
@@ -91,22 +91,22 @@ function startQueue(
   kind: QueueName,
   options: WorkerOptions & { refusals: RefusalRuns; clock: Clock; signal: AbortSignal },
 ): { close(): Promise<void> } {
-  const { announceFeedback, metrics, note, log, onError, clock } = options
+  const { announceFeedback, events, note, log, onError, clock } = options
   const source = options.sources[kind]
   const consumer = createFrameConsumer({
     source,
     onError(error) {
-      metrics.queueFailed(kind)
+      events.queueFailed(kind)
       onError(error)
     },
     onUnreadable(err) {
-      metrics.unreadable(kind)
+      events.unreadable(kind)
       note('frame_unreadable', `a frame of ${kind}: ${err.message}`, unreadableMs)
       const help = 'docs/operations/frame-unreadable.md'
       log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
     },
     onLocksLost(frames) {
-      metrics.locksLost(kind, frames)
+      events.locksLost(kind, frames)
       note('locks_lost', `${frames} frames of ${kind}`)
       const help = 'docs/operations/locks-lost.md'
       log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
@@ -121,7 +121,7 @@ function startQueue(
       store: options.store,
       ...(kind === 'feedback' && announceFeedback && { announce: announceFeedback }),
       kind,
-      metrics,
+      events,
       log,
       tracing: options.tracing,
       refusalRun: options.refusals.of(kind),

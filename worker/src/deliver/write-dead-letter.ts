@@ -14,13 +14,13 @@ export async function writeDeadLetter(
   options: {
     store: RowStore
     kind: RecordKind
-    metrics: DeliveryEvents
+    events: DeliveryEvents
     log: Logger
     signal: AbortSignal
     clock: Clock
   },
 ): Promise<boolean> {
-  const { kind, store, metrics, log, signal } = options
+  const { kind, store, events, log, signal } = options
   const shouldGiveUp = () => hasUnknownCode(refusal)
   const failure = await repeatInsert({ ...options, rows: 1, shouldGiveUp }, () =>
     addDeadLetter(store, { table: kind, row, refusal, signal }),
@@ -30,7 +30,7 @@ export async function writeDeadLetter(
     log.error({ err: failure, kind, help }, 'writing a dead letter failed; its row will be retried')
     return false
   }
-  metrics.deadLettered(kind)
+  events.deadLettered(kind)
   log.error(
     { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },
     'a row was rejected and is now a dead letter',

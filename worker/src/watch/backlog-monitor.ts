@@ -19,7 +19,7 @@ export interface QueueState extends Backlog {
    * 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** For how long each reading of the queue has found frames waiting. */
+  /** Seconds since which every reading has found frames waiting; 0 if the latest found none. */
   waitingSeconds: number
 }
 

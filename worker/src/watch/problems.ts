@@ -1,4 +1,5 @@
 import {
+  joinDetails,
   notKnown,
   startProblems,
   type PolledCheck,
@@ -107,7 +108,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       if (insertMs <= insertStalledMs) return undefined
       return `an insert of ${kind} has been running for ${seconds(insertMs / 1_000)}`
     }),
-    rows_refused: () => joined(refusals.long()),
+    rows_refused: () => joinDetails(refusals.long()),
   }
 }
 
@@ -145,7 +146,7 @@ function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
       const { deadLetters } = stored.state() ?? {}
       if (deadLetters === undefined) return notKnown
       const waiting = recordKinds.filter((kind) => deadLetters[kind] > 0)
-      return joined(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
+      return joinDetails(waiting.map((kind) => `${kind}: ${deadLetters[kind]}`))
     },
     page_fails() {
       const error = stored.error()
@@ -165,7 +166,7 @@ function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
 const ofQueues =
   (describe: (kind: QueueName) => Detail): ProblemCheck =>
   () =>
-    joined(kinds.map(describe))
+    joinDetails(kinds.map(describe))
 
 function describeBacklog(state: QueueState, kind: QueueName): string | undefined {
   const { rows, oldestAgeSeconds = Infinity, secondsToDrain, isPaused } = state
@@ -184,10 +185,4 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
 
 function seconds(value: number): string {
   return `${Math.round(value)} s`
-}
-
-function joined(details: readonly Detail[]): Detail {
-  const found = details.filter((detail) => typeof detail === 'string')
-  if (found.length > 0) return found.join('; ')
-  return details.includes(notKnown) ? notKnown : undefined
 }

@@ -44,7 +44,7 @@ function build(batches: ClaimedFrame[][], insertGzip: () => Promise<void>) {
     store: {
       store: { insertGzip },
       kind: 'logs',
-      metrics: createWorkerMetrics(createMetrics()),
+      events: createWorkerMetrics(createMetrics()),
       log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
       refusalRun: createRefusalRun(),
       signal: stop.signal,

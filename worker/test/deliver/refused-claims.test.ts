@@ -27,7 +27,7 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
       outcomes: source,
     },
     store: { insertGzip: async () => {} },
-    metrics,
+    events: metrics,
     note: () => {},
     log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
     onError: () => refusals++,

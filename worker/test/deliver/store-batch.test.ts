@@ -51,7 +51,7 @@ function build(failures: ClickHouseError[] = []) {
       },
     },
     kind: 'logs' as const,
-    metrics: createWorkerMetrics(registry),
+    events: createWorkerMetrics(registry),
     log: createLogger({
       name: 'worker',
       level: 'info',

@@ -8,7 +8,7 @@ import { print, printJson } from '../print.ts'
 
 interface DoctorFlags {
   json?: boolean
-  /** In per cent. */
+  /** The free space that a disk must have, in per cent. */
   diskFree: number
 }
 

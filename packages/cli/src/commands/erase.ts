@@ -21,7 +21,7 @@ interface EraseFlags {
   yes?: boolean
   json?: boolean
   suppress?: boolean
-  /** In minutes. */
+  /** How long to wait for the end of the erasure, in minutes. */
   wait: number
 }
 

@@ -3,20 +3,23 @@ import { decide, isDefinite, parseObject, type Decision } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 
-/** What became of an attempt. */
+/** The result of one attempt to send a request. */
 export interface Attempted {
-  /** Of a success. */
+  /** The response body if the request succeeded. */
   body?: string | undefined
   decision: Decision
-  /** Of the problem, or `http_` and the status; 0: no answer. */
+  /**
+   * The error code in the response; without one, `http_` and the status, which is 0 if there was no
+   * response.
+   */
   code: string
-  /** Nothing was stored. */
+  /** True if it is certain that nothing was stored. */
   isDefinite: boolean
-  /** 0: the server did not say. */
+  /** How long the server asked to wait; 0 if it did not say. */
   retryAfterMs: number
 }
 
-/** Sends a request and reads from its answer what concerns every request. */
+/** Sends a request and reads from the response what every request needs. */
 export async function attemptRequest(
   { ports: { transport, time }, clock }: Core,
   request: OutgoingRequest,
@@ -26,7 +29,7 @@ export async function attemptRequest(
   const { status = 0, body = '', date, retryAfter } = answer
   const tookMs = time.monotonic() - began
   const { code, server_time: serverTime } = parseObject(body) as Record<string, string | undefined>
-  // The header has whole seconds; on average half a second has passed.
+  // `Date` has whole seconds, so on average half a second has passed since then.
   const serverMs = Date.parse(serverTime || '') || Date.parse(date || '') + 500
   if (serverMs && tookMs < roundTripMsMax) clock.observe(serverMs, tookMs)
   return {
@@ -34,7 +37,7 @@ export async function attemptRequest(
     decision: decide(status, code),
     code: code || `http_${status}`,
     isDefinite: isDefinite(status, code),
-    // A number of seconds, or a date.
+    // `Retry-After` is a number of seconds or a date.
     retryAfterMs:
       Number(retryAfter) * 1000 || Math.max(0, Date.parse(retryAfter || '') - clock.now()) || 0,
   }

@@ -14,7 +14,7 @@ import { createSendLoop } from './send-loop.ts'
 import { createUuids } from './uuid.ts'
 import { withFallback } from './with-fallback.ts'
 
-/** What the entry of a platform adds to the events of its host. */
+/** The methods that a platform's entry needs beside those for the app. */
 export interface Client<Attachment> extends Intake<Attachment> {
   /** Sends at once, because the network is back or the app is in front again. */
   wake(): void
@@ -90,7 +90,7 @@ export function createClient<Attachment>(
     onPause,
     async send() {
       const sent = await logSender.send()
-      // A server that answers is there to be told what was lost.
+      // The server responds again, so it can be told how many records were dropped.
       if (sent && !sent.stop && sent.retryAfterMs === undefined) reportDrops()
       return sent
     },
@@ -117,7 +117,7 @@ export function createClient<Attachment>(
   const start = (): Promise<void> => starting || (starting = load())
 
   async function load(): Promise<void> {
-    // At once: a page can end within milliseconds.
+    // Reads all at once, because a page can end within milliseconds.
     const [kept, optedOut, dropped] = await Promise.all([
       storage.get(deviceKey),
       storage.get(optOutKey),
@@ -183,7 +183,7 @@ export function createClient<Attachment>(
     return work
   }
 
-  /** So that they can be reported after a restart. */
+  /** Stores the counts of dropped records, so that they can be reported after a restart. */
   async function saveDrops(): Promise<void> {
     if (!hasNewDrops) return
     hasNewDrops = false
@@ -212,7 +212,7 @@ export function createClient<Attachment>(
     flushTimer = undefined
     logs.close()
     void save().then(() => logLoop.wake())
-    // Its battery has changed.
+    // Reads the device again, because its battery level has changed.
     void readDevice()
   }
 
@@ -230,11 +230,11 @@ export function createClient<Attachment>(
       const text = JSON.stringify(changed.params)
       if (!isText(changed.event, identifierMax) || !text || text[0] !== '{')
         return drop('invalid_event')
-      // In UTF-8 it has up to three times as many bytes.
+      // A text has up to three times as many bytes in UTF-8 as characters.
       if (text.length > segmentBytesMax / 2) return drop('too_large')
       return add(changed.event, text)
     } catch {
-      // Params that JSON cannot hold, or an error of `beforeSend`.
+      // JSON cannot represent the params, or `beforeSend` threw an error.
       return drop('invalid_event')
     }
   }
@@ -280,7 +280,7 @@ export function createClient<Attachment>(
     return { left: logs.count() + feedbacks.count() }
   }
 
-  /** The result; undefined after so many milliseconds, or if it fails. */
+  /** Resolves to the result of `work`; to undefined if it fails, or takes longer than `ms`. */
   function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve) => {
       const timer = time.setTimeout(() => resolve(undefined), ms)
@@ -352,7 +352,7 @@ const isText = (value: unknown, lengthMax = Infinity): boolean =>
 
 const validUser = (userId: string | undefined) => (userId || '').slice(0, identifierMax)
 
-/** Leaves out what is unknown: absent is better than a guess. */
+/** Adds known properties only: an absent property is better than a guess. */
 function addKnown(device: Record<string, unknown>, more: Record<string, unknown> = {}): void {
   for (const name of Object.keys(more)) {
     const value = more[name]

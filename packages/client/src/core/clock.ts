@@ -1,28 +1,28 @@
+import { dayMs } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * A stretch in which the clock of the device ran evenly. Events of one era have ids that are wrong by
- * the same time.
+ * A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
+ * the same amount of time.
  */
 export interface Era {
-  /** The clock of the device less the monotonic clock. */
+  /** The device's clock minus the monotonic clock. */
   drift: number
-  /** What was added to the clock of the device for ids. */
+  /** The time that is added to the device's clock when an id is made. */
   offset: number
-  /** Whether the server's clock was known. Ids of such an era are never changed. */
+  /** Whether the server's clock was known. If so, the ids of this era are never changed. */
   isTrusted: boolean
 }
 
-/** Differences up to this are left: a time on the way is not a wrong clock. */
+/** Smaller differences are not corrected: the transfer of a response may cause them. */
 const toleratedMs = 60_000
-/** The clocks of a device differ by this without being set. */
+/** Smaller jumps occur although nobody set the clock. */
 const jumpMs = 2000
-const dayMs = 86_400_000
 
 export interface Clock {
   /** The time, as far as it is known, in milliseconds since 1970. */
   now(): number
-  /** The era that `now` is in. It is another object after every change. */
+  /** The current era, which `now` belongs to. Every change of the clock creates a new object. */
   era(): Era
   /**
    * Learns the server's clock from an answer.
@@ -32,9 +32,9 @@ export interface Clock {
    */
   observe(serverMs: number, roundTripMs: number): void
   /**
-   * What to add to the times of ids that were made in `era` and never sent, in milliseconds.
+   * The milliseconds to add to the times of ids that were made in `era` and never sent.
    *
-   * @param isOfThisRun its monotonic clock is the one of now
+   * @param isOfThisRun whether `era` was made by this run, so that its monotonic clock still counts
    */
   shiftFor(era: Era, isOfThisRun: boolean): number
 }
@@ -56,7 +56,8 @@ export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock 
     const drift = wall - time.monotonic()
     const jump = drift - era.drift
     if (Math.abs(jump) > jumpMs) {
-      // A known offset ends when the clock is set: the time went on evenly.
+      // If someone set the clock, real time ran on evenly: subtract the jump, so that ids stay
+      // right.
       const isKnown = era.isTrusted && wasSet(jump)
       era = {
         drift,

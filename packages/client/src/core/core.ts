@@ -4,11 +4,11 @@ import type { IntakeOptions } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
 import type { Sender } from './segment.ts'
 
-/** What all parts of one client share. */
+/** What all parts of one client use. */
 export interface Core {
   options: IntakeOptions
   ports: Ports<never>
-  /** That of the ports, with a fallback. */
+  /** The platform's storage, with a fallback to memory. */
   storage: Storage
   clock: Clock
   drops: Drops
@@ -16,10 +16,11 @@ export interface Core {
   run: string
   newId: () => string
   /**
-   * What a record of now says of its sender.
+   * The sender as a record that is made now describes it.
    *
-   * @param user empty: nobody; then the UUID of the device stands for the user
-   * @param isOfFeedback with all properties of the device, not only those that log events carry
+   * @param user empty if there is no user; the UUID of the device is then sent instead
+   * @param isOfFeedback true to include all properties of the device, not only those that log
+   *   events carry
    */
   senderOf(user: string, isOfFeedback: boolean): Sender
 }

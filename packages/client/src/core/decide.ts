@@ -1,13 +1,15 @@
 import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts'
 
 /**
- * `retry`: the same again, later. `few`: the same, at most three times. `split`: it is too large.
- * `stop`: nothing will be accepted until someone changes a setting; everything is kept. `drop`: it
- * will never be accepted.
+ * What to do after a failed request. `retry`: send the same request again later. `few`: send it
+ * again, at most three times. `split`: it is too large, send it in parts. `stop`: nothing will be
+ * accepted until someone changes a setting; keep everything. `drop`: it will never be accepted.
  */
 export type Decision = 'retry' | 'few' | 'split' | 'stop' | 'drop'
 
-/** @returns an empty object for what is no JSON object, such as the login page of a network */
+/**
+ * @returns an empty object if the text is not a JSON object: a network's login page, for example
+ */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>
@@ -17,10 +19,11 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * A 4xx is final, also if this release does not know it. Without a code, one about the address or the
- * key is a proxy's: it may lead to the gateway again later.
+ * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
+ * Without a code, a 4xx about the address or the key comes from a proxy, which may reach the
+ * gateway later.
  *
- * @param code of the problem; undefined: the answer is not Intake's, or there was none
+ * @param code the error code in the response; undefined if Intake did not respond
  */
 export function decide(status: number, code: string | undefined): Decision {
   if (status === 413) return 'split'
@@ -31,6 +34,6 @@ export function decide(status: number, code: string | undefined): Decision {
   return code ? 'stop' : 'retry'
 }
 
-/** Whether the answer says that nothing of the request was stored. */
+/** Whether the response means that nothing of the request was stored. */
 export const isDefinite = (status: number, code: string | undefined): boolean =>
   !!code && (status < 500 || status === 503) && uncertainCodes.indexOf(code) < 0

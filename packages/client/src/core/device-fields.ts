@@ -1,10 +1,13 @@
-/** Documented properties that go with feedback only: they nearly double the device of a batch. */
+/**
+ * Documented properties that only feedback carries: they would nearly double the size of the device
+ * in a batch.
+ */
 const feedbackOnly =
   'build_hardware build_host build_security_patch build_tags build_time build_type build_user build_version_codename build_version_incremental first_install_time is_emulator last_update_time'.split(
     ' ',
   )
 
-/** What log events carry of the properties of the device. */
+/** Selects the properties of the device that log events carry. */
 export function logDevice(device: Record<string, unknown>): Record<string, unknown> {
   const copy = { ...device }
   for (const name of feedbackOnly) delete copy[name]

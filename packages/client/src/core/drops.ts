@@ -1,12 +1,12 @@
 export interface Drops {
   add(reason: string, count: number): void
-  /** All since the start. */
+  /** The drops since the client started, by reason. */
   total: Record<string, number>
-  /** Those that no `intake.dropped` event has reported. */
+  /** The drops that no `intake.dropped` event has reported yet, by reason. */
   unreported: Record<string, number>
 }
 
-/** Counts what was given up, by reason. */
+/** Counts the records that were given up, by reason. */
 export function createDrops(onDrop: (reason: string, count: number) => void): Drops {
   const drops: Drops = {
     total: {},
@@ -18,7 +18,7 @@ export function createDrops(onDrop: (reason: string, count: number) => void): Dr
       try {
         onDrop(reason, count)
       } catch {
-        // An error of the app's function is the app's.
+        // An error in the app's own function must not stop the client.
       }
     },
   }

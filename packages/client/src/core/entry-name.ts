@@ -1,6 +1,7 @@
 /**
- * `open`: may grow. `leaving`: the same, and the end of the page may have sent it. `closed`: never
- * sent. `attempted`: a request may have reached the server.
+ * The states of a segment. `open`: may grow. `leaving`: may grow, and may have been sent at the end
+ * of the page. `closed`: complete and never sent. `attempted`: a request with it may have reached
+ * the server.
  */
 export const open = 0
 export const leaving = 1
@@ -8,23 +9,26 @@ export const closed = 2
 export const attempted = 3
 
 /**
- * What the name of a stored segment says. A rename changes the state of a whole segment
- * at once, on every platform.
+ * What the name of a stored segment contains. A rename changes the state of a whole segment at
+ * once, on every platform.
  */
 export interface EntryName {
-  /** Ascends with the time at which it was begun. */
+  /** Sorts segments by the time when they were begun. */
   key: string
-  /** Of segments with the same key, the highest generation and state replace the others. */
+  /**
+   * Of several segments with the same key, the one with the highest generation and state replaces
+   * the others.
+   */
   generation: number
   state: number
-  /** Events and bytes; 0 while it is open. */
+  /** Number of events, and bytes; 0 while the segment is open. */
   count: number
   bytes: number
-  /** What every id of an attempted segment is shifted by, in milliseconds. */
+  /** The milliseconds by which every id of an attempted segment is shifted. */
   shiftMs: number
 }
 
-/** @param run of the client that owns it */
+/** @param run the run of the client that owns the segment */
 export const printName = (entry: EntryName, run: string): string =>
   [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
 
@@ -33,7 +37,7 @@ export interface ParsedName extends EntryName {
   run: string
 }
 
-/** @returns undefined: it is not the name of a segment */
+/** @returns undefined if this is not the name of a segment */
 export function parseName(name: string): ParsedName | undefined {
   const parts = name.split('.')
   const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as [

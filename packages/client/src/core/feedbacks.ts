@@ -5,20 +5,23 @@ import { feedbackMax, fewAttempts } from './limits.ts'
 import type { Sent } from './send-loop.ts'
 
 interface StoredFeedback {
-  /** As JSON. */
+  /** The JSON of the feedback. */
   payload: string
   attachments: unknown[]
 }
 
-/** The feedback that waits. It is apart from the log events and never gives way to them. */
+/**
+ * The feedback that waits to be sent. It is stored apart from log events, which never displace it.
+ */
 export interface Feedbacks {
-  /** False: too many wait. */
+  /** Resolves to false if too much feedback waits already. */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
-  /** Takes over what earlier runs have left, by the keys of all values, in order. */
+  /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Sends the oldest; undefined: none can be sent. A form that is too large even for a server that
-   * leaves out what it cannot keep is sent again without its images, so that the text arrives.
+   * Sends the oldest feedback; resolves to undefined if none can be sent. A form that is too large,
+   * even for a server that drops images it cannot keep, is sent again without images, so that the
+   * text arrives.
    */
   send(): Promise<Sent | undefined>
   canSend(): boolean

@@ -2,26 +2,27 @@ import { prefixOf } from './prefix.ts'
 import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
 import { textBytes } from './text-bytes.ts'
 
-/** An answer that takes longer will not come; a feedback with pictures needs time on its way. */
+/** Timeouts for a response. A form may contain pictures, whose upload takes longer. */
 const timeoutMs = { text: 30_000, form: 180_000 }
-/** Smaller bodies would not become smaller. */
+/** Compressing a smaller body would not make it smaller. */
 const gzipBytesMin = 1000
 /**
- * Requests that outlive their page may have 64 KiB of bodies together (66,000 bytes do not arrive in
- * Chromium).
+ * The bodies of all requests that outlive their page may have 64 KiB together (in Chromium 66,000
+ * bytes do not arrive).
  */
 const keepaliveBytesMax = 60_000
 
 export interface FetchTransport {
   transport: Transport
-  /** How many bytes a request may have that has to outlive the page. */
+  /** The largest body, in bytes, that a request may have to outlive the page. */
   keepaliveBytes(): number
 }
 
 /**
- * Sends with `fetch`. Compresses where that is possible, until a server refuses it.
+ * Sends with `fetch`. Compresses bodies if the platform can, until a server refuses a compressed
+ * one.
  *
- * @param options.gzip undefined: the platform cannot
+ * @param options.gzip undefined if the platform cannot compress
  */
 export function createFetchTransport(options: {
   url: string
@@ -78,7 +79,7 @@ export function createFetchTransport(options: {
   return {
     async transport(request) {
       const { body, isLast } = request
-      // Compression takes turns of the event loop, which the end of a page has not.
+      // Compression is asynchronous, and the end of a page leaves no time for that.
       if (!gzip || isLast || typeof body !== 'string' || body.length < gzipBytesMin)
         return send(request)
       const answer = await send(request, await gzip(body))

@@ -4,23 +4,29 @@ const idAt = '{"id":"'.length
 const idLength = 36
 
 /**
- * An event as JSON without its closing brace.
+ * Prints an event as JSON without its closing brace.
  *
  * @param params as JSON
- * @param deviceMs the clock of the device, if the id has another time; else 0
+ * @param deviceMs the device's time if the id contains another one, else 0
  */
 export function printLine(id: string, event: string, params: string, deviceMs: number): string {
   const line = `{"id":"${id}","event":${JSON.stringify(event)},"params":${params}`
   return deviceMs === 0 ? line : line + printTimestamp(deviceMs)
 }
 
-/** @param sequence 0: the numbers of the device are not known yet */
+/**
+ * Adds the sequence number and the closing brace.
+ *
+ * @param sequence 0 if the device's numbers are not known yet
+ */
 export const closeLine = (line: string, sequence: number): string =>
   sequence === 0 ? `${line}}` : `${line},"sequence":${sequence}}`
 
 export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 
-/** The event under the id of another time; what its device said is kept as its timestamp. */
+/**
+ * The event with an id of another time. The time of the device's clock is kept as its timestamp.
+ */
 export function shiftLine(line: string, ms: number, hasTimestamp: boolean): string {
   if (ms === 0) return line
   const id = idOf(line)

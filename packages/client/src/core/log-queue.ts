@@ -1,7 +1,7 @@
 import type { Core } from './core.ts'
 import * as state from './entry-name.ts'
 import { printName, type ParsedName } from './entry-name.ts'
-import { fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
+import { batchMax, fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
 import { closeLine } from './log-line.ts'
 import {
   newSegment,
@@ -17,54 +17,58 @@ import { textBytes } from './text-bytes.ts'
 
 export interface LogQueue {
   /**
-   * Adds an event to the open segment; storing it is for `save`.
+   * Adds an event to the open segment, in memory; `save` stores it.
    *
    * @param line from `printLine`
    */
   add(line: string, user: string): void
   /** Closes the open segment, so that it can be sent. */
   close(): void
-  /** Stores what is in memory only, and what was closed as closed. */
+  /** Stores events that are in memory only, and marks closed segments as closed in storage. */
   save(): Promise<void>
-  /** Takes over what ended runs have left: the newest entry of each key, oldest first. */
+  /** Takes over segments of ended runs: the newest entry of each key, oldest first. */
   adopt(names: readonly ParsedName[]): Promise<void>
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
    * Marks a segment as attempted, in storage, and reads it.
    *
-   * @returns undefined: it is gone
+   * @returns undefined if the segment is gone
    */
   attempt(segment: Segment): Promise<StoredSegment | undefined>
-  /** Replaces a segment by others, or by nothing. */
+  /** Replaces a segment by others, or deletes it. */
   replace(
     segment: Segment,
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
-  /** Closes the open segment for the end of the page; returns its events as far as they fit. */
+  /** Closes the open segment at the end of the page; returns its events as far as they fit. */
   leave(bytesMax: number): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
-  /** Forgets everything, and deletes it from storage. */
+  /** Deletes all events, in memory and in storage. */
   clear(): void
   count(): number
   bytes(): number
   /** Whether an event is in memory only. */
   hasUnsaved(): boolean
-  /** Events that are in memory only; for a synchronous write when the process ends. */
+  /** Events that are in memory only, for a synchronous write when the process ends. */
   unsaved(): { name: string; text: string }[]
 }
 
 /** The log events that wait: one open segment of this run, and closed ones, oldest first. */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
-  const { batchEntriesMax = 500, storageBytesMax = 4_000_000, storageEventsMax = 5000 } = options
-  const entriesMax = Math.min(batchEntriesMax, 500, Math.ceil(storageEventsMax / segmentsMin))
+  const {
+    batchEntriesMax = batchMax,
+    storageBytesMax = 4_000_000,
+    storageEventsMax = 5000,
+  } = options
+  const entriesMax = Math.min(batchEntriesMax, batchMax, Math.ceil(storageEventsMax / segmentsMin))
   const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const serial = createSerial()
   let segments: Segment[] = []
   let open: Segment | undefined
   let count = 0
   let bytes = 0
-  /** 0: not known yet. */
+  /** 0 until storage has returned the next number. */
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
@@ -133,7 +137,7 @@ export function createLogQueue(core: Core): LogQueue {
     open = undefined
   }
 
-  /** Brings storage to the state of a segment of this run. */
+  /** Makes storage agree with the state of a segment of this run. */
   async function store(segment: Segment): Promise<void> {
     const memory = await write(segment)
     if (!memory || segment === open) return
@@ -165,7 +169,10 @@ export function createLogQueue(core: Core): LogQueue {
     return write(segment)
   }
 
-  /** Gives lines up to `end` their sequence; `first` is that of the first one that is not stored. */
+  /**
+   * Gives sequence numbers to the lines before `end`; the first line that is not stored gets
+   * `first`.
+   */
   function number(memory: SegmentMemory, end: number, first: number): void {
     for (; memory.numbered < end; memory.numbered++) {
       const at = memory.numbered
@@ -174,14 +181,17 @@ export function createLogQueue(core: Core): LogQueue {
     if (first) nextSequence = first + end - memory.stored
   }
 
-  /** The lines that are not stored, up to `end`; the first ones with their context. */
+  /**
+   * The text of the lines before `end` that are not stored. At the start of a segment the context
+   * comes first.
+   */
   function textOf(memory: SegmentMemory, end: number): string {
     const lines = memory.lines.slice(memory.stored, end)
     if (memory.stored > 0) return `${lines.join('\n')}\n`
     return printSegment({ context: contextOf(memory), lines })
   }
 
-  /** Gives a segment the name of its state. False: it is gone. */
+  /** Renames a segment in storage to match its state. Resolves to false if it is gone. */
   async function rename(segment: Segment): Promise<boolean> {
     const name = printName(segment, run)
     if (name === segment.name) return true
@@ -191,7 +201,8 @@ export function createLogQueue(core: Core): LogQueue {
       else forget(segment)
       return isThere
     } catch {
-      // If records waited for a name that full storage cannot write, it would stay full.
+      // Continues without the rename. If records waited for it while storage is full, they could
+      // not be sent and storage would stay full.
       return true
     }
   }
@@ -213,12 +224,15 @@ export function createLogQueue(core: Core): LogQueue {
     return stored
   }
 
-  /** Reads a segment, and learns how many events it has. Undefined: none, and it is removed. */
+  /**
+   * Reads a segment and corrects its count. Resolves to undefined, and removes the segment, if it
+   * has no events.
+   */
   async function load(segment: Segment): Promise<StoredSegment | undefined> {
     const text = (await storage.read(segment.name)) || ''
     const stored = parseSegment(text)
     const { length } = stored.lines
-    // Without any text it was sent by another run.
+    // If the text is missing, another run has sent the segment: nothing was damaged.
     if (text) drops.add('damaged', Math.max(segment.count - length, 0))
     if (isKnown(segment)) grow(segment, length - segment.count, 0)
     if (length > 0) return stored
@@ -238,7 +252,7 @@ export function createLogQueue(core: Core): LogQueue {
         const next = names[at + 1]
         if (next && next.key === entry.key) void serial(() => storage.remove(name))
         else if (segments.every(({ key }) => key !== entry.key)) {
-          // The end of its page may have sent what was open.
+          // An open segment may have been sent when its page ended.
           if (entry.state === state.leaving) entry.state = state.attempted
           adopted.push(newSegment({ ...entry, name }))
           count += entry.count

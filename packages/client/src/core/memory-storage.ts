@@ -1,6 +1,6 @@
 import type { Storage } from './ports.ts'
 
-/** Storage that ends with the process. */
+/** Storage in memory, whose content is lost when the process ends. */
 export function createMemoryStorage(): Storage {
   const values = new Map<string, unknown>()
   let sequence = 0

@@ -1,10 +1,10 @@
-/** A log event, as `beforeSend` gets it. */
+/** A log event as `beforeSend` receives it. */
 export interface LogEvent {
   event: string
   params: Record<string, unknown>
 }
 
-/** What every platform takes. */
+/** The options that every platform has. */
 export interface IntakeOptions {
   /**
    * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces its
@@ -13,25 +13,28 @@ export interface IntakeOptions {
   url: string
   apiKey: string
   bundleIdentifier: string
-  /** Identifies the device: a UUID. Without it the client makes one and keeps it. */
+  /** The UUID that identifies the device. Default: the client makes one and keeps it. */
   deviceUuid?: string | undefined
-  /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
+  /** Identifies the user; `identify` changes it. Default: the device's UUID is sent. */
   userId?: string | undefined
-  /** Properties of the device, in addition to those that the client finds; these win. */
+  /** Properties of the device. They replace those of the same name that the client finds. */
   device?: Record<string, unknown> | undefined
   /** How long an event waits for others of the same request, in milliseconds. Default: 5,000. */
   flushIntervalMs?: number | undefined
   /** Events in a request, 1 to 500. Default: 500. */
   batchEntriesMax?: number | undefined
-  /** Size of all log events that wait, in bytes. Beyond it the oldest go. Default: 4,000,000. */
+  /**
+   * Maximum size of all waiting log events, in bytes. Beyond it the oldest are dropped. Default:
+   * 4,000,000.
+   */
   storageBytesMax?: number | undefined
-  /** Number of log events that wait. Beyond it the oldest go. Default: 5,000. */
+  /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
   /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
   retryMs?: { min: number; max: number } | undefined
   /** Changes an event before it is kept. `null` drops it. It must be fast: `log` calls it. */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
-  /** Called with the reason and the number of records whenever the client gives up records. */
+  /** Called with the reason and the number of records whenever the client drops records. */
   onDrop?: ((reason: string, count: number) => void) | undefined
 }
 
@@ -43,52 +46,62 @@ export interface Feedback<Attachment> {
 }
 
 export interface FeedbackReceipt {
-  /** The id of the feedback; the column `feedback_id`. */
+  /** The id of the feedback, which becomes the column `feedback_id`. */
   id: string
-  /** False: it was refused at once, and `onDrop` got the reason. */
+  /** False if the feedback was refused at once; `onDrop` then got the reason. */
   isKept: boolean
 }
 
 export interface Stats {
-  /** Records that wait to be sent. */
+  /** Numbers of records that wait to be sent. */
   pending: { logs: number; feedback: number }
-  /** Why nothing is sent until the next start, such as `unauthorized`; false: sending goes on. */
+  /**
+   * Why nothing is sent until the next start, such as `unauthorized`; false while sending
+   * continues.
+   */
   stopped: string | false
-  /** Records that were given up since the start, by reason. */
+  /** Numbers of records that were dropped since the start, by reason. */
   dropped: Record<string, number>
   /** Size of the log events that wait, in bytes. */
   storageBytes: number
-  /** Whether `optOut` is in force. */
+  /** Whether the user has opted out (`optOut`). */
   isOptedOut: boolean
-  /** What is added to the clock of the device, in milliseconds. 0: it is right, or not known. */
+  /**
+   * Milliseconds that are added to the device's clock; 0 if it is right, or if that is not known.
+   */
   clockOffsetMs: number
 }
 
-/** All methods may be called at any time, in any order, and none throws or rejects. */
+/**
+ * The methods for the app. All may be called at any time, in any order, and none throws or rejects.
+ */
 export interface Intake<Attachment> {
   /**
-   * Keeps an event, and sends it later. It is over in microseconds and waits for nothing.
+   * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
    *
-   * @returns the id of the event, the column `id`; undefined: it was dropped, and `onDrop` got the
-   * reason
+   * @returns the id of the event, which becomes the column `id`; undefined if the event was
+   *   dropped, and `onDrop` got the reason
    */
   log(event: string, params?: Record<string, unknown>): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */
   feedback(feedback: Feedback<Attachment>): Promise<FeedbackReceipt>
-  /** The user of all later records; undefined: nobody. */
+  /** Sets the user of all later records; undefined if there is none. */
   identify(userId: string | undefined): void
   /** Resolves when every event that was logged before is stored on the device. */
   stored(): Promise<void>
   /**
-   * Sends what waits, at once unless sending pauses after a failure. Resolves when nothing is left,
-   * when sending has stopped, or after `timeoutMs` (default: 5,000), with the number of records left.
+   * Sends what waits: at once, or after the pause that follows a failure. Resolves when nothing is
+   * left, when sending has stopped, or after `timeoutMs` (default: 5,000), with the number of
+   * records left.
    */
   flush(options?: { timeoutMs?: number }): Promise<{ left: number }>
-  /** Flushes and ends; what is left is sent after the next start. Later calls do nothing. */
+  /**
+   * Flushes and ends the client. What is left is sent after the next start. Later calls do nothing.
+   */
   shutdown(options?: { timeoutMs?: number }): Promise<{ left: number }>
-  /** Deletes everything that waits and keeps nothing more, also after a restart. */
+  /** Deletes everything that waits, and keeps no new records, even after a restart. */
   optOut(): Promise<void>
-  /** Ends `optOut`. */
+  /** Ends the effect of `optOut`. */
   optIn(): Promise<void>
   stats(): Stats
 }

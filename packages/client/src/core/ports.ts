@@ -1,19 +1,21 @@
 /**
- * Where records wait. Each function returns a promise, also if it fails. Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a
- * rename that has resolved survives the end of the process.
+ * Stores what waits to be sent. Each function returns a promise and never throws synchronously.
+ * Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a rename that has
+ * resolved survives the end of the process.
  */
 export interface Storage {
-  /** All names and keys, but not those of another process that is known to run. */
+  /** All names and keys, except those of another process that is known to be running. */
   list(): Promise<string[]>
   read(name: string): Promise<string | undefined>
   /**
-   * Adds text at the end of `name`, and takes numbers for its lines from the counter of the device,
+   * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
    * which starts at 1.
    *
-   * @param isNew `name` does not exist yet
-   * @param count how many numbers are taken
-   * @param print the text, by the first of the numbers
-   * @returns false: it is not new, but does not exist, because another process has renamed it
+   * @param isNew true if `name` does not exist yet
+   * @param count how many numbers to reserve
+   * @param print returns the text when given the first number
+   * @returns false if `isNew` is false but `name` does not exist, because another process renamed
+   *   it
    */
   append(
     name: string,
@@ -22,19 +24,19 @@ export interface Storage {
     print: (first: number) => string,
   ): Promise<boolean>
   /**
-   * At once: of several processes that rename the same name, one succeeds.
+   * Renames in one step: if several processes rename the same name, one succeeds.
    *
-   * @returns false: `from` does not exist
+   * @returns false if `from` does not exist
    */
   rename(from: string, to: string): Promise<boolean>
-  /** Removes a name or a key. Nothing happens if it does not exist. */
+  /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
   close?: (() => void) | undefined
 }
 
-/** What a server or a proxy answered. */
+/** The response of a server or a proxy. */
 export interface Answer {
   status: number
   body: string
@@ -44,47 +46,47 @@ export interface Answer {
 }
 
 export interface OutgoingRequest {
-  /** From the prefix, such as `/log/batch`. */
+  /** The path after the prefix, such as `/log/batch`. */
   path: string
-  /** JSON, or a form for feedback. */
+  /** JSON text, or a form for feedback. */
   body: unknown
-  /** The page ends: the request has to begin before this call returns. */
+  /** True if the page is ending: the request must start before this call returns. */
   isLast?: boolean | undefined
 }
 
-/** Rejects if there was no complete answer; ends each request after a time of its own. */
+/** Sends a request. Rejects if no complete response arrives before its own timeout. */
 export type Transport = (request: OutgoingRequest) => Promise<Answer>
 
 export interface TimeSource {
   /** The clock of the device, in milliseconds since 1970. */
   now(): number
-  /** Milliseconds since a moment that does not change while the process runs. */
+  /** Milliseconds since a moment that is fixed while the process runs. */
   monotonic(): number
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
-  /** A timer for which the process need not stay; absent: like `setTimeout`. */
+  /** A timer that does not keep the process alive. Default: `setTimeout`. */
   setIdleTimeout?(run: () => void, ms: number): unknown
 }
 
-/** What differs between platforms. */
+/** What each platform implements. */
 export interface Ports<Attachment> {
   storage: Storage
   transport: Transport
   time: TimeSource
-  /** Fills it with random bytes. */
+  /** Fills `bytes` with random values. */
   random(bytes: Uint8Array): void
   /** Properties of the device. */
   device(): Promise<Record<string, unknown>>
-  /** Which of them go with log events; absent: all. */
+  /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
-  /** Added to the name of this run of the client, the fourth part of the names of its segments. */
+  /** Added to the name of this run, which is the fourth part of the names of its segments. */
   runSuffix: string
-  /** How long events gather before they are written, in milliseconds. */
+  /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
-  /** Whether events may be sent at the end of the page before their attempt is marked. */
+  /** Whether events may be sent at the end of the page before they are marked as attempted. */
   sendsAtPageEnd(): boolean
-  /** What is stored of an attachment. */
+  /** Converts an attachment to the value that is stored. */
   keepAttachment(attachment: Attachment): unknown
-  /** The body of a feedback request. */
+  /** Builds the body of a feedback request. */
   form(payload: string, attachments: readonly unknown[]): unknown
 }

@@ -1,4 +1,7 @@
-/** Random bytes of the platform, or of `Math.random` where it has none, as in Hermes. */
+/**
+ * Fills `bytes` with random values of the platform or, where it has none (as Hermes), of
+ * `Math.random`.
+ */
 export function fillRandom(bytes: Uint8Array): void {
   if (typeof crypto !== 'undefined' && typeof crypto.getRandomValues === 'function') {
     crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>)

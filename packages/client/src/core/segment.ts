@@ -2,7 +2,7 @@ import type { Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 
-/** What every request says of its sender. What is not known yet is absent. */
+/** What every request says about its sender. Properties that are not known yet are absent. */
 export interface Sender {
   bundle_identifier: string
   device?: Record<string, unknown>
@@ -10,35 +10,40 @@ export interface Sender {
   unique_user_id?: string
 }
 
-/** What all events of a segment have in common. It is the first line of the stored segment. */
+/**
+ * What all events of a segment have in common. A stored segment begins with it, as its first line.
+ */
 export interface Context {
   sender: Sender
   era: Era
-  /** The run whose monotonic clock `era` refers to. */
+  /** The run whose monotonic clock the `era` refers to. */
   run: string
 }
 
-/** A batch of events: what is stored as one, is sent as one, and is deleted as one. */
+/** A batch of events that are stored, sent and deleted together. */
 export interface Segment extends EntryName {
-  /** What it is called in storage, which may be behind `state`; empty: it is not there yet. */
+  /**
+   * The segment's name in storage, whose state may be older than `state`; empty if it is not stored
+   * yet.
+   */
   name: string
-  /** Of this run, until it is closed and stored. */
+  /** The lines in memory, for a segment of this run that is not yet closed and stored. */
   memory?: SegmentMemory | undefined
-  /** An attempt may have stored events: their ids must not change. */
+  /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
-  /** Attempts that got 500; after three it is left until the next start. */
+  /** Number of attempts that got 500. After three the segment is kept until the next start. */
   failures: number
 }
 
 export interface SegmentMemory {
   user: string
   era: Era
-  /** The end of the page may send it although its attempt is not marked. */
+  /** True if the end of the page may send the segment before it is marked as attempted. */
   mayLeave: boolean
-  /** Each without its closing brace until it has its sequence. */
+  /** The events. Each lacks its closing brace until it has its sequence number. */
   lines: string[]
-  /** How many lines have their sequence, and how many are stored. */
+  /** How many lines have their sequence number, and how many are stored. */
   numbered: number
   stored: number
 }
@@ -57,13 +62,15 @@ export const newSegment = (fields: Partial<Segment> & { key: string }): Segment 
 
 export interface StoredSegment {
   context: Context
-  /** Each a JSON object. */
+  /** The events, each a JSON object. */
   lines: string[]
 }
 
 /**
- * @returns no lines: it is damaged. A line that was not written completely, because the process
- * ended, was never reported as stored; it is left out
+ * Parses a stored segment. An incomplete last line is left out: the process ended while writing it,
+ * and never reported it as stored.
+ *
+ * @returns no lines if the segment is damaged
  */
 export function parseSegment(text: string): StoredSegment {
   const lines = text.split('\n')

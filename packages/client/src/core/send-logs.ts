@@ -10,13 +10,13 @@ import type { Sent } from './send-loop.ts'
 import { textBytes } from './text-bytes.ts'
 import { timeOfUuid } from './uuid.ts'
 
-/** `code` of the entries that are not accepted. */
+/** The result of one entry of a batch. Entries that are not accepted have a `code`. */
 type EntryResult = { status?: unknown; code?: string } | null
 
 export interface LogSender {
-  /** Sends the oldest segment; undefined: none can be sent. */
+  /** Sends the oldest segment; resolves to undefined if none can be sent. */
   send(): Promise<Sent | undefined>
-  /** Sends what is still open, in a request that outlives the page. */
+  /** Sends the open segment in a request that outlives the page. */
   sendAtPageEnd(bytesMax: number): void
 }
 
@@ -43,7 +43,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     return settle(segment, { stored, attempted: await attempt(segment, stored), wasOpen })
   }
 
-  /** @param sent.wasOpen an earlier attempt may have stored events */
+  /** @param sent.wasOpen true if an earlier attempt may have stored events */
   async function settle(
     segment: Segment,
     sent: { stored: StoredSegment; attempted: Attempted; wasOpen: boolean },
@@ -54,7 +54,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     let results: EntryResult[] | undefined
     if (body !== undefined) {
       results = readResults(body, lines.length)
-      // Not a result of Intake, although it has its status.
+      // The status is Intake's, but the body is not: a proxy responded.
       if (!results) return { retryAfterMs }
     } else {
       if (isDefinite) segment.mayBeStored = wasOpen
@@ -71,7 +71,10 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     return {}
   }
 
-  /** Removes what has its result. Events that the wrong clock of the device kept out get other ids. */
+  /**
+   * Removes entries that have a final result. Events that were rejected because the device's clock
+   * was wrong get new ids.
+   */
   async function settleEntries(
     segment: Segment,
     { context, lines }: StoredSegment,
@@ -134,7 +137,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       const { segment, stored, isAll } = left
       segment.isBusy = true
       void attempt(segment, stored, true)
-        // The page lives on. What was sent in part is sent again, under the same ids.
+        // This runs only if the page was not closed after all. If only a part was sent, everything
+        // is sent again, under the same ids.
         .then(async (attempted) => {
           if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
         })
@@ -146,7 +150,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 }
 
-/** What was not known when the first event was logged is known now. */
+/** Completes the context with what was not known when the first event was logged. */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
@@ -154,7 +158,7 @@ function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Co
   return `${head.slice(0, -1)},"logs":[${logs}]}`
 }
 
-/** @returns undefined: not a result for each entry */
+/** @returns undefined unless there is a result for each entry */
 function readResults(body: string, count: number): EntryResult[] | undefined {
   const { results } = parseObject(body)
   if (!Array.isArray(results) || results.length !== count) return undefined

@@ -2,8 +2,9 @@ import { retryAfterMsMax } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * What became of one request. Nothing: go on at once. `retryAfterMs`: nothing was settled; pause, for
- * so long if it is not 0. `stop`: send nothing more, for this reason.
+ * The result of one request. If no member is set, the next request follows at once. `retryAfterMs`:
+ * nothing was settled; pause for this time, or if it is 0 for the usual time. `stop`: send nothing
+ * more, for this reason.
  */
 export interface Sent {
   retryAfterMs?: number
@@ -22,11 +23,11 @@ export interface SendLoop {
 }
 
 /**
- * Sends one request after the other, with pauses that double after failures: a random part of them,
- * so that the devices of a fleet do not return together.
+ * Sends one request after another. After a failure it pauses; the pauses double and have a random
+ * part, so that the devices of a fleet do not return together.
  *
- * @param options.send sends the oldest; undefined: nothing waits
- * @param options.onPause called whenever it ends or pauses
+ * @param options.send sends the oldest; undefined if nothing waits
+ * @param options.onPause called whenever the loop ends or pauses
  */
 export function createSendLoop(options: {
   time: TimeSource
@@ -40,14 +41,14 @@ export function createSendLoop(options: {
   let isClosed = false
   let isOrdered = false
   let timer: unknown
-  /** By the monotonic clock. */
+  /** The time of the monotonic clock before which nothing is sent. */
   let notBefore = 0
 
   async function run(): Promise<void> {
     isRunning = true
     let sent: Sent | undefined
     do {
-      // Storage that fails against its port is like a network that fails: the records are kept.
+      // A storage error is treated like a network error, so the records are kept.
       sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
       if (sent && sent.retryAfterMs === undefined) failures = 0
     } while (sent && !sent.stop && sent.retryAfterMs === undefined)

@@ -1,4 +1,4 @@
-/** Runs one task after the other. A task that fails does not keep the next one. */
+/** Runs one task after another. A task that fails does not prevent the next one. */
 export function createSerial(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (task) => {

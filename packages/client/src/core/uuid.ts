@@ -1,11 +1,12 @@
-/** A clock that went back further than this was set; ids follow it. */
+/** If the clock goes back by more than this, someone set it, and ids follow it. */
 const backMsMax = 2000
 const counterMax = 0xfff
 
 /**
- * Makes UUIDv7 that ascend, also within a millisecond: the twelve bits after the version count up.
+ * Makes UUIDv7 that ascend, even within a millisecond: the twelve bits after the version are a
+ * counter.
  *
- * @param random fills it with random bytes
+ * @param random fills its argument with random bytes
  */
 export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: number) => string {
   const bytes = new Uint8Array(10)
@@ -16,7 +17,7 @@ export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: numbe
     random(bytes)
     if (timeMs > last || timeMs < last - backMsMax) {
       last = timeMs
-      // Half of the range is left to count.
+      // Starts in the lower half of the range, so that the upper half is left for counting.
       counter = bytes[8]! * 8 + (bytes[9]! & 7)
     } else if (counter++ === counterMax) {
       counter = 0
@@ -32,7 +33,7 @@ export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: numbe
 /** @returns the time inside a UUIDv7, in milliseconds since 1970 */
 export const timeOfUuid = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** The same UUIDv7 at another time. */
+/** The same UUIDv7 with another time. */
 export const shiftUuid = (id: string, ms: number): string =>
   printTime(timeOfUuid(id) + ms) + id.slice(13)
 

@@ -1,6 +1,6 @@
 import { arch, release, type as osType } from 'node:os'
 
-/** What Node knows of its machine. Names of hosts and users are not collected. */
+/** Reads what Node knows about the machine. Names of hosts and users are not collected. */
 export async function readDevice(): Promise<Record<string, unknown>> {
   return {
     os: osType(),

@@ -10,15 +10,15 @@ const digits = 16
 
 export interface FileStorage extends Storage {
   /**
-   * For the exit of the process, where an append may be on its way. What both write is there twice;
-   * the events have ids.
+   * Appends when the process exits, perhaps while an asynchronous append is running. If both write
+   * the same events, these are stored twice, and recognised by their ids.
    */
   appendSync(name: string, text: string): void
 }
 
 /**
- * A directory with a file for each segment and value. What was appended or renamed is on disk when
- * the call resolves.
+ * Stores each segment and each value in a file of a directory. Text that was appended, and new
+ * names, are on disk when the call resolves.
  */
 export function createFileStorage(dir: string): FileStorage {
   let sequence: number | undefined
@@ -26,12 +26,13 @@ export function createFileStorage(dir: string): FileStorage {
   const pathOf = (name: string) => join(dir, name)
   const make = () => (made ??= mkdir(dir, { recursive: true, mode: 0o700 }))
 
-  /** Takes numbers; returns the first one. */
+  /** Reserves numbers; resolves to the first one. */
   async function reserve(count: number): Promise<number> {
     sequence ??= Number(await readFile(pathOf(sequenceFile), 'utf8').catch(() => '0')) || 0
     const first = sequence + 1
     sequence += count
-    // It survives the process without fsync; after a power failure numbers may be used twice.
+    // The counter survives the end of the process without fsync. After a power failure, numbers may
+    // be used twice.
     const file = await open(pathOf(sequenceFile), constants.O_WRONLY | constants.O_CREAT, 0o600)
     try {
       await file.write(String(sequence).padStart(digits, '0'), 0)
@@ -92,7 +93,9 @@ export function createFileStorage(dir: string): FileStorage {
   }
 }
 
-/** JSON in which bytes are their length, and after it the bytes. */
+/**
+ * Encodes a value as JSON in which byte arrays are replaced by their lengths; the bytes follow it.
+ */
 function encodeValue(value: unknown): Uint8Array {
   const bytes: Uint8Array[] = []
   const text = JSON.stringify(value, (_, inner: unknown) => {
@@ -114,10 +117,10 @@ function decodeValue(file: Buffer): unknown {
   })
 }
 
-/** A name that no value of the client has. */
+/** Marks a byte array. No value of the client has this property. */
 const bytesMark = '$bytes'
 
-/** An image as it is stored. */
+/** An image in its stored form. */
 export interface FileAttachment {
   name: string
   type: string

@@ -20,7 +20,7 @@ export type {
   Stats,
 } from '../core/options.ts'
 
-/** An image; `type` and `name` are only hints, the gateway looks at the bytes. */
+/** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */
 export interface NodeAttachment {
   data: Uint8Array
   name?: string
@@ -29,15 +29,16 @@ export interface NodeAttachment {
 
 export interface NodeOptions extends IntakeOptions {
   /**
-   * Directory for what waits; one process at a time should use it. `memory`: nothing survives the
-   * process. Default: `.intake/` and the bundle identifier, in the home directory.
+   * Directory for records that wait; only one process at a time should use it. With `memory`
+   * nothing survives the process. Default: the directory `.intake/<bundle identifier>` in the home
+   * directory.
    */
   storage?: string | undefined
 }
 
 /**
- * How long events gather before a write with fsync, which costs milliseconds. The end of the process
- * by `process.exit`, an uncaught error or an empty event loop loses none: they are written then.
+ * How long events gather before a write with fsync, which costs milliseconds. Events in memory are
+ * written when the process ends by `process.exit`, an uncaught error or an empty event loop.
  */
 const writeDelayMs = 50
 
@@ -47,7 +48,7 @@ export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
   return createNodeClient(options, { storage, time: systemTime })
 }
 
-/** @param host.time what tests replace */
+/** @param host.time the clock and timers, which tests replace */
 export function createNodeClient(
   options: NodeOptions,
   host: { storage: string; time: TimeSource },
@@ -71,7 +72,8 @@ export function createNodeClient(
     writeDelayMs,
     sendsAtPageEnd: () => false,
     keepAttachment: ({ data, name = 'image', type = 'application/octet-stream' }) => ({
-      // A copy: the app may change it, and the JSON of a `Buffer` is its own.
+      // Copies the data, because the app may change it, and because a `Buffer` has a JSON form of
+      // its own.
       data: new Uint8Array(data),
       name,
       type,
@@ -92,7 +94,7 @@ export function createNodeClient(
       try {
         files.appendSync(name, text)
       } catch {
-        // The process ends; nobody is left to be told.
+        // The process is ending, so the error can no longer be reported.
       }
     }
   }
@@ -111,14 +113,14 @@ const fileNameOf = (bundle: string) => bundle.replace(/[^\w.-]/g, '_')
 
 const systemTime: TimeSource = {
   now: Date.now,
-  // It also counts while the machine sleeps.
+  // This clock runs on while the machine sleeps.
   monotonic: bootTime(),
   setTimeout: (run, ms) => setTimeout(run, ms),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
   setIdleTimeout: (run, ms) => setTimeout(run, ms).unref(),
 }
 
-/** `uptime` is slow and coarse; it corrects the clock of the process once a second. */
+/** `uptime` is slow and coarse, so it only corrects the process's clock once a second. */
 function bootTime(): () => number {
   let at = -Infinity
   let ahead = 0
@@ -132,7 +134,7 @@ function bootTime(): () => number {
   }
 }
 
-/** Some sandboxes forbid it; then a sleep of the machine is not seen. */
+/** Some sandboxes forbid this call. Then the client does not notice when the machine has slept. */
 function uptimeMs(): number {
   try {
     return uptime() * 1000

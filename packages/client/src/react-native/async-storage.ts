@@ -2,7 +2,10 @@ import { stemOf } from '../core/entry-name.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Storage } from '../core/ports.ts'
 
-/** What the client uses of `@react-native-async-storage/async-storage`, or of anything like it. */
+/**
+ * The methods of `@react-native-async-storage/async-storage` that the client uses; any object with
+ * them will do.
+ */
 export interface AsyncStorageLike {
   getItem(key: string): Promise<string | null>
   setItem(key: string, value: string): Promise<unknown>
@@ -11,18 +14,18 @@ export interface AsyncStorageLike {
 }
 
 /**
- * Storage in keys that begin with a prefix: `n` and a name, `v` and the key of a value, and `t`, the
- * stem of a name and a number for each piece of a text. A segment that is closed gets one key for all
- * its pieces.
+ * Stores everything under keys that begin with a prefix: `n` and a name; `v` and the key of a
+ * value; `t`, the stem of a name and a number, for each piece of a text. When a segment is closed,
+ * its pieces are joined under one key.
  *
- * A rename is several steps here. The new name is written before the old one goes, and the client
- * knows which of two names is newer.
+ * A rename takes several steps here. The new name is written before the old one is removed, and the
+ * client knows which of two names is newer.
  */
 export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): Storage {
   const serial = createSerial()
   let known: Promise<Set<string>> | undefined
 
-  /** All keys, read once: no other process uses them. */
+  /** All keys. They are read only once, because no other process uses them. */
   const keys = (): Promise<Set<string>> =>
     (known =
       known ||
@@ -92,7 +95,8 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         await drop(`v${name}`)
         if (!(await isThere(name))) return
         await drop(`n${name}`)
-        // Another name of the same text may be left by a crash.
+        // After a crash during a rename, the same pieces may also be listed under the old name:
+        // keep them.
         if ((await startingWith(`n${stemOf(name)}.`)).length > 0) return
         for (const key of await startingWith(pieceStart(name))) await drop(key)
       }),

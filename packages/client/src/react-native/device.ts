@@ -1,7 +1,7 @@
-/** `react-native-device-info`, as far as it is used; every function may be missing. */
+/** The functions of `react-native-device-info` that the client uses; each may be missing. */
 export type DeviceInfoLike = Record<string, unknown>
 
-/** `expo-device`, `expo-application` and `expo-battery`. */
+/** The modules `expo-device`, `expo-application` and `expo-battery`. */
 export interface ExpoModules {
   Device?: Record<string, unknown> | undefined
   Application?: Record<string, unknown> | undefined
@@ -11,8 +11,9 @@ export interface ExpoModules {
 type Fields = Record<string, unknown>
 
 /**
- * The documented properties from `react-native-device-info`. `build_time` and `build_user` are not in
- * it. What the library does not know it calls `unknown` or -1; that is left out.
+ * Reads the documented properties from `react-native-device-info`, except `build_time` and
+ * `build_user`, which it does not have. Leaves out what the library does not know, for which it
+ * returns `unknown` or -1.
  */
 export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promise<Fields> {
   const ask = async (name: string): Promise<unknown> => {
@@ -70,7 +71,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
   }
 }
 
-/** The documented properties that Expo's modules have; about two thirds. */
+/** Reads the documented properties that Expo's modules have, which are about two thirds. */
 export async function readExpo({ Device, Application, Battery }: ExpoModules): Promise<Fields> {
   const device = Device || {}
   const application = Application || {}

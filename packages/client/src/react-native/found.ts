@@ -1,7 +1,10 @@
 import type { AsyncStorageLike } from './async-storage.ts'
 import type { DeviceInfoLike, ExpoModules } from './device.ts'
 
-/** Metro puts a module here if the app has it; each name has to be written out in a `try`. */
+/**
+ * Metro adds a module to the bundle if the app has it. For that, each name must be written out, in
+ * a `try`.
+ */
 declare const require: (name: string) => unknown
 
 interface ReactNative {
@@ -40,17 +43,17 @@ export function findExpo(): ExpoModules {
   try {
     expo.Device = require('expo-device') as Record<string, unknown>
   } catch {
-    // The app does not have it.
+    // The app does not have this module.
   }
   try {
     expo.Application = require('expo-application') as Record<string, unknown>
   } catch {
-    // The app does not have it.
+    // The app does not have this module.
   }
   try {
     expo.Battery = require('expo-battery') as Record<string, unknown>
   } catch {
-    // The app does not have it.
+    // The app does not have this module.
   }
   return expo
 }

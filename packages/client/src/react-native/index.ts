@@ -19,7 +19,7 @@ export type {
 } from '../core/options.ts'
 export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }
 
-/** An image, as image pickers return it: `uri` of a file that stays until it is sent. */
+/** An image as image pickers return it. The file at `uri` must exist until it is sent. */
 export interface ReactNativeAttachment {
   uri: string
   name?: string
@@ -32,13 +32,16 @@ export interface ReactNativeOptions extends IntakeOptions {
    * memory.
    */
   storage?: AsyncStorageLike | 'memory' | undefined
-  /** Default: `react-native-device-info` if the app has it. */
+  /** The device library. Default: `react-native-device-info` if the app has it. */
   deviceInfo?: DeviceInfoLike | undefined
-  /** Default: `expo-device`, `expo-application` and `expo-battery`, as far as the app has them. */
+  /**
+   * The Expo modules. Default: those of `expo-device`, `expo-application` and `expo-battery` that
+   * the app has.
+   */
   expo?: ExpoModules | undefined
 }
 
-/** A phone that puts the app to sleep gives it about this time. */
+/** An app that moves to the background keeps running for about this time. */
 const backgroundMs = 5000
 
 /** A client for React Native. It does no I/O before its first record or the next turn of the loop. */
@@ -99,7 +102,7 @@ const time: TimeSource = {
   monotonic: () => (typeof performance === 'undefined' ? Date.now() : performance.now()),
   setTimeout: (run, ms) => setTimeout(run, ms),
   clearTimeout(timer) {
-    // Hermes' own throws without a number.
+    // Checks first, because Hermes' own `clearTimeout` throws if its argument is not a number.
     if (timer !== undefined) clearTimeout(timer as number)
   },
 }

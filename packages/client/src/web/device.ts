@@ -6,18 +6,18 @@ type NavigatorLike = Navigator & {
 
 const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'CrOS', 'Mac', 'Linux']
 
-/** What a page may know of its device without asking the user. */
+/** Reads what a page can find out about its device without asking the user. */
 export async function readDevice(): Promise<Record<string, unknown>> {
   const { userAgent, userAgentData, language } = navigator as NavigatorLike
   const os = systems.find((name) => userAgent.indexOf(name) >= 0)
   const device: Record<string, unknown> = { os, language, user_agent: userAgent }
   try {
-    // Not every browser has them, and policies of a page can forbid them.
+    // Not every browser has these hints, and a page's policy can forbid them.
     const hints = await userAgentData!.getHighEntropyValues(['model', 'platformVersion'])
     device['device_model'] = hints.model
     device[os === systems[0] ? 'android_version' : 'os_version'] = hints.platformVersion
   } catch {
-    // What is not known is left out.
+    // Properties that are not known are left out.
   }
   return device
 }

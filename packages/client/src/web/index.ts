@@ -17,13 +17,13 @@ export type {
 } from '../core/options.ts'
 
 export interface WebOptions extends IntakeOptions {
-  /** Where records wait. `memory`: nothing survives the page. Default: `indexeddb`. */
+  /** Where records wait. With `memory` nothing survives the page. Default: `indexeddb`. */
   storage?: 'indexeddb' | 'memory' | undefined
 }
 
 /**
- * A client for a page. Several tabs, and several visits, share what waits. It does no I/O before its
- * first record or the next turn of the event loop.
+ * A client for a page. Tabs and later visits of the same origin share the waiting records. It does
+ * no I/O before its first record or the next turn of the event loop.
  */
 export function createIntake(options: WebOptions): Intake<Blob> {
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'

@@ -2,16 +2,16 @@ import { stemOf } from '../core/entry-name.ts'
 import type { Storage } from '../core/ports.ts'
 
 const storeName = 'records'
-/** Some browsers never answer a request to open a database. */
+/** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
 
 /**
- * Storage of a page. All tabs of an origin share it; each call is one transaction, so that of two
- * tabs that rename a segment one succeeds.
+ * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
+ * rename the same segment, one succeeds.
  *
- * A name is the key `n` and itself. What it contains is in pieces under `t`, the stem of the name and
- * a number, so that a rename does not copy it.
+ * A name is stored under the key `n` and itself. Its text is stored in pieces under `t`, the stem
+ * of the name and a number, so that a rename does not copy it.
  */
 export function createIndexedDbStorage(databaseName: string): Storage {
   let opening: Promise<IDBDatabase> | undefined
@@ -30,7 +30,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
   /**
    * Resolves to the result of the request that `run` returns, when its transaction is complete.
    *
-   * @param isDurable it survives a crash of the machine, not only of the browser
+   * @param isDurable true if the data must survive a crash of the machine, not only of the browser
    */
   const transact = async <Result>(
     mode: IDBTransactionMode,
@@ -49,7 +49,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
     })
   }
 
-  /** Does something in the same transaction if a name exists. */
+  /** Calls `run` in the same transaction if the name exists. */
   const ifExists = async (
     name: string,
     run: (store: IDBObjectStore) => void,
@@ -70,7 +70,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
   const read = (name: string) => transact('readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
-    // Two tabs may send the same events; by their ids they are the same records.
+    // Lists the segments of other tabs, too. If two tabs send the same events, the ids are equal,
+    // so each is stored once.
     list: async () =>
       (await transact('readonly', (store) => store.getAllKeys(IDBKeyRange.bound('n', 'o')))).map(
         (key) => (key as string).slice(1),
@@ -87,7 +88,7 @@ export function createIndexedDbStorage(databaseName: string): Storage {
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
-          // In their order, also among the pieces of different visits.
+          // Numbers pieces by time, so that they stay in order even if several visits wrote them.
           store.put(print(last + 1), pieceKey(name) + (Date.now() * 1000 + (pieces++ % 1000)))
         }
         return {
@@ -106,7 +107,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         true,
       ),
     async remove(name) {
-      // Another tab may have renamed it; then the text is that tab's.
+      // Keeps the text if the name is gone: another tab has renamed the segment and now owns the
+      // text.
       await ifExists(name, (store) => {
         store.delete(`n${name}`)
         store.delete(rangeOf(name))

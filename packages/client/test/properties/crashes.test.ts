@@ -48,7 +48,7 @@ const clockAction = fc.record({
 
 const never = new Promise<never>(() => undefined)
 
-/** A process whose steps end at one moment, as a kill ends them. */
+/** A process whose steps all end at one moment, as after a kill. */
 function createProcess(host: Host) {
   let stepsLeft = Infinity
   let isDone = false
@@ -120,7 +120,7 @@ async function play(actions: readonly Action[]): Promise<{
     else host.ahead = one.ahead
   }
   await host.time.advance(6000)
-  // Whatever is left is sent by the next visit, when the network is back.
+  // The next visit sends what is left, because the network is back.
   host.server.faults = []
   for (const { crash } of tabs) crash(0, false)
   await host.time.advance(10_000)
@@ -129,7 +129,7 @@ async function play(actions: readonly Action[]): Promise<{
   return { host, stored, feedback }
 }
 
-/** How often each event became a row, by its number. */
+/** The ids of the rows of each event, by the event's number; more than one means it was doubled. */
 function idsOf(host: Host): Map<number, string[]> {
   const ids = new Map<number, string[]>()
   for (const { id, event, params } of host.server.rows.values()) {

@@ -1,5 +1,5 @@
-// The timers of Hermes' command line ignore their delay. These keep the order of their due times, and
-// the clock follows them.
+// Replaces the timers of Hermes' command line, which ignore their delay. These run in the order of
+// their due times, and set the clock accordingly.
 const nextTurn = globalThis.setTimeout
 let elapsed = 0
 let lastTimer = 0
@@ -16,7 +16,7 @@ function pump() {
   schedulePump()
 }
 
-// Promises need several turns to settle.
+// Lets many turns pass between two timers, because promises need several turns to settle.
 function schedulePump(turns = 3000) {
   if (isPumping || timers.length === 0) return
   isPumping = true

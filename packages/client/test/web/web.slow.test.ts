@@ -102,7 +102,8 @@ t.test(
 t.test('a page that is closed 50 ms after an event loses none', { skip }, async (t) => {
   const rounds = Number(process.env['ROUNDS'] ?? 30)
   const { server, visit } = await startBrowser(t)
-  // On a busy machine 50 ms may not be enough to store an event; then nobody was told that it is.
+  // On a busy machine 50 ms may not suffice to store an event; such an event was never reported as
+  // stored.
   const late = new Set<number>()
   for (let n = 0; n < rounds; n++) {
     const { page, create } = await visit()

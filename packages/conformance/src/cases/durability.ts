@@ -10,7 +10,7 @@ const idsOf = ({ attemptsOf }: Trial, n: number): string[] => [
   ),
 ]
 
-/** Loses the answer to a stored event, and kills the sender while it waits for it. */
+/** Loses the response to a stored event, and kills the sender while it waits for that response. */
 async function killDuringRequest(trial: Trial): Promise<void> {
   const { fault, sender, beginFlush, until, attempts } = trial
   fault({ loseResponse: true, delayMs: 25_000 })
@@ -97,7 +97,8 @@ export const durability: ConformanceCase[] = [
       const { start, fault, sender, drain, stored, expect } = trial
       await start()
       await killDuringRequest(trial)
-      // Now every id of today is refused as out of range: a new one would make a second record.
+      // By this clock, an id with today's time is out of range and refused. A sender that then gave
+      // the event another id would make a second record.
       fault({ clockOffsetMs: -3 * day })
       await start()
       await sender.flush(1_000)
@@ -112,7 +113,8 @@ export const durability: ConformanceCase[] = [
     async run(trial) {
       const { start, fault, heal, sender, drain, settle, stored, attemptsOf, expect } = trial
       await start()
-      // Until the clock is wrong, so that no earlier attempt gets its response.
+      // Loses every response until the clock is wrong, so that the sender cannot learn the time
+      // earlier.
       fault({ loseResponse: true, times: 1_000 })
       await sender.log(tap, { n: 1 })
       await drain('the first attempt ends', () => attemptsOf(1)[0]?.seen.endedAt !== undefined)

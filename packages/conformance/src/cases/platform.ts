@@ -1,11 +1,14 @@
 import type { ConformanceCase } from '../conformance-case.ts'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** What browsers send of a page that closes, in all its requests together. */
+/** The most that browsers send for a page that closes, in all its requests together. */
 const pageEndBytesMax = 64 * 1024
 const clockErrorMs = 5_000
 
-/** How far the time of a stored event is from when it was logged, by the clock of the server. */
+/**
+ * The difference between the time of a stored event and the moment when it was logged, by the
+ * server's clock.
+ */
 async function clockError(trial: Trial, n: number): Promise<number> {
   const { sender, drain, stored, sandbox } = trial
   const before = sandbox.now()
@@ -16,7 +19,10 @@ async function clockError(trial: Trial, n: number): Promise<number> {
   return Math.max(0, before - timeMs, timeMs - after)
 }
 
-/** A case of a clock that is wrong from the start, of which the first answer tells the sender. */
+/**
+ * A case in which the device's clock is wrong from the start, and the first response shows the
+ * sender the right time.
+ */
 function corrects(title: string, offsetMs: number): ConformanceCase {
   return {
     title,
@@ -32,7 +38,7 @@ function corrects(title: string, offsetMs: number): ConformanceCase {
   }
 }
 
-/** Opts out with events in the store and in a request. */
+/** Opts out while events are in the sender's storage and in a request. */
 async function optOutWithEvents({ start, block, sender, drain, attempts }: Trial): Promise<void> {
   await start()
   block()
@@ -63,7 +69,7 @@ export const clock: ConformanceCase[] = [
       for (const n of [1, 2]) {
         await sender.log(tap, { n })
         await drain(`event ${n} was sent`, () => attemptsOf(n)[0]?.seen.endedAt !== undefined)
-        // The second event goes out after the correction, and its answer has the time.
+        // The second event is sent after the correction, and its response has the server's time.
         await sender.clock(0)
       }
       const errorMs = await clockError(trial, 3)
@@ -110,7 +116,7 @@ export const bounds: ConformanceCase[] = [
       const kept = new Set(records().map(({ params }) => Number(params?.['n'])))
       const gaps = Array.from({ length: 50 }, (_, index) => 950 + index).filter((n) => !kept.has(n))
       expect(gaps.length === 0, () => `events ${gaps.join(', ')} of the last 50 are missing`)
-      // A batch that was attempted may be kept although it is old.
+      // The sender may keep a batch that it has attempted, even if the batch is old.
       const early = [...kept].filter((n) => n < 800 && attemptsOf(n).length < 2)
       expect(early.length === 0, () => `old events were kept: ${early.slice(0, 10).join(', ')}`)
     },

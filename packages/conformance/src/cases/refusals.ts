@@ -11,7 +11,10 @@ function expectAttempts({ attemptsOf, expect }: Trial, n: number, count: number)
   expect(found === count, () => `event ${n} was sent ${found} times`)
 }
 
-/** A refusal that is final, after which other events are delivered. */
+/**
+ * A case in which a refusal is final: the event is never sent again, and later events are
+ * delivered.
+ */
 function isFinal(title: string, status: number): ConformanceCase {
   return {
     title,
@@ -29,7 +32,7 @@ function isFinal(title: string, status: number): ConformanceCase {
   }
 }
 
-/** A case of a batch of five, of which the second and the fourth event are rejected. */
+/** A case in which the second and the fourth event of a batch of five are rejected. */
 function rejects(title: string, code: string, judge: (trial: Trial) => void): ConformanceCase {
   return {
     title,

@@ -44,8 +44,8 @@ export interface ClickHouseOptions extends ServiceOptions {
    */
   killMsMax?: number
   /**
-   * Whether queries are logged to `system.query_log`. Default: no. Every user can write anything
-   * into it through the text of queries, and after a restart the engine no longer uses the old log.
+   * Whether queries are logged to `system.query_log`. Default: no, because any user can fill it
+   * through query text, and the engine never removes a log that an earlier run left.
    */
   logQueries?: boolean
   /**

@@ -40,7 +40,7 @@ interface Remaining {
 
 export interface EraseOptions {
   services: Services
-  /** Undefined erases the repeats of everything that was erased before. */
+  /** If undefined, erases again what arrived twice or late of subjects erased before. */
   subject: Subject | undefined
   /** In milliseconds of `performance.now()`. At the deadline the erasure ends incomplete. */
   deadline: number

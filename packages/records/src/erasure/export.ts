@@ -20,8 +20,8 @@ export interface ExportReport {
  * Writes everything stored about a subject, one line of JSON for each version of a record. Rows
  * that are still in Redis have the state `waiting`.
  *
- * @param options.folder where attachments are written under their object keys; undefined: they are
- * not written
+ * @param options.folder where attachments are written under their object keys; if undefined,
+ *   they are not written
  */
 export async function exportSubject(options: {
   services: Services

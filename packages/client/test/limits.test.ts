@@ -1,0 +1,16 @@
+import t from 'tap'
+import { dayMs, limits } from '@intake/contract'
+import { unwantedBytesMax } from '../../http-edge/src/linger.ts'
+import * as client from '../src/core/limits.ts'
+
+// The client imports nothing, so it repeats these limits.
+t.test('the client keeps to the limits of the contract', async (t) => {
+  t.equal(client.identifierMax, limits.identifierLength)
+  t.equal(client.batchMax, limits.batchEntries)
+  t.equal(client.attachmentsMax, limits.attachments)
+  t.equal(client.eventAgeMsMax, limits.eventAgeMs - dayMs)
+})
+
+t.test('the gateway reads a whole segment even if it refuses it', async (t) => {
+  t.ok(client.segmentBytesMax < unwantedBytesMax)
+})

@@ -1,0 +1,12 @@
+const minMs = 1_000
+const maxMs = 60_000
+
+/**
+ * The pause after a failure that may end by itself: a second after the first one, then twice the
+ * pause before, up to a minute.
+ *
+ * @param beforeMs the pause after the previous failure; 0 if there was none
+ */
+export function nextPauseMs(beforeMs: number): number {
+  return Math.min(Math.max(beforeMs * 2, minMs), maxMs)
+}
