@@ -1,5 +1,5 @@
 import t from 'tap'
-import Type from 'typebox'
+import { Type } from 'typebox'
 import { createSchemaWriter } from '../../src/openapi/write-schema.ts'
 
 const { define } = createSchemaWriter({
