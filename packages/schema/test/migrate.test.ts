@@ -31,6 +31,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'feedback_raw',
     'gaps',
     'installation',
+    'journal',
     'logs',
     'logs_flat',
     'logs_raw',
