@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
+import { registerRuleMetrics } from '../gateway/dist/report/rule-metrics.js'
 import { registerEdgeMetrics, registerRedisMetrics } from '../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../packages/config/dist/index.js'
 import { cases } from '../packages/conformance/dist/index.js'
@@ -142,6 +143,7 @@ function gatewayMetrics() {
   createGatewayMetrics(registry)
   registerEdgeMetrics(registry, {})
   registerRedisMetrics(registry, {})
+  registerRuleMetrics(registry, {})
   return registry
 }
 

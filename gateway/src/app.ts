@@ -34,6 +34,7 @@ import type { OutcomeCounts } from './report/outcome-counts.ts'
 import { createOutcomes, type Outcomes } from './report/outcomes.ts'
 import type { GatewayProblems } from './report/problems.ts'
 import { createRefusals } from './report/refusals.ts'
+import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
 import { docsRoute } from './routes/docs.ts'
@@ -121,6 +122,7 @@ export async function buildApp(
 
   const budgets = createBudgets(config)
   registerEdgeMetrics(registry, { connections: edge.connections, budgets })
+  registerRuleMetrics(registry, { activeRules: () => options.ports.policy.rules().active })
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
     await registerAdmission(api, options, edge)

@@ -125,6 +125,7 @@ export async function compose(gateway: Process): Promise<{
     connectionsMax: config.CONNECTIONS_MAX,
     redisState: redisPoll.state,
     ledger,
+    activeRules: () => rules.policy.rules().active,
     isShardUsable,
     shardCount: config.QUEUE_SHARDS,
   }
@@ -308,8 +309,8 @@ const closeSink = (sink: JobSink) => sink.close()
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis
   /**
-   * Creates a function that warns about entries that cannot be read. Each affects only the API key
-   * or the retention that it describes. The warning contains the names of the entries, which reveal
+   * Creates a function that warns about entries that cannot be read. Each affects only the API key,
+   * the retention or the rule that it describes. The warning contains the names of the entries, which reveal
    * nothing of their content.
    */
   function warnOfUnreadable(what: string) {
@@ -329,7 +330,7 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       store: createPolicyStore({ redis: client }),
       intervalMs: 2_000,
       onError: warnWhileConnected('the policy could not be read'),
-      onUnreadable: warnOfUnreadable('the retention of a table cannot be read'),
+      onUnreadable: warnOfUnreadable('entries of the policy cannot be read'),
     }),
   )
   const window = { windowMs: limits.rateWindowMs }

@@ -1,6 +1,6 @@
 /** The gateway without its process and its services, for `packages/sandbox`. */
 export { createAdmission } from './admission/admission.ts'
-export { buildApp } from './app.ts'
+export { type AppOptions, buildApp } from './app.ts'
 export type { IdempotencyStore } from './identity/idempotency-store.ts'
 export type { GatewayPorts } from './ports.ts'
 export { createGatewayMetrics } from './report/metrics.ts'

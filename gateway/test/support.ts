@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { ApiKey } from '@intake/access'
+import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
 import { GatewayConfig } from '@intake/config'
 import { limits, type IntakeError, type RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'
@@ -56,6 +56,7 @@ export async function startGateway(
     clock?: SweepClock
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
+    rules?: readonly RuleChoice[]
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
@@ -105,6 +106,7 @@ export async function startGateway(
     ...options.env,
   })
   let requests = 0
+  const rules = compileRules({ rules: (options.rules ?? []).map(asRule), secret: ruleSecret })
   const { app } = await buildApp({
     config,
     ports: {
@@ -125,7 +127,12 @@ export async function startGateway(
           return idempotency.reserve(...reservation)
         },
       },
-      policy: { retentionMs: () => undefined, isSuppressed: () => false, ...options.policy },
+      policy: {
+        retentionMs: () => undefined,
+        isSuppressed: () => false,
+        rules: () => rules,
+        ...options.policy,
+      },
       rate: { count: () => ({ requests: ++requests, msLeft: 60_000 }) },
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
@@ -168,6 +175,17 @@ export async function startGateway(
       ),
   }
 }
+
+/** In base64. */
+export const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
+
+/** The rule that an operator has chosen; ids are `rule_000000000001` and so on. */
+export const asRule = (choice: RuleChoice, index: number): Rule => ({
+  ...choice,
+  id: `rule_${String(index + 1).padStart(12, '0')}`,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  createdBy: 'test',
+})
 
 const deviceUuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
 

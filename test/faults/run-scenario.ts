@@ -117,6 +117,7 @@ async function play(scenario: Scenario, options: RunOptions & { dir: string }) {
       keptFrames,
       everyStoredIsAnswered: scenario.everyStoredIsAnswered ?? false,
       rewritesRows: scenario.rewritesRows ?? false,
+      mayBeLeftOut: scenario.mayBeLeftOut,
       deadlinesMs: scenario.lateAnswers
         ? undefined
         : {

@@ -24,6 +24,11 @@ export interface Scenario {
    * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
    */
   rewritesRows?: boolean
+  /**
+   * Whether rules may leave a record out while the scenario changes them. What they do leave out must
+   * then be counted.
+   */
+  mayBeLeftOut?: (record: Payload) => boolean
   /** How long the backlog may stay the same size while it drains. */
   drainStallMs?: number
   /** Returns the reason if the scenario cannot run on this machine. */

@@ -100,7 +100,11 @@ export function createGateway(options: {
     const idempotency: IdempotencyStore = design.reservation
       ? code.idempotencyStore.createIdempotencyStore({ reserve, ledger, clock })
       : { reserve: ({ id }) => Promise.resolve(id) }
-    const policy = { retentionMs: () => undefined, isSuppressed: () => false }
+    const policy = {
+      retentionMs: () => undefined,
+      isSuppressed: () => false,
+      rules: () => ({ active: [], forSender: () => undefined }),
+    }
     const outcomes = { settled() {} }
     const contextOf = (request: FastifyRequest) => {
       const { receivedAtMs } = request as ReadRequest

@@ -19,6 +19,7 @@ import { workerFacts, workerScaling } from './watch/facts.ts'
 import { whileConfirmed } from './watch/installation-check.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
+import { createBodyWriter } from './webhook/forms/index.ts'
 
 export interface Context {
   config: WorkerConfig
@@ -130,11 +131,18 @@ interface Parts {
 /** Opens the webhook; undefined if none is configured. */
 function openWebhook({ config, log, owner }: Context, { registry, connections, watch }: Parts) {
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
+  const { FEEDBACK_WEBHOOK_TOKEN: token, FEEDBACK_WEBHOOK_EMAIL: email } = config
   if (url === undefined || secret === undefined) return undefined
   const { redis, reader, onQueueError } = connections
   const webhook = startFeedbackWebhook({
     url,
     secret,
+    token,
+    writeBody: createBodyWriter({
+      form: config.FEEDBACK_WEBHOOK_FORM,
+      showsEmail: email === undefined ? undefined : email === 'show',
+      pageUrl: config.PAGE_URL,
+    }),
     reader,
     redis,
     metrics: registry,

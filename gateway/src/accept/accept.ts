@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { IntakeError, RecordKind, Sender } from '@intake/contract'
-import type { Policy } from '@intake/access'
+import type { Policy, Ruling, SenderRules } from '@intake/access'
 import type { Clock } from '@intake/runtime'
 import { requireApiKey } from '../admission/authenticate.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
@@ -15,6 +15,8 @@ export interface Arrival {
   context: RequestContext
   /** The `Idempotency-Key`. */
   key: string | undefined
+  /** The operator's rules about records of this sender; undefined if there are none. */
+  rules: SenderRules | undefined
 }
 
 export interface Terms {
@@ -48,9 +50,24 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /** How many records were accepted, and why others were not. */
-  tally(identified: Identified): { accepted: number; rejected: readonly IntakeError[] }
+  /** How many records were acknowledged, and why others were not. */
+  tally(prepared: Prepared, identified: Identified): Tally
 }
+
+export interface Tally {
+  /** Stored, or left out by a rule. */
+  accepted: number
+  rejected: readonly IntakeError[]
+  /** Those of the accepted records about which rules say something. */
+  rulings: readonly Ruling[]
+}
+
+/** The usual tally of a request with one record. */
+const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
+
+/** The tally of a request with one record. */
+export const tallyOne = (ruling: Ruling | undefined): Tally =>
+  ruling === undefined ? oneAccepted : { ...oneAccepted, rulings: [ruling] }
 
 /** Accepts a request; resolves when its records are stored and counted. */
 export type Accept = <Submission, Prepared, Identified>(
@@ -60,12 +77,13 @@ export type Accept = <Submission, Prepared, Identified>(
 
 /**
  * The steps of every write operation, in order. Nothing is stored for a suppressed sender, one
- * whose records were erased with `--suppress`. A refused request throws, and the error handler
+ * whose records were erased with `--suppress`, and nothing that a rule of the operator drops. The
+ * steps apply rules to what they print, after the identity is fixed by what was sent. A refused request throws, and the error handler
  * counts it; any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf
-  policy: Pick<Policy, 'retentionMs' | 'isSuppressed'>
+  policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   outcomes: Pick<Outcomes, 'settled'>
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
@@ -80,15 +98,16 @@ export function createAccept(options: {
     authorizeBundle(requireApiKey(request), sender.bundle_identifier)
     const key = idempotencyKey(request)
     const context = contextOf(request)
-    const prepared = await steps.prepare(submission, { request, context, key })
+    const rules = policy.rules().forSender(kind, context.apiKeyId, sender)
+    const prepared = await steps.prepare(submission, { request, context, key, rules })
     const retentionMs = policy.retentionMs(kind)
     const deadline = clock.now() + enqueueTimeoutMs
-    const arrival = { request, context, key, retentionMs, deadline }
+    const arrival = { request, context, key, rules, retentionMs, deadline }
     const identified = await steps.identify(submission, prepared, arrival)
     const isSuppressed = policy.isSuppressed(sender)
     if (!isSuppressed) await steps.store(submission, prepared, identified, arrival)
     const { apiKeyId, requestId, receivedAtMs } = context
-    const tally = steps.tally(identified)
+    const tally = steps.tally(prepared, identified)
     outcomes.settled({ kind, apiKeyId, requestId, receivedAtMs, isSuppressed, ...tally })
     return { submission, identified }
   }

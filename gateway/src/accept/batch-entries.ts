@@ -1,8 +1,10 @@
+import type { Ruling, SenderRules } from '@intake/access'
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
-import type { ExtraPrinter } from '../record/extra.ts'
+import { joinExtra, type ExtraPrinter } from '../record/extra.ts'
 import { checkJson } from '../body/check-json.ts'
 import { takeUnknown } from '../record/log-fields.ts'
-import { identityBytes, logColumns } from '../record/row.ts'
+import { identityBytes, logColumns, type Extra } from '../record/row.ts'
+import { editExtra, editLog } from './apply-rules.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
@@ -10,8 +12,19 @@ export type OrRejection<Progress> = Progress | IntakeError
 /** An entry that can be stored. */
 export interface Entry {
   log: LogEntry
-  /** The entry's row without the identity. */
+  /** The entry's row without the identity; empty if a rule leaves the entry out. */
   columns: string
+  /** What the rules say about the event; undefined: nothing. */
+  ruling: Ruling | undefined
+}
+
+/** What the rules change in entries. */
+export interface EntryRules {
+  rules: SenderRules
+  /** The unknown fields of the batch. */
+  unknown: Extra
+  /** From `createSenderPrinter`. */
+  printSender: (ruling: Ruling) => string
 }
 
 const validateEntry = compileSchema(LogEntry)
@@ -25,14 +38,16 @@ const entryDepthMax = limits.jsonDepth - 2
  * @param options.extra prints the unknown fields
  * @param options.isPlain the parser has already made the checks of `checkJson`
  * @param options.bytesMax the maximum size of a row
+ * @param options.ruled undefined if no rule concerns the sender
  */
 export function createEntryReader(options: {
   sender: string
   extra: ExtraPrinter
   isPlain: boolean
   bytesMax: number
+  ruled: EntryRules | undefined
 }): (value: unknown, index: number) => OrRejection<Entry> {
-  const { sender, extra, isPlain, bytesMax } = options
+  const { sender, extra, isPlain, bytesMax, ruled } = options
   /**
    * A row of at most this many UTF-16 units fits, because a unit takes at most three bytes of
    * UTF-8.
@@ -43,14 +58,32 @@ export function createEntryReader(options: {
       if (!isPlain) checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
       const log = validateEntry(value, `/logs/${index}`)
       const unknown = takeUnknown(log)
-      const columns = logColumns(sender, log, { extra: extra.print(unknown), isPlain })
-      if (columns.length <= unitsMax) return { log, columns }
-      if (Buffer.byteLength(columns) + identityBytes <= bytesMax) return { log, columns }
+      const ruling = ruled?.rules.judge(log.event)
+      const columns =
+        ruled === undefined || ruling === undefined
+          ? logColumns(sender, log, { extra: extra.print(unknown), isPlain })
+          : ruledColumns(log, { unknown, ruling, ruled })
+      if (columns.length <= unitsMax) return { log, columns, ruling }
+      if (Buffer.byteLength(columns) + identityBytes <= bytesMax) return { log, columns, ruling }
       return new IntakeError('body_too_large', `An entry must not exceed ${bytesMax} bytes.`)
     } catch (error) {
       return rejection(error)
     }
   }
+}
+
+/** The columns of an entry as the rules leave them; empty if they leave it out. */
+function ruledColumns(
+  log: LogEntry,
+  { unknown, ruling, ruled }: { unknown: Extra; ruling: Ruling; ruled: EntryRules },
+): string {
+  if (ruling.outcome !== 'accepted') return ''
+  return logColumns(ruled.printSender(ruling), editLog(log, ruling), {
+    extra: editExtra(joinExtra(ruled.unknown, 'log', unknown), ruling),
+    // An edit can make a list unusual.
+    isPlain: false,
+    sampleRate: ruling.sampleRate,
+  })
 }
 
 /** Why an entry is rejected. Errors of the whole request are rethrown. */

@@ -2,14 +2,25 @@ import { IntakeError, limits, type LogBatchResult, type LogEntryResult } from '@
 import type { Row } from '../record/row.ts'
 import type { OrRejection } from './batch-entries.ts'
 
+/** An accepted entry that a rule of the operator leaves out. */
+export interface Dropped {
+  isDropped: true
+  id: string
+}
+
+/** What became of an entry. */
+export type EntryOutcome = OrRejection<Row | Dropped>
+
 /**
  * The result of each entry, in order. Only the first ten rejected entries have details, so that a
  * batch full of errors does not cause a response many times its size.
  */
-export function entryResults(outcomes: OrRejection<Row>[]): LogEntryResult[] {
+export function entryResults(outcomes: readonly EntryOutcome[]): LogEntryResult[] {
   let rejected = 0
   return outcomes.map((outcome) => {
-    if (!(outcome instanceof IntakeError)) return { status: 'accepted', id: outcome.id }
+    if (!(outcome instanceof IntakeError)) {
+      return { status: 'isDropped' in outcome ? 'dropped' : 'accepted', id: outcome.id }
+    }
     const { code, message, errors, members } = outcome
     rejected++
     return rejected > limits.explainedEntries

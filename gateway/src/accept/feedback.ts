@@ -1,3 +1,4 @@
+import type { Ruling } from '@intake/access'
 import { compileSchema, FeedbackPayload } from '@intake/contract'
 import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
@@ -19,13 +20,15 @@ import {
   trimEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
+import type { RequestContext } from '../record/request-context.ts'
+import { rowJson } from '../record/row-json.ts'
 import { feedbackRow, senderColumns, type Extra } from '../record/row.ts'
-import type { Steps } from './accept.ts'
+import { tallyOne, type Steps } from './accept.ts'
+import { editExtra, editSender } from './apply-rules.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
 const knownFields = submissionFields('feedback')
 const noFields: ReadonlySet<string> = new Set()
-const one = { accepted: 1, rejected: [] }
 
 /** A feedback form that has been read to its end and has a valid payload. */
 export interface Feedback extends FeedbackForm {
@@ -34,7 +37,13 @@ export interface Feedback extends FeedbackForm {
   invalidEmail: InvalidEmail | undefined
 }
 
-export type FeedbackSteps = Steps<Feedback, { images: Image[] }, Identity>
+interface PreparedFeedback {
+  images: Image[]
+  /** What the rules say about the feedback; undefined: nothing. */
+  ruling: Ruling | undefined
+}
+
+export type FeedbackSteps = Steps<Feedback, PreparedFeedback, Identity>
 
 /** How a feedback is accepted: its images are stored before its row. */
 export function createFeedbackSteps(options: {
@@ -51,7 +60,7 @@ export function createFeedbackSteps(options: {
     kind: 'feedback',
     read: (request) => readFeedback(request, options),
     senderOf: ({ payload }) => payload,
-    prepare: (form) => ({ images: imagesOf(form) }),
+    prepare: (form, { rules }) => ({ images: imagesOf(form), ruling: rules?.judge(undefined) }),
 
     identify({ payload }, { images }, { context, key, retentionMs, deadline }) {
       return assignIdentity({
@@ -69,10 +78,10 @@ export function createFeedbackSteps(options: {
       })
     },
 
-    store(form, { images }, identity, { request, context, key }) {
+    store(form, { images, ruling }, identity, { request, context, key }) {
+      if (ruling !== undefined && ruling.outcome !== 'accepted') return Promise.resolve()
       const { feedback } = form.payload
-      const sender = senderColumns(context, form.payload)
-      const extra = extraOf(form)
+      const { sender, extra } = columnsOf(form, context, ruling)
       return commitWithImages({
         store,
         identity,
@@ -90,7 +99,7 @@ export function createFeedbackSteps(options: {
       })
     },
 
-    tally: () => one,
+    tally: ({ ruling }) => tallyOne(ruling),
   }
 }
 
@@ -136,6 +145,19 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
   return [bundle, user, feedback.email ?? '', feedback.text, images.map(({ sha256 }) => sha256)]
+}
+
+/** The columns of the sender and of unknown fields, as the rules leave them. */
+function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
+  const { payload } = form
+  const extra = extraOf(form)
+  if (ruling === undefined) {
+    return { sender: senderColumns(context, payload), extra: extra && rowJson(extra) }
+  }
+  return {
+    sender: senderColumns(context, editSender(payload, ruling)),
+    extra: editExtra(extra, ruling),
+  }
 }
 
 function extraOf({ payload, fields, omitted, invalidEmail }: Feedback): Extra {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Ruling } from '@intake/access'
 import { compileSchema, IntakeError, limits, LogBatchEnvelope } from '@intake/contract'
 import type { Identity } from '@intake/identity'
 import type { Clock } from '@intake/runtime'
@@ -14,8 +15,10 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import type { RequestContext } from '../record/request-context.ts'
 import { finishRow, senderColumns, type Row } from '../record/row.ts'
 import type { Steps } from './accept.ts'
+import { createSenderPrinter } from './apply-rules.ts'
 import { createEntryReader, type Entry, type OrRejection } from './batch-entries.ts'
 import { assignIdentities, type Repeat } from './batch-identities.ts'
+import type { EntryOutcome } from './batch-results.ts'
 
 const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
@@ -29,9 +32,12 @@ export interface IdentifiedBatch {
   /** The rows to store. */
   rows: Row[]
   /** The result of each entry, in their order. */
-  results: OrRejection<Row>[]
+  results: EntryOutcome[]
+  /** Entries that are stored, or that a rule leaves out. */
   accepted: number
   rejected: IntakeError[]
+  /** What the rules say about accepted entries. */
+  rulings: Ruling[]
 }
 
 /** A valid envelope whose entries have not been read. */
@@ -65,16 +71,31 @@ export function createBatchSteps(options: {
     read: readEnvelope,
     senderOf: ({ batch }) => batch,
 
-    async prepare({ batch, isPlain }, { request, context }) {
+    async prepare({ batch, isPlain }, { request, context, rules }) {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
-      const extra = createExtraPrinter(unknownFields(batch, knownFields), 'log')
+      const unknown = unknownFields(batch, knownFields)
+      const extra = createExtraPrinter(unknown, 'log')
+      // A copy, because printing changes the device.
+      const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
+      const ruled = rules &&
+        unprinted && {
+          rules,
+          unknown,
+          printSender: createSenderPrinter({ context, sender: unprinted, unchanged: sender }),
+        }
       leaseShared(request, {
         shared: sender + (extra.print(undefined) ?? ''),
         entries: batch.logs.length,
         bytesMax: sharedBytesMax,
       })
-      const readEntry = createEntryReader({ sender, extra, isPlain, bytesMax: entryBytesMax })
+      const readEntry = createEntryReader({
+        sender,
+        extra,
+        isPlain,
+        bytesMax: entryBytesMax,
+        ruled,
+      })
       return { entries: await mapInTurns(batch.logs, { takeTurn, clock }, readEntry), takeTurn }
     },
 
@@ -94,7 +115,7 @@ export function createBatchSteps(options: {
 
     store: (_batch, _prepared, { rows }, { deadline }) => logs.appendAll(rows, deadline),
 
-    tally: ({ accepted, rejected }) => ({ accepted, rejected }),
+    tally: (_prepared, { accepted, rejected, rulings }) => ({ accepted, rejected, rulings }),
   }
 }
 
@@ -140,19 +161,31 @@ function finishRows(batch: {
 }): IdentifiedBatch {
   const { entries, identities, context } = batch
   const rows: Row[] = []
-  const results: OrRejection<Row>[] = []
+  const results: EntryOutcome[] = []
+  const rulings: Ruling[] = []
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index]!
     const identity = identities[index]!
-    if (entry instanceof IntakeError) results.push(entry)
-    else if (identity instanceof IntakeError) results.push(identity)
-    else if ('of' in identity) results.push(results[identity.of]!)
-    else {
+    if (entry instanceof IntakeError) {
+      results.push(entry)
+      continue
+    }
+    if (identity instanceof IntakeError) {
+      results.push(identity)
+      continue
+    }
+    const { ruling } = entry
+    if ('of' in identity) results.push(results[identity.of]!)
+    else if (ruling !== undefined && ruling.outcome !== 'accepted') {
+      results.push({ isDropped: true, id: identity.id })
+    } else {
       const row = finishRow({ identity, context, others: entry.columns })
       rows.push(row)
       results.push(row)
     }
+    // The earlier entry that this one repeats may have been rejected.
+    if (ruling !== undefined && !(results.at(-1) instanceof IntakeError)) rulings.push(ruling)
   }
   const rejected = results.filter((result) => result instanceof IntakeError)
-  return { rows, results, accepted: results.length - rejected.length, rejected }
+  return { rows, results, accepted: results.length - rejected.length, rejected, rulings }
 }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Ruling } from '@intake/access'
 import { compileSchema, LogSubmission, type LogEntry } from '@intake/contract'
 import { clientIdKey, type Identity } from '@intake/identity'
 import { checkJson } from '../body/check-json.ts'
@@ -8,14 +9,15 @@ import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import { createExtraPrinter, submissionFields, unknownFields } from '../record/extra.ts'
+import { createExtraPrinter, joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
 import { readLog } from '../record/log-fields.ts'
-import { logRow, type Extra } from '../record/row.ts'
-import type { Steps } from './accept.ts'
+import type { RequestContext } from '../record/request-context.ts'
+import { logRow, type Extra, type Row } from '../record/row.ts'
+import { tallyOne, type Steps } from './accept.ts'
+import { editExtra, editLog, editSender } from './apply-rules.ts'
 
 const validate = compileSchema(LogSubmission)
 const knownFields = submissionFields('log')
-const one = { accepted: 1, rejected: [] }
 
 /** A valid body. */
 export interface SentLog {
@@ -24,7 +26,14 @@ export interface SentLog {
   isPlain: boolean
 }
 
-export type LogSteps = Steps<SentLog, { log: LogEntry; unknown: Extra }, Identity>
+interface PreparedLog {
+  log: LogEntry
+  unknown: Extra
+  /** What the rules say about the event; undefined: nothing. */
+  ruling: Ruling | undefined
+}
+
+export type LogSteps = Steps<SentLog, PreparedLog, Identity>
 
 /** How one log event is accepted. */
 export function createLogSteps(options: {
@@ -36,7 +45,11 @@ export function createLogSteps(options: {
     kind: 'logs',
     read: readBody,
     senderOf: ({ body }) => body,
-    prepare: ({ body }) => readLog(body.log),
+
+    prepare({ body }, { rules }) {
+      const { log, unknown } = readLog(body.log)
+      return { log, unknown, ruling: rules?.judge(log.event) }
+    },
 
     identify: ({ body }, { log }, { context, key, retentionMs, deadline }) =>
       assignIdentity({
@@ -53,12 +66,18 @@ export function createLogSteps(options: {
         deadline,
       }),
 
-    store({ body, isPlain }, { log, unknown }, identity, { context, deadline }) {
-      const extra = extraOf(body, unknown)
-      return logs.append(logRow({ identity, context, sender: body, log, extra, isPlain }), deadline)
+    store({ body, isPlain }, prepared, identity, { context, deadline }) {
+      const { log, unknown, ruling } = prepared
+      if (ruling === undefined) {
+        const extra = extraOf(body, unknown)
+        const row = logRow({ identity, context, sender: body, log, extra, isPlain })
+        return logs.append(row, deadline)
+      }
+      if (ruling.outcome !== 'accepted') return Promise.resolve()
+      return logs.append(ruledRow({ body, log, unknown, ruling, identity, context }), deadline)
     },
 
-    tally: () => one,
+    tally: ({ ruling }) => tallyOne(ruling),
   }
 }
 
@@ -76,4 +95,26 @@ function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
   const inBody = unknownFields(body, knownFields)
   if (inBody === undefined && inLog === undefined) return undefined
   return createExtraPrinter(inBody, 'log').print(inLog)
+}
+
+/** The row of an event about which rules say something. */
+function ruledRow(
+  event: PreparedLog & {
+    body: LogSubmission
+    ruling: Ruling
+    identity: Identity
+    context: RequestContext
+  },
+): Row {
+  const { body, log, unknown, ruling, identity, context } = event
+  return logRow({
+    identity,
+    context,
+    sender: editSender(body, ruling),
+    log: editLog(log, ruling),
+    extra: editExtra(joinExtra(unknownFields(body, knownFields), 'log', unknown), ruling),
+    // An edit can make a list unusual.
+    isPlain: false,
+    sampleRate: ruling.sampleRate,
+  })
 }

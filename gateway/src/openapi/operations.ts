@@ -65,7 +65,8 @@ export const describeOperations = (config: DocumentedLimits) => ({
       tags: ['intake'],
       summary: `Submit up to ${limits.batchEntries} application log events of one device`,
       description:
-        'Every entry is accepted or rejected on its own; the response has a result for each. ' +
+        'Every entry is accepted or rejected on its own; the response has a result for each. An entry that is ' +
+        '`dropped` is accepted, but the operator does not keep such events. ' +
         'An entry whose `id` is a UUIDv7 is stored once, however often it is sent. An entry with ' +
         `another id, or in a batch with an \`Idempotency-Key\`, is stored once within ${keptFor.logs}. Any other ` +
         `entry is stored again each time. ${gzip} ` +
@@ -77,7 +78,7 @@ export const describeOperations = (config: DocumentedLimits) => ({
       requestBody: jsonBody('LogBatchSubmission', logBatchExample.request),
       responses: {
         '207': success({
-          description: 'Every accepted entry is stored, and no rejected one.',
+          description: 'Every entry whose status is `accepted` is stored, and no other.',
           schema: 'LogBatchResult',
           example: logBatchExample.response,
         }),

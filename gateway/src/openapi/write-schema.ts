@@ -122,10 +122,10 @@ function joinVariants(variants: readonly Schema[]): Schema {
 
 const isPresent = (schema: Schema | undefined): schema is Schema => schema !== undefined
 
-/** A property that several variants have must be the constant that distinguishes them. */
+/** A property that several variants have is the same in all, or the constant that distinguishes them. */
 function joinProperty(schemas: readonly Schema[]): Schema {
   const [first, ...others] = schemas
-  if (first !== undefined && others.length === 0) return first
+  if (first !== undefined && others.every((one) => one === first)) return first
   const values = schemas.map(({ const: value }) => value)
   if (!values.every((value) => typeof value === 'string')) {
     throw new Error('variants share a property that does not distinguish them')

@@ -95,8 +95,10 @@ export function logRow(record: {
   log: LogEntry
   extra: string | undefined
   isPlain: boolean
+  /** Default: 1. */
+  sampleRate?: number
 }): Row {
-  const { identity, context, sender, log, extra, isPlain } = record
+  const { identity, context, sender, log, extra, isPlain, sampleRate = 1 } = record
   const row = sharedValues(context, sender)
   row.id = identity.id
   row.time = identity.time
@@ -104,11 +106,14 @@ export function logRow(record: {
   row.params = log.params ?? {}
   row.client_timestamp = log.timestamp == null ? undefined : inUtc(log.timestamp)
   const json = rowJson(row, isPlain)
-  return asRow(
-    identity,
-    context,
-    extra === undefined ? json : `${json.slice(0, -1)},"extra":${extra}}`,
-  )
+  const others = otherLogColumns(extra, sampleRate)
+  return asRow(identity, context, others === '' ? json : `${json.slice(0, -1)}${others}}`)
+}
+
+/** The columns that few log events have, each after a comma. */
+function otherLogColumns(extra: string | undefined, sampleRate: number): string {
+  const printed = extra === undefined ? '' : `,"extra":${extra}`
+  return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
 }
 
 /**
@@ -120,11 +125,12 @@ export function logRow(record: {
 export function logColumns(
   sender: string,
   { event, params, timestamp }: LogEntry,
-  { extra, isPlain }: { extra: string | undefined; isPlain: boolean },
+  options: { extra: string | undefined; isPlain: boolean; sampleRate?: number },
 ): string {
+  const { extra, isPlain, sampleRate = 1 } = options
   const client_timestamp = timestamp == null ? undefined : inUtc(timestamp)
   const record = columns({ event, params: params ?? {}, client_timestamp }, isPlain)
-  return extra === undefined ? `${sender},${record}` : `${sender},${record},"extra":${extra}`
+  return `${sender},${record}${otherLogColumns(extra, sampleRate)}`
 }
 
 /**
@@ -138,7 +144,8 @@ export function feedbackRow(
   record: {
     feedback: FeedbackPayload['feedback']
     attachments: StoredAttachment[]
-    extra: Extra
+    /** JSON; undefined if there are no unknown fields. */
+    extra: string | undefined
     context: RequestContext
   },
 ): Row {
@@ -149,9 +156,13 @@ export function feedbackRow(
     email: email === '' ? null : (email ?? null),
     text,
     attachments,
-    extra,
   })
-  return finishRow({ identity, context, others: `${sender},${printed}` })
+  const others = `${sender},${printed}`
+  return finishRow({
+    identity,
+    context,
+    others: extra === undefined ? others : `${others},"extra":${extra}`,
+  })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { describeRule, type ActiveRule } from '@intake/access'
 import { kinds } from '@intake/contract'
 import type { ShardHealth } from '@intake/queue'
 import type { RedisState } from '@intake/redis'
@@ -11,6 +12,7 @@ interface Sources {
   connectionsMax: number
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
+  activeRules: () => readonly ActiveRule[]
   isShardUsable: ShardHealth['isUsable']
   /** The value of `QUEUE_SHARDS`. */
   shardCount: number
@@ -44,6 +46,11 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
           },
     queue_shards: { count: sources.shardCount, unused },
     reservations: Object.fromEntries(reservations),
+    rules: sources.activeRules().map(({ rule, matches }) => ({
+      id: rule.id,
+      rule: describeRule(rule),
+      matches,
+    })),
   }
 }
 

@@ -14,9 +14,11 @@ export interface Outcome {
    */
   atMs: number
   records: number
+  /** The id of the rule that left the records out; default: none. */
+  rule?: string
 }
 
-/** The count of one key, kind and code in one minute. A report with a higher count replaces it. */
+/** The count of one key, kind, code and rule in one minute. A report with a higher count replaces it. */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
@@ -28,6 +30,8 @@ export interface OutcomeReport {
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
+  /** Undefined: none. */
+  rule: string | undefined
   /** The total so far. */
   records: number
 }
@@ -45,6 +49,7 @@ interface Counter {
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
+  rule: string | undefined
   records: number
   /** The part of `records` that is on stable storage. */
   reported: number
@@ -127,12 +132,14 @@ export function createOutcomeCounts(
     counters -= countersOf(minute).length
   }
 
-  function counterOf(minute: Minute, { apiKeyId, kind, code }: Outcome): Counter {
+  function counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
     const ofKey = minute.counters.get(apiKeyId)
-    const known = ofKey?.find((one) => one.code === code && one.kind === kind)
+    const known = ofKey?.find(
+      (one) => one.code === code && one.kind === kind && one.rule === rule,
+    )
     if (known !== undefined) return known
     if (counters >= limits.countersMax && code !== 'overflow') return overflowOf(minute, kind)
-    const counter = { apiKeyId, kind, code, records: 0, reported: 0 }
+    const counter: Counter = { apiKeyId, kind, code, rule, records: 0, reported: 0 }
     if (ofKey === undefined) minute.counters.set(apiKeyId, [counter])
     else ofKey.push(counter)
     counters++
@@ -165,12 +172,13 @@ function reportsOf({ minuteMs: startMs, run, counters }: Minute): OutcomeReport[
   return [...counters.values()]
     .flat()
     .filter(({ records, reported }) => records > reported)
-    .map(({ apiKeyId, kind, code, records }) => ({
+    .map(({ apiKeyId, kind, code, rule, records }) => ({
       minuteMs: startMs,
       run,
       apiKeyId,
       kind,
       code,
+      rule,
       records,
     }))
 }
@@ -178,7 +186,10 @@ function reportsOf({ minuteMs: startMs, run, counters }: Minute): OutcomeReport[
 function confirmIn({ counters }: Minute, report: OutcomeReport): void {
   const counter = counters
     .get(report.apiKeyId)
-    ?.find(({ code, kind }) => code === report.code && kind === report.kind)
+    ?.find(
+      ({ code, kind, rule }) =>
+        code === report.code && kind === report.kind && rule === report.rule,
+    )
   if (counter !== undefined) counter.reported = Math.max(counter.reported, report.records)
 }
 

@@ -1,3 +1,4 @@
+import type { Ruling } from '@intake/access'
 import type { IntakeError, RecordKind } from '@intake/contract'
 import type { OutcomeCounts } from './outcome-counts.ts'
 import type { Refusals, Refused } from './refusals.ts'
@@ -9,9 +10,11 @@ export interface Settled {
   requestId: string
   /** When the records arrived, by the gateway's clock, in milliseconds since 1970. */
   receivedAtMs: number
-  /** How many records are stored, or dropped because their sender is suppressed. */
+  /** How many records are stored, or left out because of a rule or a suppressed sender. */
   accepted: number
   isSuppressed: boolean
+  /** What the rules say about accepted records. */
+  rulings: readonly Ruling[]
   /** The error of each rejected entry of a batch. */
   rejected: readonly IntakeError[]
 }
@@ -34,11 +37,28 @@ export function createOutcomes(options: {
   wallMs: () => number
 }): Outcomes {
   const { counts, refusals, wallMs } = options
+
+  /** Counts what rules have done; returns the number of records that they leave out. */
+  function countRulings({ rulings, apiKeyId, kind, receivedAtMs: atMs }: Settled): number {
+    let leftOut = 0
+    for (const { outcome: code, acted } of rulings) {
+      for (const active of acted) active.matches++
+      if (code === 'accepted') continue
+      leftOut++
+      // Only the rule that has decided has acted on a record that is left out.
+      counts.count({ apiKeyId, kind, code, atMs, records: 1, rule: acted[0]?.rule.id ?? '' })
+    }
+    return leftOut
+  }
+
   return {
-    settled({ kind, apiKeyId, requestId, receivedAtMs, accepted, isSuppressed, rejected }) {
-      if (accepted > 0) {
+    settled(request) {
+      const { kind, apiKeyId, requestId, receivedAtMs, accepted, isSuppressed, rejected } = request
+      const leftOut = isSuppressed ? 0 : countRulings(request)
+      if (accepted > leftOut) {
         const code = isSuppressed ? 'suppressed' : 'accepted'
-        counts.count({ apiKeyId, kind, code, atMs: receivedAtMs, records: accepted })
+        const records = accepted - leftOut
+        counts.count({ apiKeyId, kind, code, atMs: receivedAtMs, records })
       }
       if (rejected.length === 0) return
       const atMs = wallMs()

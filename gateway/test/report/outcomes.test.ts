@@ -86,7 +86,13 @@ t.test('each way out is counted once, by key, kind and code, with all its record
   refuse('unauthorized')
   refuse('busy', 'a')
   refuse('busy', 'a')
-  const settled = { kind: 'logs', apiKeyId: 'a', requestId: 'r', receivedAtMs: 0 } as const
+  const settled = {
+    kind: 'logs',
+    apiKeyId: 'a',
+    requestId: 'r',
+    receivedAtMs: 0,
+    rulings: [],
+  } as const
   const rejected = [new IntakeError('duplicate_id', 'Detail.')]
   outcomes.settled({ ...settled, accepted: 3, isSuppressed: false, rejected })
   outcomes.settled({ ...settled, accepted: 1, isSuppressed: true, rejected: [] })

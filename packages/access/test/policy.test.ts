@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
-import { createPolicyStore, suppressedMax, watchPolicy } from '../src/index.ts'
+import { createPolicyStore, rulesMax, suppressedMax, watchPolicy } from '../src/index.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
@@ -24,6 +24,8 @@ t.test('a Redis that has lost its data is not a policy', async (t) => {
   await t.rejects(store.load(), /belongs to no installation/)
   await t.rejects(store.suppress({ kind: 'user', id: 'user-1' }), /belongs to no installation/)
   await t.rejects(store.setRetention('logs', 90), /belongs to no installation/)
+  await t.rejects(store.addRule({ action: 'drop', match: { os: 'a' } }, 'a'), /no installation/)
+  await t.rejects(store.removeRule('rule_000000000000'), /belongs to no installation/)
 })
 
 t.test('a gateway learns whom it must not store, and for how long', async (t) => {
@@ -83,6 +85,8 @@ t.test('a policy that has not changed is not read again', async (t) => {
     () => store.unsuppress(device),
     () => store.setRetention('logs', 30),
     () => store.setRetention('logs', undefined),
+    () => store.addRule(drop('noise'), 'ana'),
+    async () => store.removeRule((await store.load())!.rules[0]!.id),
   ]
   let known = revision
   for (const change of changes) {
@@ -91,6 +95,60 @@ t.test('a policy that has not changed is not read again', async (t) => {
     t.ok(changed, String(change))
     known = changed?.revision ?? ''
   }
+})
+
+const drop = (event: string) => ({ action: 'drop', match: { event } }) as const
+
+t.test('a gateway learns of rules, and counts on when others change', async (t) => {
+  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
+  t.teardown(() => policy.close())
+  await until('it is loaded', () => policy.isLoaded())
+  t.same(policy.rules().active, [])
+  t.equal(policy.rules().forSender('logs', 'key_1', sender({ device: {} }) as never), undefined)
+  const rule = await store.addRule(drop('noise'), 'ana@ops')
+  t.match(rule, { id: /^rule_[\da-f]{12}$/, createdBy: 'ana@ops', action: 'drop' })
+  await until('it knows', () => policy.rules().active.length === 1)
+  const active = policy.rules().active[0]!
+  active.matches = 5
+  await store.addRule(drop('more'), 'ana@ops')
+  await until('it knows both', () => policy.rules().active.length === 2)
+  t.equal(policy.rules().active[0], active, 'the same counter')
+  const secret = await redis.hget('{intake}:rules', 'secret')
+  t.same(await store.removeRule(rule!.id), rule)
+  t.equal(await store.removeRule(rule!.id), undefined)
+  t.equal(await store.removeRule('secret'), undefined)
+  await until('it has forgotten one', () => policy.rules().active.length === 1)
+  t.equal(await redis.hget('{intake}:rules', 'secret'), secret, 'hashes join for ever')
+  t.equal((await store.load())!.ruleSecret, secret)
+})
+
+t.test('a rule that cannot be read is not followed, unless it was before', async (t) => {
+  const names: string[][] = []
+  const watching = { store, intervalMs: 20, onError: fail(t) }
+  const before = watchPolicy({ ...watching, onUnreadable: (found) => names.push(found) })
+  t.teardown(() => before.close())
+  await until('it is loaded', () => before.isLoaded())
+  const { id } = before.rules().active[0]!.rule
+  await redis.hset('{intake}:rules', id, '{"id":"of a later version"}')
+  await redis.set('{intake}:policy:revision', randomUUID())
+  await until('it is reported', () => names.length > 0)
+  t.same(names[0], [`the entry ${id} of {intake}:rules`])
+  t.equal(before.rules().active[0]?.rule.id, id)
+  const after = watchPolicy({ ...watching, onUnreadable: () => {} })
+  t.teardown(() => after.close())
+  await until('it is loaded', () => after.isLoaded())
+  t.same(after.rules().active, [])
+  t.equal(await store.removeRule(id), 'unreadable')
+})
+
+t.test('there are at most a hundred rules', async (t) => {
+  for (let count = 0; count < rulesMax; count++) t.ok(await store.addRule(drop(`e${count}`), 'a'))
+  t.equal(await store.addRule(drop('one too many'), 'a'), undefined)
+  const { rules } = (await store.load())!
+  t.equal(rules.length, rulesMax)
+  await store.removeRule(rules[0]!.id)
+  t.ok(await store.addRule(drop('fits'), 'a'))
+  await redis.del('{intake}:rules')
 })
 
 t.test('the list is bounded and holds no identifiers', async (t) => {

@@ -34,6 +34,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'API keys of client applications',
     define: async (command) => (await import('./commands/keys.ts')).defineKeys(command),
   },
+  rules: {
+    description: 'drop, sample or change records of apps that are already shipped',
+    define: async (command) => (await import('./commands/rules.ts')).defineRules(command),
+  },
   user: {
     description: 'export or erase what is stored about one user',
     define: async (command) =>

@@ -19,7 +19,7 @@ const head = [
  * The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row.
  */
 export const rawTables = {
-  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params'] },
+  logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params', 'sample_rate'] },
   feedback: {
     name: 'intake.feedback_raw',
     columns: [...head, 'feedback_id', 'email', 'text', 'attachments'],
@@ -42,7 +42,7 @@ export const rawTables = {
   },
   outcomes: {
     name: 'intake.outcomes_raw',
-    columns: ['minute', 'api_key_id', 'kind', 'code', 'run', 'records'],
+    columns: ['minute', 'api_key_id', 'kind', 'code', 'run', 'records', 'rule'],
   },
   watermark: { name: 'intake.watermark_raw', columns: ['kind', 'visible_until'] },
 } as const

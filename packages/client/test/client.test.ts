@@ -162,7 +162,7 @@ t.test('a page that pretends to be Intake is no success', async (t) => {
   host.server.faults.push(
     { status: 207, body: '<html>' },
     { status: 200, body: '{"results":[]}' },
-    { status: 207, body: '{"results":[{"status":"perhaps"}]}' },
+    { status: 207, body: '{"results":[{"status":1}]}' },
     { status: 404, body: '<html>' },
   )
   client.log('tap')
@@ -189,6 +189,19 @@ t.test('what was rejected is reported by reason in an event', async (t) => {
     ['invalid_event', 1],
     ['a_code_of_next_year', 1],
   ])
+})
+
+t.test('what the operator drops is not sent again, nor what has a status of next year', async (t) => {
+  const host = createHost()
+  const reasons: [string, number][] = []
+  const client = host.start({ onDrop: (reason, count) => reasons.push([reason, count]) })
+  host.server.leaveOut = ({ event }) => ({ noise: 'dropped', odd: 'parked' })[event]
+  for (const event of ['noise', 'odd', 'tap']) client.log(event)
+  await host.time.advance(3_600_000)
+  const sent = host.server.batches.flatMap(({ logs }) => logs.map(({ event }) => event))
+  t.same(sent, ['noise', 'odd', 'tap', 'intake.dropped'])
+  t.same(reasons, [['unknown', 1]], 'only the unknown status counts as lost')
+  t.equal(client.stats().pending.logs, 0)
 })
 
 t.test('a clock that is wrong by days is corrected for events that were never sent', async (t) => {

@@ -39,6 +39,8 @@ export interface FakeIntake {
   faults: Fault[]
   /** Returns the code that an event is rejected with; undefined if it is accepted. */
   reject?: (log: SentLog) => string | undefined
+  /** Chooses another status of an event that is not stored; undefined: it is accepted. */
+  leaveOut?: (log: SentLog) => string | undefined
 }
 
 /**
@@ -90,6 +92,8 @@ export function createFakeIntake(now: () => number): FakeIntake {
       const code =
         age > 30 * dayMs || age < -600_000 ? 'id_time_out_of_range' : server.reject?.(log)
       if (code !== undefined) return { status: 'rejected', code }
+      const status = server.leaveOut?.(log)
+      if (status !== undefined) return { status, id: log.id }
       if (rows.has(log.id)) repeats++
       else rows.set(log.id, { ...log, batch })
       return { status: 'accepted', id: log.id }

@@ -82,6 +82,42 @@ export const WorkerConfig = Type.Object({
         'at least 16 characters. Required with the URL.',
     }),
   ),
+  FEEDBACK_WEBHOOK_FORM: Type.Union(
+    [
+      Type.Literal('standard'),
+      Type.Literal('slack'),
+      Type.Literal('teams'),
+      Type.Literal('github'),
+    ],
+    {
+      default: 'standard',
+      description:
+        'What the webhook sends: `standard` for programs; a message for `slack` or `teams`, or an issue for `github`, ' +
+        'for people (docs/webhook.md).',
+    },
+  ),
+  FEEDBACK_WEBHOOK_EMAIL: Type.Optional(
+    Type.Union([Type.Literal('show'), Type.Literal('hide')], {
+      description:
+        'Whether the webhook sends the e-mail of the user: `show` or `hide`. Default: `show` in the form `standard`, ' +
+        '`hide` in the others.',
+    }),
+  ),
+  FEEDBACK_WEBHOOK_TOKEN: Type.Optional(
+    Type.String({
+      writeOnly: true,
+      pattern: '^[!-~]+$',
+      description:
+        'Sent as `Authorization: Bearer` with the requests of the webhook. Required for `github`: a token that may write issues.',
+    }),
+  ),
+  PAGE_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'Address at which people open the page, for links in messages of the webhook. Default: messages have no link.',
+    }),
+  ),
   ...TracingConfig.properties,
 })
 export type WorkerConfig = Static<typeof WorkerConfig>
@@ -100,6 +136,12 @@ export function checkWorkerConfig(config: WorkerConfig): void {
     problems.push('PAGE_PASSWORD must have no control characters')
   }
   problems.push(...findWebhookProblems(url, secret))
+  if (config.FEEDBACK_WEBHOOK_FORM === 'github' && config.FEEDBACK_WEBHOOK_TOKEN === undefined) {
+    problems.push('FEEDBACK_WEBHOOK_FORM github needs FEEDBACK_WEBHOOK_TOKEN')
+  }
+  if (config.PAGE_URL !== undefined && !isRequestUrl(config.PAGE_URL)) {
+    problems.push('PAGE_URL must be a URL of http or https without user and password')
+  }
   if (quorum !== undefined && cluster === undefined) {
     problems.push('CLICKHOUSE_INSERT_QUORUM needs CLICKHOUSE_CLUSTER')
   }

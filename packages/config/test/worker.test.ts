@@ -76,6 +76,14 @@ t.test('what is no webhook URL is refused', async (t) => {
   }
 })
 
+t.test('issues for GitHub need a token, and links a URL', async (t) => {
+  t.equal(load({}).FEEDBACK_WEBHOOK_FORM, 'standard')
+  t.throws(() => load({ FEEDBACK_WEBHOOK_FORM: 'irc' }), /FEEDBACK_WEBHOOK_FORM/)
+  t.match(refusalOf({ FEEDBACK_WEBHOOK_FORM: 'github' }), 'needs FEEDBACK_WEBHOOK_TOKEN')
+  t.equal(refusalOf({ FEEDBACK_WEBHOOK_FORM: 'github', FEEDBACK_WEBHOOK_TOKEN: 'ghp_x' }), '')
+  t.match(refusalOf({ PAGE_URL: 'https://user:token@page.example/' }), 'PAGE_URL must be a URL')
+})
+
 t.test('a password of fewer than 12 characters is refused', async (t) => {
   for (const password of ['a', 'elevenchars', `${' '.repeat(12)}a`]) {
     const refusal = refusalOf({ PAGE_PASSWORD: password })

@@ -366,6 +366,10 @@ export function createReferenceSender(options: {
         ) {
           createBatch(entries.slice(results?.length), { user: batch.user })
         }
+        const dropped = entries.filter((_, index) => results?.[index]?.status === 'dropped')
+        if (flaw === 'repeats dropped entries' && dropped.length > 0) {
+          createBatch(dropped, { user: batch.user })
+        }
         drop('rejected', rejected.length)
         if (rejected.length === 0) return
         const isLate = codes.has('id_time_out_of_range')

@@ -57,6 +57,25 @@ export function metricsOf(registry: Registry) {
   }
 }
 
+/** Adds a counter that something else counts. It is read at each scrape, and absent without values. */
+export function addCounter<Label extends string>(
+  registry: Registry,
+  counter: { name: string; help: string; labels: Label[]; read: () => GaugeValues<Label> },
+): void {
+  const { name, help, labels, read } = counter
+  const metric = new Counter<Label>({
+    name,
+    help,
+    labelNames: labels,
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [values, value] of read()) this.inc(values, value)
+    },
+  })
+  registry.registerMetric(metric)
+}
+
 /** Adds a gauge whose values are read at each scrape. It is absent if there are none. */
 export function addGauge<Label extends string = never>(
   registry: Registry,

@@ -3,6 +3,10 @@ import { compileSchema, dayMs, errorCatalogue, IntakeError } from '@intake/contr
 
 const yes = Type.Literal(true)
 const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })
+const indexes = Type.Array(Type.Integer({ minimum: 0, maximum: 499 }), {
+  minItems: 1,
+  maxItems: 500,
+})
 export const delayMsMax = 25_000
 
 /** Body of `POST /_sandbox/faults`. */
@@ -21,15 +25,10 @@ const Fault = Type.Object(
     cutResponse: Type.Optional(yes),
     resetAfterBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 64 * 1024 * 1024 })),
     rejectEntries: Type.Optional(
-      Type.Object(
-        {
-          code,
-          indexes: Type.Optional(
-            Type.Array(Type.Integer({ minimum: 0, maximum: 499 }), { minItems: 1, maxItems: 500 }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
+      Type.Object({ code, indexes: Type.Optional(indexes) }, { additionalProperties: false }),
+    ),
+    dropEntries: Type.Optional(
+      Type.Object({ indexes: Type.Optional(indexes) }, { additionalProperties: false }),
     ),
     delayMs: Type.Optional(Type.Integer({ minimum: 1, maximum: delayMsMax })),
     clockOffsetMs: Type.Optional(Type.Integer({ minimum: -366 * dayMs, maximum: 366 * dayMs })),
@@ -51,7 +50,8 @@ export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
  * What goes wrong with requests. Exactly one of the effects is set: `status`, `loseResponse`,
- * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `clockOffsetMs`, or `delayMs` alone.
+ * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs`
+ * alone.
  */
 export type Fault = Static<typeof Fault>
 
@@ -61,6 +61,7 @@ const effects = [
   'cutResponse',
   'resetAfterBytes',
   'rejectEntries',
+  'dropEntries',
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
@@ -94,11 +95,14 @@ export function parseFault(value: unknown): Fault {
   if (effect === 'clockOffsetMs' && Object.keys(fault).length > 1) {
     throw invalid(['clockOffsetMs'], 'stands alone: it applies until the next one')
   }
-  if (effect === 'rejectEntries' && (fault.path ?? '/api/log/batch') !== '/api/log/batch') {
+  if (isAboutEntries(fault) && (fault.path ?? '/api/log/batch') !== '/api/log/batch') {
     throw invalid(['path'], 'must be /api/log/batch, because only batches have entries')
   }
   return fault
 }
+
+const isAboutEntries = ({ rejectEntries, dropEntries }: Fault) =>
+  rejectEntries !== undefined || dropEntries !== undefined
 
 function invalid(fields: readonly string[], detail: string): IntakeError {
   const errors = fields.map((field) => ({ pointer: field === '' ? '' : `/${field}`, detail }))
@@ -134,7 +138,7 @@ export function createFaults(): Faults {
     take(path) {
       for (const [index, one] of pending.entries()) {
         const { fault } = one
-        const applies = fault.rejectEntries === undefined ? fault.path : '/api/log/batch'
+        const applies = isAboutEntries(fault) ? '/api/log/batch' : fault.path
         if (applies !== undefined && applies !== path) continue
         one.seen++
         if (one.seen % (fault.every ?? 1) !== 0) continue

@@ -1,6 +1,12 @@
 import { GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { buildApp, createAdmission, createGatewayMetrics, type GatewayPorts } from '@intake/gateway'
+import {
+  buildApp,
+  createAdmission,
+  createGatewayMetrics,
+  type AppOptions,
+  type GatewayPorts,
+} from '@intake/gateway'
 import type { Handler } from '@intake/http-edge'
 import { createMetrics, loadConfig, type Logger } from '@intake/runtime'
 
@@ -23,6 +29,7 @@ const memoryState = {
  *
  * @param options.bytes the memory that records use
  * @param options.now the gateway's clock, in milliseconds since 1970
+ * @param options.countOutcome default: outcomes are not counted
  */
 export async function buildMemoryGateway(options: {
   ports: GatewayPorts
@@ -30,8 +37,9 @@ export async function buildMemoryGateway(options: {
   now: () => number
   wrapHandler: (serve: Handler) => Handler
   log: Logger
+  countOutcome?: AppOptions['outcomeCounts']['count']
 }): Promise<Awaited<ReturnType<typeof buildApp>>['app']> {
-  const { ports, bytes, now: wallMs, wrapHandler, log } = options
+  const { ports, bytes, now: wallMs, wrapHandler, log, countOutcome = () => undefined } = options
   const registry = createMetrics()
   const { app } = await buildApp({
     config: loadConfig(GatewayConfig, {
@@ -49,7 +57,7 @@ export async function buildMemoryGateway(options: {
     isDraining: () => false,
     metrics: createGatewayMetrics(registry),
     registry,
-    outcomeCounts: { count: () => undefined },
+    outcomeCounts: { count: countOutcome },
     log,
     wallMs,
     wrapHandler,

@@ -3,6 +3,10 @@ import { IntakeError, limits, type RecordKind } from '@intake/contract'
 import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
 import type { RecordStore } from './record-store.ts'
 
+type Rules = ReturnType<GatewayPorts['policy']['rules']>
+
+const noRules: Rules = { active: [], forSender: () => undefined }
+
 /** Reservations of idempotency keys in memory. */
 export interface MemoryIdempotencyStore extends IdempotencyStore {
   clear(): void
@@ -40,15 +44,18 @@ export function createMemoryIdempotencyStore(
  * their bytes are not kept.
  *
  * @param options.apiKey the secret of the only key, which may write for every application
+ * @param options.rules default: none
  */
 export function createMemoryPorts(options: {
   apiKey: string
   records: RecordStore
   idempotency: IdempotencyStore
+  apiKeyId?: string
+  rules?: Rules
 }): GatewayPorts {
-  const { apiKey, records, idempotency } = options
+  const { apiKey, records, idempotency, apiKeyId = 'key_sandbox', rules = noRules } = options
   const key = {
-    id: 'key_sandbox',
+    id: apiKeyId,
     name: 'sandbox',
     bundleIdentifiers: [],
     createdAt: new Date().toISOString(),
@@ -67,7 +74,7 @@ export function createMemoryPorts(options: {
     },
     attachments: { put: async () => undefined, remove: async () => undefined },
     idempotency,
-    policy: { retentionMs: () => undefined, isSuppressed: () => false },
+    policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => rules },
     rate: createRate(),
     queues: { logs: queue('logs'), feedback: queue('feedback') },
   }

@@ -34,8 +34,7 @@ export async function serveFault(exchange: FaultyExchange): Promise<void> {
   const decided = await captureResponse(response, exchange.serve)
   if (decided === undefined) return
   exchange.onDecided(decided)
-  const rejects = fault.rejectEntries
-  const answer = rejects === undefined ? decided : reject(decided, rejects, exchange.takeBack)
+  const answer = changeEntries(decided, exchange)
   if (!(await passed(exchange))) return
   if (fault.status !== undefined && decided.status < 300) sendStatus(response, fault)
   else if (fault.loseResponse) request.socket.destroy()
@@ -89,20 +88,26 @@ interface BatchResult {
 }
 
 /**
- * Rejects entries of a batch that the gateway has accepted, as if the gateway had rejected them.
- * Other responses are unchanged.
+ * Rejects or drops entries of a batch that the gateway has accepted, as if the gateway had done so
+ * itself. Other responses are unchanged.
  */
-function reject(
+function changeEntries(
   decided: CapturedResponse,
-  { code, indexes = [0] }: NonNullable<Fault['rejectEntries']>,
-  takeBack: (id: string) => void,
+  { fault, takeBack }: Pick<FaultyExchange, 'fault' | 'takeBack'>,
 ): CapturedResponse {
-  if (decided.status !== 207) return decided
+  const { rejectEntries, dropEntries } = fault
+  const changed = rejectEntries ?? dropEntries
+  if (changed === undefined || decided.status !== 207) return decided
   const result = JSON.parse(decided.body.toString()) as BatchResult
-  for (const index of indexes) {
+  for (const index of changed.indexes ?? [0]) {
     const entry = result.results[index]
     if (entry?.id === undefined) continue
     takeBack(entry.id)
+    if (rejectEntries === undefined) {
+      result.results[index] = { status: 'dropped', id: entry.id }
+      continue
+    }
+    const { code } = rejectEntries
     result.results[index] = { status: 'rejected', code, detail: 'A fault of the sandbox.' }
     result.accepted--
     result.rejected++

@@ -77,6 +77,11 @@ t.test('a statement or table without a rule is an error', (t) => {
     "ALTER TABLE intake.logs_raw_local ON CLUSTER 'fleet' ADD COLUMN a Int8",
     "ALTER TABLE intake.logs_raw ON CLUSTER 'fleet' ADD COLUMN a Int8",
   ])
+  const sorted = 'ALTER TABLE intake.outcomes_raw ADD COLUMN a Int8, MODIFY ORDER BY (minute, a)'
+  t.same(clusterStatements(sorted, layout), [
+    "ALTER TABLE intake.outcomes_raw_local ON CLUSTER 'fleet' ADD COLUMN a Int8, MODIFY ORDER BY (minute, a)",
+    "ALTER TABLE intake.outcomes_raw ON CLUSTER 'fleet' ADD COLUMN a Int8",
+  ])
   t.same(
     clusterStatements('ALTER TABLE intake.logs_raw ADD INDEX i a TYPE minmax', layout).length,
     1,

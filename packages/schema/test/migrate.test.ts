@@ -27,6 +27,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'erasures',
     'feedback_raw',
     'installation',
+    'journal',
     'logs_raw',
     'outcomes_raw',
     'retention',

@@ -24,13 +24,28 @@ t.test('the highest report of each run counts, and runs are added up', async (t)
   // Some reports are delivered twice and out of order.
   await insert('outcomes', report(3))
   await insert('outcomes', report(1, { code: 'busy' }), report(4, { api_key_id: '' }))
+  for (const rule of ['rule_1', 'rule_2']) {
+    await insert('outcomes', report(2, { code: 'dropped', rule }))
+    await insert('outcomes', report(1, { code: 'dropped', rule }))
+  }
   await insert('outcomes', report(5, { minute: '2026-12-01T00:00:00.000Z' }))
   t.same(await clickhouse.query('SELECT * FROM intake.outcomes ORDER BY ALL'), [
-    { minute: '2026-11-23 12:00:00', api_key_id: '', kind: 'logs', code: 'accepted', records: 4 },
-    { minute: '2026-11-23 12:00:00', api_key_id: 'a', kind: 'logs', code: 'accepted', records: 9 },
-    { minute: '2026-11-23 12:00:00', api_key_id: 'a', kind: 'logs', code: 'busy', records: 1 },
-    { minute: '2026-12-01 00:00:00', api_key_id: 'a', kind: 'logs', code: 'accepted', records: 5 },
+    row({ api_key_id: '', records: 4 }),
+    row({ records: 9 }),
+    row({ code: 'busy', records: 1 }),
+    row({ code: 'dropped', rule: 'rule_1', records: 2 }),
+    row({ code: 'dropped', rule: 'rule_2', records: 2 }),
+    row({ minute: '2026-12-01 00:00:00', records: 5 }),
   ])
+})
+
+const row = (values: object) => ({
+  minute: '2026-11-23 12:00:00',
+  api_key_id: 'a',
+  kind: 'logs',
+  code: 'accepted',
+  rule: '',
+  ...values,
 })
 
 t.test('the watermark never goes back', async (t) => {

@@ -174,6 +174,21 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
+  'Sampled events': [
+    { event: 'app_open', stored: 0, estimated: 0, rate: 1 },
+  ],
+  'Where acknowledged records are': [
+    {
+      kind: 'feedback',
+      acknowledged: 0,
+      stored: 3,
+      dropped: 0,
+      sampled: 0,
+      suppressed: 0,
+      dead_lettered: 0,
+      waiting_or_repeated: -3,
+    },
+  ],
   'What was refused, and why': [
     { code: 'rate_limited', api_key_id: 'key-2', kind: 'logs', refused: 12 },
     { code: 'invalid_request', api_key_id: 'key-1', kind: 'feedback', refused: 1 },
@@ -195,13 +210,16 @@ async function store(owner: ClickHouse): Promise<void> {
   for (const row of logs.slice(0, 2))
     await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
   await owner.command(`INSERT INTO intake.outcomes_raw VALUES
-    ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7),
-    ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5),
-    ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 5),
-    ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3),
-    ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2),
-    ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1),
-    ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1)`)
+    ('2026-11-10 09:00:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 7, ''),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'rate_limited', generateUUIDv4(), 5, ''),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'accepted', generateUUIDv4(), 40, ''),
+    ('2026-11-10 09:01:00', 'key-2', 'feedback', 'accepted', generateUUIDv4(), 3, ''),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'suppressed', generateUUIDv4(), 3, ''),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'dropped', generateUUIDv4(), 4, 'rule_000000000001'),
+    ('2026-11-10 09:01:00', 'key-2', 'logs', 'sampled', generateUUIDv4(), 2, 'rule_000000000002'),
+    ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2, ''),
+    ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1, ''),
+    ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1, '')`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES
     ('logs', '2026-11-16 00:00:00.000'),
     ('feedback', '2026-11-15 23:59:59.000')`)

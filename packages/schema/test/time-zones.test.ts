@@ -49,7 +49,7 @@ t.test('views and functions return the same to every profile', async (t) => {
   const feedback = [feedbackRow({ device_uuid, device })]
   await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows: 1 })
   await owner.command(`INSERT INTO intake.outcomes_raw VALUES
-    ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2)`)
+    ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2, '')`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES ('logs', '2026-11-21 03:30:00.000')`)
   const asks = [
     ...[...recordViews, 'outcomes'].map((view) => `SELECT * FROM intake.${view} ORDER BY ALL`),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cluster } from './cluster.ts'
+import { checkLeftOut } from './check-left-out.ts'
 import { checkOutcomes } from './check-outcomes.ts'
 import { checkWatermark } from './check-watermark.ts'
 import type { Event } from './history.ts'
@@ -42,6 +43,8 @@ export interface CheckOptions {
    * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
    */
   rewritesRows?: boolean
+  /** Whether rules may leave a record out; default: there are no rules. */
+  mayBeLeftOut?: ((record: Payload) => boolean) | undefined
   /**
    * Set if requests repeat an id among their entries: each entry counts as accepted, and one record
    * is stored.
@@ -77,10 +80,13 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
     const { seq } = row.shown
     seen.set(seq, [...(seen.get(seq) ?? []), row])
   }
+  let leftOut = 0
   for (const [seq, record] of records) {
     const rows = seen.get(seq) ?? []
     for (const id of record.acknowledged) {
-      if (!ids.has(id)) violations.add('acknowledged but not visible', `seq ${seq} id ${id}`)
+      if (ids.has(id)) continue
+      if (options.mayBeLeftOut?.(payload(seq))) leftOut++
+      else violations.add('acknowledged but not visible', `seq ${seq} id ${id}`)
     }
     if (record.acknowledged.size > 1) violations.add('one key, two ids', `seq ${seq}`)
     if (rows.length > 1) violations.add('visible twice', `seq ${seq}`)
@@ -101,6 +107,9 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   if (!options.rewritesRows) {
     await checkOutcomes(cluster, { violations, repeatsIds: options.repeatsIds ?? false })
     const acknowledged = new Set([...records.values()].flatMap((one) => [...one.acknowledged]))
+    if (options.mayBeLeftOut !== undefined) {
+      await checkLeftOut(cluster, { counts, leftOut, violations })
+    }
     await checkWatermark(cluster, { acknowledged, violations })
   }
   checkResponses(options, violations)

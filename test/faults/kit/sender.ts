@@ -57,7 +57,7 @@ export function createSender(options: { apiKey: string; connections: number }): 
         const reply = whole.results?.[0] ?? whole
         const code = reply.code ?? ''
         const afterMs = Math.min(Number(headers['retry-after'] ?? 1), 2) * 1000
-        if (statusCode === 201 || reply.status === 'accepted') {
+        if (statusCode === 201 || reply.status === 'accepted' || reply.status === 'dropped') {
           return { outcome: { is: 'acknowledged', id: reply.id ?? '' }, mayRetry: false, afterMs }
         }
         const mayRetry = retryable.has(statusCode)

@@ -11,6 +11,7 @@ import { poisonScenarios } from './poison.ts'
 import { redisKillScenarios } from './redis-kills.ts'
 import { redisStateScenarios } from './redis-state.ts'
 import { redisScenarios } from './redis.ts'
+import { ruleScenarios } from './rules.ts'
 import { s3ObjectScenarios } from './s3-objects.ts'
 import { s3Scenarios } from './s3.ts'
 import { workerOverlapScenarios } from './worker-overlap.ts'
@@ -33,4 +34,5 @@ export const scenarios: Scenario[] = [
   ...clockScenarios,
   ...identityScenarios,
   ...erasureScenarios,
+  ...ruleScenarios,
 ]

@@ -3,7 +3,7 @@ import { startDeliveryQueue } from '@intake/queue'
 import type { Redis } from '@intake/redis'
 import { limitRepeats, type Logger, type Registry } from '@intake/runtime'
 import { createWebhookMetrics } from './metrics.ts'
-import { readFeedback } from './read-feedback.ts'
+import { readFeedback, type StoredFeedback } from './read-feedback.ts'
 import { sendWebhook } from './send-webhook.ts'
 
 export interface FeedbackWebhook {
@@ -46,11 +46,15 @@ const help = 'docs/operations/webhook-fails.md'
  * Sends a signed request for each new feedback, at least once. Its queue holds only ids: the
  * content is read from the view when it is sent, so erased feedback is not sent.
  *
+ * @param options.token sent as `Authorization: Bearer`, for receivers that need one
+ * @param options.writeBody from `createBodyWriter`
  * @param options.redis of the role `consumer`
  */
 export function startFeedbackWebhook(options: {
   url: string
   secret: string
+  token?: string | undefined
+  writeBody: (feedback: StoredFeedback) => string
   reader: Pick<ClickHouse, 'query'>
   redis: Redis
   metrics: Registry
@@ -60,7 +64,7 @@ export function startFeedbackWebhook(options: {
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]
 }): FeedbackWebhook {
-  const { url, secret, reader, redis, metrics, log, onError, onFailed } = options
+  const { url, secret, token, writeBody, reader, redis, metrics, log, onError, onFailed } = options
   const count = createWebhookMetrics(metrics)
   const warn = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help }, 'a webhook request failed; it will be repeated'),
@@ -71,13 +75,13 @@ export function startFeedbackWebhook(options: {
     name: webhookQueue,
     retryDelaysMs: options.delaysMs ?? retryDelaysMs,
     async deliver(id, { attempt, signal }) {
-      const body = await readFeedback(reader, id)
-      if (body === undefined) {
+      const feedback = await readFeedback(reader, id)
+      if (feedback === undefined) {
         if (attempt < invisibleAttemptsMax) throw new Error('the feedback is not visible yet')
         count('erased')
         return
       }
-      await sendWebhook({ url, secret, id, body, signal })
+      await sendWebhook({ url, secret, token, id, body: writeBody(feedback), signal })
       count('delivered')
     },
     onFailed({ id, attempt, isLast, error: err }) {

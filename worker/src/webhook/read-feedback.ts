@@ -1,10 +1,18 @@
 import { isoTime, type ClickHouse } from '@intake/clickhouse'
 
-/** A row as ClickHouse prints it. */
-interface FeedbackRow {
+/** A feedback as the views show it. */
+export interface StoredFeedback {
   id: string
+  /** ISO 8601 in UTC, as all times. */
   time: string
   received_at: string
+  bundle_identifier: string
+  device_uuid: string
+  unique_user_id: string
+  feedback_id: string | null
+  email: string | null
+  text: string
+  attachments: { key: string; content_type: string; bytes: number; sha256: string }[]
   /** JSON text, because parsing it would round integers of 64 bits. */
   device: string
 }
@@ -13,13 +21,12 @@ interface FeedbackRow {
  * Reads a feedback as the views show it now; undefined if it is not visible yet, or was erased.
  *
  * @param id the id of the record, a UUIDv7
- * @returns the body of a request about a new feedback; times of the record are ISO 8601 in UTC
  */
 export async function readFeedback(
   reader: Pick<ClickHouse, 'query'>,
   id: string,
-): Promise<string | undefined> {
-  const [row] = await reader.query<FeedbackRow>(
+): Promise<StoredFeedback | undefined> {
+  const [row] = await reader.query<StoredFeedback>(
     `SELECT id, time, received_at, bundle_identifier, device_uuid, unique_user_id, feedback_id, email, text,
        attachments, toJSONString(device) AS device
      FROM intake.feedback
@@ -27,8 +34,5 @@ export async function readFeedback(
     { id },
   )
   if (row === undefined) return undefined
-  const { device, ...others } = row
-  const time = isoTime(row.time)
-  const data = JSON.stringify({ ...others, time, received_at: isoTime(row.received_at) })
-  return `{"type":"feedback.created","timestamp":"${time}","data":${data.slice(0, -1)},"device":${device}}}`
+  return { ...row, time: isoTime(row.time), received_at: isoTime(row.received_at) }
 }

@@ -9,17 +9,21 @@ const timeoutMs = 10_000
 export async function sendWebhook(options: {
   url: string
   secret: string
+  token?: string | undefined
   /** The id of the message, the same for every attempt. */
   id: string
   body: string
   signal: AbortSignal
 }): Promise<void> {
-  const { url, secret, id, body, signal } = options
+  const { url, secret, token, id, body, signal } = options
   const timestamp = Math.floor(Date.now() / 1000)
   const response = await fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
+      // GitHub refuses requests without it.
+      'user-agent': 'intake',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
       'webhook-signature': signatureOf({ secret, id, timestamp, body }),

@@ -8,6 +8,7 @@ import { createLogger, createMetrics } from '@intake/runtime'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { startFeedbackWebhook } from '../../src/webhook/feedback-webhook.ts'
+import { createBodyWriter, type WebhookForm } from '../../src/webhook/forms/index.ts'
 import { signatureOf } from '../../src/webhook/signature.ts'
 
 const redisServer = await ownRedis(t)
@@ -49,6 +50,8 @@ async function start(
     url: string
     delaysMs?: number[]
     rows?: (id: string) => object[]
+    form?: WebhookForm
+    token?: string
   },
 ) {
   const redis = connectRedis({ url: redisServer.url, role: 'consumer', onError: () => {} })
@@ -59,6 +62,8 @@ async function start(
   const webhook = startFeedbackWebhook({
     url: options.url,
     secret,
+    token: options.token,
+    writeBody: createBodyWriter({ form: options.form ?? 'standard' }),
     reader: {
       query: async <Row>(_sql: string, params: Record<string, unknown> = {}) => {
         const id = params['id'] as string
@@ -67,6 +72,10 @@ async function start(
           time: '2026-11-21 03:00:00.123',
           received_at: '2026-11-21 03:00:01.000',
           device: '{"os":"Android","version_code":9007199254740993}',
+          bundle_identifier: 'com.example.app',
+          device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+          attachments: [],
+          email: 'user@example.com',
         }
         return (options.rows?.(id) ?? [{ ...found, text: 'It broke' }]) as Row[]
       },
@@ -126,6 +135,23 @@ t.test('each feedback is sent once, signed, however often it is announced', asyn
       },
     })
     t.match(body, '"version_code":9007199254740993')
+  }
+})
+
+t.test('a chat form is signed, repeated and queued like the standard one', async (t) => {
+  const { url, received } = await startReceiver(t, [500])
+  const { webhook } = await start(t, { url, form: 'slack', token: 'a-token', delaysMs: [1] })
+  await webhook.announce([rowOf(1)])
+  await webhook.announce([rowOf(1)])
+  await until('it is delivered', () => received.length >= 2)
+  t.equal(received.length, 2)
+  for (const { headers, body } of received) {
+    const id = String(headers['webhook-id'])
+    const timestamp = Number(headers['webhook-timestamp'])
+    t.equal(headers['webhook-signature'], signatureOf({ secret, id, timestamp, body }))
+    t.equal(headers.authorization, 'Bearer a-token')
+    t.match(JSON.parse(body), { blocks: [{ text: { text: 'com.example.app (9007199254740992)' } }] })
+    t.notMatch(body, 'user@example.com')
   }
 })
 

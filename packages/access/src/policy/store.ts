@@ -1,6 +1,7 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
+import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 
 /** Senders whose records gateways acknowledge and do not store. */
 interface Suppression {
@@ -12,8 +13,8 @@ interface Suppression {
 }
 
 /**
- * An operator's decisions about senders and retention, kept in Redis for gateways. Every method
- * rejects if Redis has lost its data.
+ * An operator's decisions about senders, retention and records of shipped apps, kept in Redis for
+ * gateways. Every method rejects if Redis has lost its data.
  */
 export interface PolicyStore {
   /** Adds a sender; resolves to false when the list is full. */
@@ -27,6 +28,14 @@ export interface PolicyStore {
    * repeats of these records if the period became longer later, and the records would reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
+  /**
+   * Adds a rule, which must be valid; resolves to undefined when there are `rulesMax`.
+   *
+   * @param createdBy who adds it
+   */
+  addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
+  /** Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was none. */
+  removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
    * Resolves to the policy, or to undefined if it still has this revision: the list can be long,
    * and gateways ask every two seconds.
@@ -47,7 +56,13 @@ export interface StoredPolicy {
    * cannot be read: then all records before the current month count as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
-  /** Fields of the retention that cannot be read. */
+  /** The rules that can be read, oldest first. */
+  rules: readonly Rule[]
+  /** Ids of rules that cannot be read. */
+  unreadableRules: string[]
+  /** The secret of the hashes, in base64; undefined if there was never a rule. */
+  ruleSecret: string | undefined
+  /** Fields of the retention, and rules, that cannot be read. */
   unreadable: string[]
 }
 
@@ -58,6 +73,9 @@ export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
+/** A hash of rules as JSON by id, and the secret of their hashes, which outlives them. */
+const rulesKey = '{intake}:rules'
+const secretField = 'secret'
 /** A UUID that changes with each change of the policy. */
 const revisionKey = '{intake}:policy:revision'
 
@@ -76,6 +94,15 @@ const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[3])
+return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
+/** Checks the limit, creates the secret and adds the rule in one step. */
+const addRuleScript = `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
+if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
+  redis.call('HSET', KEYS[1], '${secretField}', ARGV[3])
+end
+if redis.call('HLEN', KEYS[1]) - 1 >= tonumber(ARGV[4]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[5])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
 const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
 
@@ -133,17 +160,54 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       await redis.eval(dropScript, keys.length, ...keys, field, until.getTime(), randomUUID())
     },
 
+    async addRule(choice, createdBy) {
+      await readSalt()
+      const { action, rate, path, match } = choice
+      const rule: Rule = {
+        id: `rule_${randomBytes(6).toString('hex')}`,
+        action,
+        ...(rate !== undefined && { rate }),
+        ...(path !== undefined && { path }),
+        match,
+        createdAt: new Date().toISOString(),
+        createdBy,
+      }
+      const keys = [rulesKey, revisionKey]
+      const added = await redis.eval(
+        addRuleScript,
+        keys.length,
+        ...keys,
+        rule.id,
+        JSON.stringify(rule),
+        randomBytes(32).toString('base64'),
+        rulesMax,
+        randomUUID(),
+      )
+      return added === 1 ? rule : undefined
+    },
+
+    async removeRule(id) {
+      const { [id]: json } = await readInstallationHash(redis, rulesKey)
+      if (json === undefined || id === secretField) return undefined
+      const [removed] = await execAll(
+        redis.multi().hdel(rulesKey, id).set(revisionKey, randomUUID()),
+      )
+      return removed === 1 ? (parseRule(json) ?? 'unreadable') : undefined
+    },
+
     async load(knownRevision) {
       const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
       const current = `${salt} ${revision ?? ''}`
       if (current === knownRevision) return undefined
       // A change that is made after the revision was read is found by the next reading, because the
       // revision then differs.
-      const [suppressed, retention] = await Promise.all([
+      const [suppressed, retention, stored] = await Promise.all([
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
+        readInstallationHash(redis, rulesKey),
       ])
-      const unreadable: string[] = []
+      const { rules, unreadableRules } = parseRules(stored)
+      const unreadable = unreadableRules.map((id) => `the entry ${id} of ${rulesKey}`)
       const numberOf = (field: string): number | undefined => {
         const { [field]: text = '0' } = retention
         if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -160,8 +224,29 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         suppressed: new Set(Object.keys(suppressed)),
         retentionDays: { logs: periodOf('logs'), feedback: periodOf('feedback') },
         droppedUntilMs: { logs: droppedUntil('logs'), feedback: droppedUntil('feedback') },
+        rules,
+        unreadableRules,
+        ruleSecret: stored[secretField],
         unreadable,
       }
     },
+  }
+}
+
+function parseRules(stored: Record<string, string>): {
+  rules: Rule[]
+  unreadableRules: string[]
+} {
+  const rules: Rule[] = []
+  const unreadableRules: string[] = []
+  for (const [id, json] of Object.entries(stored)) {
+    if (id === secretField) continue
+    const rule = parseRule(json)
+    if (rule?.id === id) rules.push(rule)
+    else unreadableRules.push(id)
+  }
+  return {
+    rules: rules.toSorted((a, b) => `${a.createdAt} ${a.id}`.localeCompare(`${b.createdAt} ${b.id}`)),
+    unreadableRules,
   }
 }

@@ -1,5 +1,6 @@
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
+import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
 import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
 
 /** Which records a gateway must not store. The methods do no I/O. */
@@ -17,7 +18,11 @@ export interface Policy {
     device_uuid: string
     unique_user_id: string
   }): boolean
+  /** What the rules say about records; compiled once for each change. */
+  rules(): Pick<CompiledRules, 'active' | 'forSender'>
 }
+
+const noRules = compileRules({ rules: [], secret: undefined })
 
 /** Retention drops only whole months, and never the current one. */
 function beginningOfMonth(atMs: number): number {
@@ -27,7 +32,7 @@ function beginningOfMonth(atMs: number): number {
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
- * is unavailable the last known policy remains valid.
+ * is unavailable the last known policy remains valid. So does a rule whose entry becomes unreadable.
  *
  * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */
@@ -41,12 +46,18 @@ export function watchPolicy(options: {
 }): Policy & { close(): void } {
   const { wallMs = () => Date.now() } = options
   let policy: StoredPolicy | undefined
+  let rules = noRules
 
   const { close } = startPolling({
     async poll() {
       const changed = await options.store.load(policy?.revision)
       if (changed === undefined) return
       policy = changed
+      rules = compileRules({
+        rules: [...changed.rules, ...stillKnown(rules.active, changed)],
+        secret: changed.ruleSecret,
+        known: rules.active,
+      })
       if (changed.unreadable.length > 0) options.onUnreadable(changed.unreadable)
     },
     intervalMs: options.intervalMs,
@@ -76,6 +87,12 @@ export function watchPolicy(options: {
         ),
       )
     },
+    rules: () => rules,
     close,
   }
+}
+
+/** The rules that this process follows, and whose entries can no longer be read. */
+function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
+  return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }

@@ -16,6 +16,7 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
       : []),
     describeRecords(responsive),
     ...describeShards(responsive),
+    ...describeRules(responsive),
     describeProcesses(services, now),
     ...(memory
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
@@ -87,6 +88,18 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
     number(one.frames),
   ])
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
+}
+
+/** Empty if no gateway follows a rule. */
+function describeRules(services: readonly ServiceStatus[]): string[] {
+  const followed = services.flatMap(({ rules }) => rules ?? [])
+  const count = new Set(followed.map(({ id }) => id)).size
+  if (count === 0) return []
+  const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
+  return [
+    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which met ${number(matches)} records since they ` +
+      'started (intake rules list).',
+  ]
 }
 
 const drained = (seconds: number | null) => (seconds === null ? 'not shrinking' : duration(seconds))

@@ -56,6 +56,8 @@ export const ServiceStatus = Type.Object({
       ]),
     ),
   ),
+  /** The rules that a gateway follows, and the records that they have acted on since it started. */
+  rules: Type.Optional(Type.Array(Type.Object({ id: Type.String(), matches: number }))),
   stored_per_second: Type.Optional(byKind(number)),
   insert_in_progress_seconds: Type.Optional(byKind(number)),
   dead_letters: Type.Optional(orNull(byKind(number))),

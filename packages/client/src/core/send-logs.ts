@@ -13,6 +13,9 @@ import { timeOfUuid } from './uuid.ts'
 /** The result of one entry of a batch. Entries that are not accepted have a `code`. */
 type EntryResult = { status?: unknown; code?: string } | null
 
+/** What Intake has taken: an operator may have decided not to keep such events. */
+const isTaken = (status: unknown) => status === 'accepted' || status === 'dropped'
+
 export interface LogSender {
   /** Sends the oldest segment; resolves to undefined if none can be sent. */
   send(): Promise<Sent | undefined>
@@ -87,7 +90,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       clock.shiftFor(context.era, context.run === core.run) !== shiftMs
     const again = lines.filter((_, index) => {
       const { status, code = 'unknown' } = results[index]!
-      if (status === 'accepted') return false
+      if (isTaken(status)) return false
       const isOutOfRange = code === 'id_time_out_of_range'
       if (isOutOfRange && mayShift) return true
       drops.add(isOutOfRange ? 'expired' : code, 1)
@@ -162,7 +165,7 @@ function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Co
 function readResults(body: string, count: number): EntryResult[] | undefined {
   const { results } = parseObject(body)
   if (!Array.isArray(results) || results.length !== count) return undefined
-  const isResult = (result: EntryResult) =>
-    result && (result.status === 'accepted' || result.status === 'rejected')
+  // A status that this release does not know counts as rejected.
+  const isResult = (result: EntryResult) => typeof result?.status === 'string'
   return (results as EntryResult[]).every(isResult) ? (results as EntryResult[]) : undefined
 }

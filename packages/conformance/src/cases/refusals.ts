@@ -102,6 +102,21 @@ export const refusals: ConformanceCase[] = [
     }
   }),
   {
+    title: 'does not repeat an entry that the operator drops',
+    needs: ['batch'],
+    async run(trial) {
+      const { start, fault, sender, drain, settle, stored } = trial
+      await start()
+      fault({ dropEntries: { indexes: [1, 3] } })
+      await sender.logs(tap, 5)
+      await untilFirstEnded(trial)
+      await sender.log(tap, { n: 5 })
+      await drain('the next event is stored', () => stored(5).length === 1)
+      await settle()
+      for (const n of [1, 3]) expectAttempts(trial, n, 1)
+    },
+  },
+  {
     title: 'stops when its key is revoked',
     async run(trial) {
       await revoke(trial)

@@ -53,12 +53,21 @@ export const LogBatchEnvelope = Type.Object({
 })
 export type LogBatchEnvelope = Static<typeof LogBatchEnvelope>
 
+const recordId = Type.String({
+  format: 'uuid',
+  description: 'The id of an accepted or dropped entry.',
+})
+
 /** The result for one entry, in the order of the entries. */
 export const LogEntryResult = Type.Union(
   [
     Type.Object({
       status: Type.Literal('accepted'),
-      id: Type.String({ format: 'uuid', description: 'The id of an accepted entry.' }),
+      id: recordId,
+    }),
+    Type.Object({
+      status: Type.Literal('dropped'),
+      id: recordId,
     }),
     Type.Object({
       status: Type.Literal('rejected'),
@@ -79,12 +88,15 @@ export type LogEntryResult = Static<typeof LogEntryResult>
 export const LogBatchResult = Type.Object(
   {
     message: Type.Literal('Logs processed'),
-    accepted: Type.Integer({ description: 'Entries that are stored.' }),
+    accepted: Type.Integer({
+      description:
+        'Entries that need not be sent again: stored, or `dropped`, because the operator does not keep them.',
+    }),
     rejected: Type.Integer({
       description: 'Entries that are not stored. Sending them again unchanged does not help.',
     }),
     results: Type.Array(LogEntryResult, { description: 'One per entry, in their order.' }),
   },
-  { description: 'Every accepted entry is stored.' },
+  { description: 'Every entry whose status is `accepted` is stored.' },
 )
 export type LogBatchResult = Static<typeof LogBatchResult>

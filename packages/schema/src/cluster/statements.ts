@@ -28,6 +28,7 @@ const everywhere: ReadonlySet<string> = new Set([
   'installation',
   'erasures',
   'retention',
+  'journal',
   'watermark_raw',
 ])
 
@@ -104,8 +105,10 @@ const forms: readonly Form[] = [
     /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
-      // A Distributed table has columns, but no indexes, constraints and part settings.
-      ...(isSharded(name) && /^\w+ COLUMN/.test(change) ? [alter(name, cluster, change)] : []),
+      // A Distributed table has columns, but no sorting key, indexes, constraints and part settings.
+      ...(isSharded(name) && /^\w+ COLUMN/.test(change)
+        ? [alter(name, cluster, change.replace(/, MODIFY ORDER BY [^]*$/, ''))]
+        : []),
     ],
   ],
 ]

@@ -51,6 +51,18 @@ export const otherDefinitions: readonly Definition[] = [
     },
   },
   {
+    name: 'journal',
+    comment: 'What operators have changed with intake rules, and when.',
+    columns: {
+      id: 'Id of the entry.',
+      at: 'When it was changed, UTC.',
+      who: 'Who changed it: user and machine, or what --by said.',
+      action: 'rule-added or rule-removed.',
+      subject: 'Id of what was changed.',
+      detail: 'What was changed, as JSON.',
+    },
+  },
+  {
     name: 'installation',
     comment:
       'The mark that Redis and ClickHouse share, so that a Redis without its data is detected.',

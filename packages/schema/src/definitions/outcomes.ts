@@ -4,7 +4,8 @@ const outcome = {
   minute: 'Minute in which the record arrived (received_at), or was refused, UTC.',
   api_key_id: 'The API key; empty: no valid one.',
   kind: 'logs or feedback; empty: the request had neither path.',
-  code: 'accepted; a code of docs/errors.md; suppressed: acknowledged, not stored; or overflow: not counted under its own key and code.',
+  code: 'accepted; a code of docs/errors.md; dropped or sampled: acknowledged, and left out by a rule; suppressed: acknowledged, not stored; or overflow: not counted under its own key and code.',
+  rule: 'The rule that left the records out (intake rules list); empty: none.',
 }
 const watermark = { kind: 'logs or feedback.' }
 
@@ -17,9 +18,9 @@ export const outcomeDefinitions: readonly Definition[] = [
       records:
         'Acknowledged or refused records. A repeat counts again; a refused request whose records were not read counts once.',
     },
-    select: `SELECT minute, api_key_id, kind, code, sum(records) AS records
+    select: `SELECT minute, api_key_id, kind, code, rule, sum(records) AS records
 FROM intake.outcomes_raw FINAL
-GROUP BY minute, api_key_id, kind, code`,
+GROUP BY minute, api_key_id, kind, code, rule`,
   },
   {
     name: 'outcomes_raw',

@@ -33,6 +33,10 @@ const params: ColumnComments = {
   params:
     'Parameters of the event, as JSON. Read them with intake_number, intake_text or intake_bool.',
 }
+const sampleRate: ColumnComments = {
+  sample_rate:
+    'The part of the devices whose events like this one are stored, by a rule: 1 unless they are sampled. Count events with sum(1 / sample_rate).',
+}
 const plainParams: ColumnComments = { params: 'Parameters of the event, as JSON.' }
 
 const feedback: ColumnComments = {
@@ -61,7 +65,7 @@ const asText = (columns: ColumnComments) =>
 
 const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'
 
-const logColumns = { ...head, ...device, ...deviceExtra, ...event, ...params, ...extra }
+const logColumns = { ...head, ...device, ...deviceExtra, ...event, ...params, ...extra, ...sampleRate }
 const feedbackColumns = {
   ...head,
   ...device,
@@ -97,8 +101,8 @@ export function recordDefinitions(fields: readonly DeviceField[]): Definition[] 
     {
       name: 'logs_flat',
       comment: `Log events ${forTools}.`,
-      columns: { ...head, ...plainDevice, ...event, ...logText },
-      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(event)}, ${asText(logText)}
+      columns: { ...head, ...plainDevice, ...event, ...logText, ...sampleRate },
+      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(event)}, ${asText(logText)}, ${names(sampleRate)}
 FROM intake.logs_raw FINAL`,
     },
     {

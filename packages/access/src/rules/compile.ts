@@ -1,0 +1,258 @@
+import type { RecordKind, Sender } from '@intake/contract'
+import { deviceShare } from './device-share.ts'
+import { editMembers, type Change } from './edit-path.ts'
+import { createHashValues } from './hash-values.ts'
+import { concerns, ruleActions, type Rule, type RuleMatch } from './rule.ts'
+
+/** A rule that this process follows, and how often it has acted since the process started. */
+export interface ActiveRule {
+  readonly rule: Rule
+  /** Acknowledged records that were dropped, or were to be sampled, or whose field was changed. */
+  matches: number
+}
+
+/** What the rules say about one record. */
+export interface Ruling {
+  /** What becomes of the record. Both others are acknowledged, and not stored. */
+  readonly outcome: 'accepted' | 'dropped' | 'sampled'
+  /** The part of the devices whose records of this kind are stored. */
+  readonly sampleRate: number
+  readonly edits: Edits
+  /** The rules that have acted on the record so far. An edit that changes something adds its rule. */
+  readonly acted: ActiveRule[]
+}
+
+/** Changes of a record, by the part that they change. */
+export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>
+export type EditedPart = 'params' | 'device' | 'extra'
+
+interface Edit {
+  active: ActiveRule
+  /** Without the name of the part. */
+  path: string
+  change: Change
+}
+
+/** The rules about the records of one request. */
+export interface SenderRules {
+  /**
+   * What the rules say about a record of this sender; undefined if they say nothing.
+   *
+   * @param event undefined for a feedback
+   */
+  judge(event: string | undefined): Ruling | undefined
+}
+
+export interface CompiledRules {
+  readonly active: readonly ActiveRule[]
+  /**
+   * The rules that may concern records of a request; undefined: none. It reads the sender at once.
+   */
+  forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
+}
+
+/**
+ * A rule in the form in which it is compared. All have the same properties in the same order, which
+ * makes a comparison three times as fast.
+ */
+interface Compiled {
+  active: ActiveRule
+  isAboutVersionCode: boolean
+  /** Infinity: any. */
+  versionCodeBelow: number
+  /** -Infinity: any. */
+  versionCodeFrom: number
+  /** In lower case. */
+  os: string | undefined
+  versionName: string | undefined
+  apiKeyId: string | undefined
+  edit: Edit | undefined
+  part: EditedPart | undefined
+}
+
+/** The rules of one application. */
+interface Applicable {
+  rules: readonly Compiled[]
+  /** The rules whose condition on the event is met, by event. */
+  byEvent: Map<string, readonly Compiled[]>
+}
+
+/** The properties of the request that the rules compare. */
+interface Facts {
+  apiKeyId: string
+  os: string | undefined
+  versionCode: number | bigint
+  versionName: unknown
+  deviceUuid: string
+}
+
+const noEdits: Edits = { params: [], device: [], extra: [] }
+/**
+ * How many names of events are kept with their rules, over all applications. Clients may send any
+ * names, so beyond it all are forgotten.
+ */
+const eventsMax = 1_000
+
+/**
+ * Prepares rules, so that an event costs one look-up by its application and one by its name, and
+ * then a comparison with each rule that names neither or just them.
+ *
+ * @param options.secret the secret of hashes, in base64; without it, what should be hashed is removed
+ * @param options.known rules that are already active keep their counts
+ */
+export function compileRules(options: {
+  rules: readonly Rule[]
+  secret: string | undefined
+  known?: readonly ActiveRule[]
+}): CompiledRules {
+  const { rules, secret, known = [] } = options
+  const hashValue = secret === undefined ? undefined : createHashValues(secret)
+  // The same object as before, so that requests in progress count into it.
+  const active = rules.map(
+    (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
+  )
+  // A rule to drop comes first, because it decides alone; a removed value need not be hashed.
+  const compiled = active
+    .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
+    .map((one) => compile(one, hashValue))
+  const applicable: Record<RecordKind, ReturnType<typeof byBundle>> = {
+    logs: byBundle(compiled.filter(({ active: { rule } }) => concerns(rule, 'logs'))),
+    feedback: byBundle(compiled.filter(({ active: { rule } }) => concerns(rule, 'feedback'))),
+  }
+  let events = 0
+
+  function forEvent({ rules: all, byEvent }: Applicable, event: string): readonly Compiled[] {
+    const found = byEvent.get(event)
+    if (found !== undefined) return found
+    if (events >= eventsMax) {
+      events = 0
+      for (const one of applicable.logs.all) one.byEvent.clear()
+    }
+    events++
+    const chosen = all.filter(({ active: { rule } }) => meetsEvent(rule.match, event))
+    byEvent.set(event, chosen)
+    return chosen
+  }
+
+  return {
+    active,
+    forSender(kind, apiKeyId, sender) {
+      if (active.length === 0) return undefined
+      const ofBundle = applicable[kind].find(sender.bundle_identifier)
+      if (ofBundle.rules.length === 0) return undefined
+      const facts = factsOf(apiKeyId, sender)
+      return {
+        judge: (event) =>
+          judge(event === undefined ? ofBundle.rules : forEvent(ofBundle, event), facts),
+      }
+    },
+  }
+}
+
+function compile(active: ActiveRule, hashValue: Change | undefined): Compiled {
+  const { action, path, match } = active.rule
+  const { versionCodeBelow: below, versionCodeFrom: from } = match
+  const dot = path?.indexOf('.') ?? 0
+  const change: Change = (action === 'hash' && hashValue) || (() => undefined)
+  return {
+    active,
+    isAboutVersionCode: below !== undefined || from !== undefined,
+    versionCodeBelow: below ?? Infinity,
+    versionCodeFrom: from ?? -Infinity,
+    os: match.os?.toLowerCase(),
+    versionName: match.versionName,
+    apiKeyId: match.apiKeyId,
+    part: path?.slice(0, dot) as EditedPart | undefined,
+    edit: path === undefined ? undefined : { active, path: path.slice(dot + 1), change },
+  }
+}
+
+/** The rules by application; those without one apply to all. */
+function byBundle(rules: readonly Compiled[]) {
+  const bundleOf = ({ active }: Compiled) => active.rule.match.bundle
+  const forBundle = (bundle: string | undefined): Applicable => ({
+    rules: rules.filter((one) => bundleOf(one) === undefined || bundleOf(one) === bundle),
+    byEvent: new Map(),
+  })
+  const bundles = rules.flatMap((one) => bundleOf(one) ?? [])
+  const named = new Map(bundles.map((bundle) => [bundle, forBundle(bundle)]))
+  const others = forBundle(undefined)
+  return {
+    all: [...named.values(), others],
+    find: (bundle: string) => named.get(bundle) ?? others,
+  }
+}
+
+function factsOf(apiKeyId: string, { device, device_uuid }: Sender): Facts {
+  const { os, version_code: code, version_name: versionName } = device
+  return {
+    apiKeyId,
+    os: typeof os === 'string' ? os.toLowerCase() : undefined,
+    // NaN is neither below nor above any version.
+    versionCode: typeof code === 'number' || typeof code === 'bigint' ? code : Number.NaN,
+    versionName,
+    deviceUuid: device_uuid,
+  }
+}
+
+function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
+  if (event !== undefined) return event === sent
+  return eventPrefix === undefined || sent.startsWith(eventPrefix)
+}
+
+/** Whether all conditions but those on application and event are met. */
+function meets(rule: Compiled, facts: Facts): boolean {
+  const { versionCode: code } = facts
+  // A code that is NaN is within no bounds.
+  if (rule.isAboutVersionCode && !(code < rule.versionCodeBelow && code >= rule.versionCodeFrom)) {
+    return false
+  }
+  if (rule.os !== undefined && rule.os !== facts.os) return false
+  if (rule.versionName !== undefined && rule.versionName !== facts.versionName) return false
+  return rule.apiKeyId === undefined || rule.apiKeyId === facts.apiKeyId
+}
+
+/** @param rules those to drop first, then those to sample */
+function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
+  let sampling: ActiveRule | undefined
+  let sampleRate = 1
+  let edits: Record<EditedPart, Edit[]> | undefined
+  for (const compiled of rules) {
+    if (!meets(compiled, facts)) continue
+    const { active, edit, part } = compiled
+    if (active.rule.action === 'drop') {
+      return { outcome: 'dropped', sampleRate: 1, edits: noEdits, acted: [active] }
+    }
+    if (edit !== undefined && part !== undefined) {
+      edits ??= { params: [], device: [], extra: [] }
+      edits[part].push(edit)
+    } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
+      // Of several rates the lowest counts, because its devices are among those of the others.
+      sampling = active
+      sampleRate = active.rule.rate
+    }
+  }
+  if (sampling === undefined && edits === undefined) return undefined
+  const isLeftOut = sampleRate < 1 && deviceShare(facts.deviceUuid) >= sampleRate
+  return {
+    outcome: isLeftOut ? 'sampled' : 'accepted',
+    sampleRate,
+    edits: edits ?? noEdits,
+    acted: sampling === undefined ? [] : [sampling],
+  }
+}
+
+/** Applies the edits of one part of a record. Returns the same value if they change nothing. */
+export function applyEdits<Members extends object>(
+  value: Members,
+  part: EditedPart,
+  { edits, acted }: Ruling,
+): Members {
+  let edited = value
+  for (const { active, path, change } of edits[part]) {
+    const next = editMembers(edited, path, change)
+    if (next !== edited && !acted.includes(active)) acted.push(active)
+    edited = next
+  }
+  return edited
+}

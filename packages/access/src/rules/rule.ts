@@ -1,0 +1,169 @@
+import { deviceFields, type RecordKind } from '@intake/contract'
+
+export const ruleActions = ['drop', 'sample', 'remove', 'hash'] as const
+export type RuleAction = (typeof ruleActions)[number]
+
+/**
+ * Which records a rule is for: those that meet every condition that is set. A condition that cannot
+ * be decided, because the record does not have the field, is not met.
+ */
+export interface RuleMatch {
+  kind?: RecordKind
+  bundle?: string
+  event?: string
+  eventPrefix?: string
+  /** Below this `version_code`. */
+  versionCodeBelow?: number
+  /** This `version_code` or a higher one. */
+  versionCodeFrom?: number
+  versionName?: string
+  /** Without regard to capitals, because libraries report the same system as Android and android. */
+  os?: string
+  apiKeyId?: string
+}
+
+/** What an operator has decided about records of apps that are already shipped. It never changes. */
+export interface Rule {
+  /** `rule_` and 12 hexadecimal digits. */
+  id: string
+  action: RuleAction
+  /** The part of the devices whose records are kept, more than 0 and less than 1. Only of `sample`. */
+  rate?: number
+  /** What is removed or hashed: `params.…`, `device.…` or `extra.…`. Only of `remove` and `hash`. */
+  path?: string
+  match: RuleMatch
+  /** ISO 8601. */
+  createdAt: string
+  /** Who added it. */
+  createdBy: string
+}
+
+/** The part of a rule that an operator chooses. */
+export type RuleChoice = Pick<Rule, 'action' | 'rate' | 'path' | 'match'>
+
+/** The most rules of an installation. */
+export const rulesMax = 100
+
+const textLengthMax = 255
+const texts = ['bundle', 'event', 'eventPrefix', 'versionName', 'os', 'apiKeyId'] as const
+const numbers = ['versionCodeBelow', 'versionCodeFrom'] as const
+const conditions: ReadonlySet<string> = new Set(['kind', ...texts, ...numbers])
+
+/** The device fields whose column cannot hold a hash. */
+const unhashable: ReadonlySet<string> = new Set(
+  deviceFields.filter(({ kind }) => kind !== 'text').map(({ name }) => name),
+)
+
+/** Whether a rule can concern records of this kind. */
+export function concerns({ action, path, match }: RuleChoice, kind: RecordKind): boolean {
+  if (match.kind !== undefined && match.kind !== kind) return false
+  // A person wrote a feedback, so it is never left out by chance.
+  return kind === 'logs' || !(action === 'sample' || isAboutEvents(path, match))
+}
+
+const isAboutEvents = (path: string | undefined, { event, eventPrefix }: RuleMatch) =>
+  event !== undefined || eventPrefix !== undefined || path?.startsWith('params.') === true
+
+/** Why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
+export function findRuleProblem(rule: RuleChoice): string | undefined {
+  return findActionProblem(rule) ?? findMatchProblem(rule)
+}
+
+function findActionProblem({ action, rate, path, match }: RuleChoice): string | undefined {
+  if (action === 'drop' || action === 'sample') {
+    if (path !== undefined) return `A rule to ${action} has no path.`
+  }
+  if (action !== 'sample' && rate !== undefined) return `A rule to ${action} has no rate.`
+  if (action === 'sample') {
+    const isShare = typeof rate === 'number' && rate > 0 && rate < 1
+    return isShare ? undefined : 'The rate must be more than 0 and less than 1, such as 0.1.'
+  }
+  if (action === 'drop') {
+    const isLimited = Object.keys(match).some((name) => name !== 'kind')
+    return isLimited ? undefined : 'A rule to drop needs a condition, or it would drop everything.'
+  }
+  if (path === undefined || path.length > textLengthMax || !isPath.test(path)) {
+    return 'The path must begin with params., device. or extra., such as params.email.'
+  }
+  const [root, field = ''] = path.split('.')
+  if (action === 'hash' && root === 'device' && unhashable.has(field)) {
+    return `The column of ${path} cannot hold a hash; remove it instead.`
+  }
+  return undefined
+}
+
+const isPath = /^(params|device|extra)(\.[^.]+)+$/
+
+function findMatchProblem(rule: RuleChoice): string | undefined {
+  const { match } = rule
+  const { kind, event, eventPrefix, versionCodeBelow: below, versionCodeFrom: from } = match
+  const isText = (value: unknown) =>
+    value === undefined ||
+    (typeof value === 'string' && value !== '' && value.length <= textLengthMax)
+  if (texts.some((name) => !isText(match[name]))) {
+    return `A condition is a text of 1 to ${textLengthMax} characters.`
+  }
+  if (numbers.some((name) => match[name] !== undefined && !Number.isSafeInteger(match[name]))) {
+    return 'A version code is an integer.'
+  }
+  if (event !== undefined && eventPrefix !== undefined) {
+    return 'Give an event or the beginning of events, not both.'
+  }
+  if (below !== undefined && from !== undefined && from >= below) {
+    return 'No version code is both that high and that low.'
+  }
+  const isKind = kind === undefined || kind === 'logs' || kind === 'feedback'
+  if (!isKind || (kind !== undefined && !concerns(rule, kind))) {
+    return 'Only log events are sampled, and only they have events and params.'
+  }
+  return undefined
+}
+
+/**
+ * Reads a stored rule; undefined if it cannot be read, for example because a later version of
+ * Intake wrote it. A rule with a condition that this version does not know would meet too much, so
+ * it is not read.
+ */
+export function parseRule(json: string): Rule | undefined {
+  const rule = parseObject(json) as Partial<Rule>
+  const { id, action, match, createdAt, createdBy } = rule
+  if (typeof id !== 'string' || !/^rule_[\da-f]{12}$/.test(id)) return undefined
+  if (!ruleActions.some((one) => one === action)) return undefined
+  if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
+  if (typeof match !== 'object' || match === null) return undefined
+  if (!Object.keys(match).every((name) => conditions.has(name))) return undefined
+  return findRuleProblem(rule as Rule) === undefined ? (rule as Rule) : undefined
+}
+
+function parseObject(json: string): object {
+  try {
+    return Object(JSON.parse(json)) as object
+  } catch {
+    return {}
+  }
+}
+
+const options: Readonly<Record<keyof RuleMatch, string>> = {
+  kind: '--kind',
+  bundle: '--bundle',
+  event: '--event',
+  eventPrefix: '--event-prefix',
+  versionCodeBelow: '--version-code-below',
+  versionCodeFrom: '--version-code-from',
+  versionName: '--version-name',
+  os: '--os',
+  apiKeyId: '--key',
+}
+
+/** A rule in one line: what follows `intake rules add` to add it again. */
+export function describeRule({ action, rate, path, match }: RuleChoice): string {
+  const chosen = Object.entries(options).flatMap(([name, option]) => {
+    const { [name as keyof RuleMatch]: value } = match
+    return value === undefined ? [] : [option, String(value)]
+  })
+  return [action, rate ?? path ?? [], ...chosen].flat().map(String).map(quote).join(' ')
+}
+
+/** Quotes a word for a shell, unless it needs none. */
+const quote = (word: string) =>
+  /^[\w.,:@%+/-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

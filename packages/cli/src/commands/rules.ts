@@ -1,0 +1,294 @@
+import { hostname, userInfo } from 'node:os'
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import {
+  compileRules,
+  createApiKeyStore,
+  createPolicyStore,
+  describeRule,
+  findRuleProblem,
+  ruleActions,
+  rulesMax,
+  type PolicyStore,
+  type Rule,
+  type RuleAction,
+  type RuleChoice,
+  type RuleMatch,
+} from '@intake/access'
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { kinds, type RecordKind } from '@intake/contract'
+import { noteInJournal, type JournalEntry } from '@intake/records'
+import type { Redis } from '@intake/redis'
+import { tryRecord } from '@intake/sandbox'
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+import { confirmChange } from '../confirm-change.ts'
+import { findClickHouse, UsageError } from '../endpoints.ts'
+import { note, print, printJson, printRow } from '../print.ts'
+import { dryRun, type DryRun } from '../rules/dry-run.ts'
+import { formatTable } from '../table.ts'
+import { withRedis } from '../with-redis.ts'
+
+interface AddOptions {
+  kind?: RecordKind
+  bundle?: string
+  event?: string
+  eventPrefix?: string
+  versionCodeBelow?: number
+  versionCodeFrom?: number
+  versionName?: string
+  os?: string
+  key?: string
+  dryRun?: boolean
+  by: string
+  json?: boolean
+}
+
+const statementTimeoutMs = 5 * 60_000
+const journalTimeoutMs = 10_000
+
+const addGuide = `
+drop          acknowledge such records, and store none of them
+sample 0.1    keep the log events of one device in ten, with sample_rate 0.1
+remove <path> leave a field out: params.email, device.serial, extra.log.debug
+hash <path>   replace a field by its hash, which is the same for the same value
+
+A record must meet every condition; without any, a rule is for all. A record without version_code meets no condition
+on it. Feedback meets rules to drop, remove and hash that are not about events or params; --kind logs spares it.
+Gateways follow within 5 seconds. --dry-run adds nothing and counts what the rule would have met in the last day.
+
+Examples:
+  intake rules add drop --bundle com.example.app --event-prefix debug_ --version-code-below 120 --dry-run
+  intake rules add sample 0.1 --bundle com.example.app --event scroll
+  intake rules add remove params.email --bundle com.example.app`
+
+/** `intake rules add|list|remove|test`: what becomes of records of apps that are already shipped. */
+export function defineRules(rules: Command): void {
+  defineAdd(rules)
+  defineList(rules)
+  defineRemove(rules)
+  defineTest(rules)
+}
+
+function defineAdd(rules: Command): void {
+  rules
+    .command('add')
+    .addArgument(new Argument('<action>', 'what is done').choices(ruleActions))
+    .argument('[value]', 'the rate of sample, or the path of remove and hash')
+    .description('drop, sample or change records, without an update of the apps')
+    .option('--bundle <identifier>', 'bundle identifier of the application')
+    .option('--event <name>', 'name of the event')
+    .option('--event-prefix <text>', 'beginning of the name of the event')
+    .option('--version-code-below <number>', 'device.version_code below this', parseInteger)
+    .option('--version-code-from <number>', 'device.version_code from this on', parseInteger)
+    .option('--version-name <text>', 'device.version_name')
+    .option('--os <name>', 'device.os, in capitals or not')
+    .option('--key <id>', 'the API key, by its id')
+    .addOption(new Option('--kind <kind>', 'only these records').choices(kinds))
+    .option('--dry-run', 'only count what the rule would have met in the last day')
+    .option('--by <who>', 'who adds it, for the journal', currentUser())
+    .option('--json', 'print the rule, or what it would have met, as JSON')
+    .addHelpText('after', addGuide)
+    .action(async (action: RuleAction, value: string | undefined, options: AddOptions) => {
+      const choice = readChoice(action, value, options)
+      if (options.dryRun) return showDryRun(choice, options)
+      const rule = await withRedis((redis) => addRule(redis, choice, options.by))
+      if (options.json) printJson(rule)
+      else print(`Added ${rule.id}: ${describeRule(rule)}\nGateways follow within 5 seconds.`)
+      await writeJournal(entryOf('rule-added', rule, { at: rule.createdAt, who: rule.createdBy }))
+    })
+}
+
+function defineList(rules: Command): void {
+  rules
+    .command('list')
+    .description('list the rules, oldest first')
+    .option('--json', 'print them as JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const { rules: list } = await withRedis(async (redis) => loadPolicy(createPolicyStore({ redis })))
+      if (json) return printJson(list)
+      for (const rule of list) {
+        printRow([rule.id, describeRule(rule), `added ${rule.createdAt}`, `by ${rule.createdBy}`])
+      }
+    })
+}
+
+function defineRemove(rules: Command): void {
+  rules
+    .command('remove <id>')
+    .description('remove the rule with this id; gateways follow within 5 seconds')
+    .option('--by <who>', 'who removes it, for the journal', currentUser())
+    .option('--json', 'print the removed rule as JSON')
+    .action(async (id: string, { by, json }: { by: string; json?: boolean }) => {
+      const removed = await withRedis((redis) =>
+        confirmChange(redis, () => createPolicyStore({ redis }).removeRule(id)),
+      )
+      if (removed === undefined) throw new UsageError(`There is no rule ${id}.`)
+      const rule = removed === 'unreadable' ? { id } : removed
+      if (json) printJson(rule)
+      else print(`Removed ${id}.`)
+      await writeJournal(entryOf('rule-removed', rule, { at: new Date().toISOString(), who: by }))
+    })
+}
+
+function defineTest(rules: Command): void {
+  rules
+    .command('test [file]')
+    .description('show what the rules would do with a sample record')
+    .option('--key <id>', 'the API key that the record would come with, by its id')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+The file, or standard input, has one body as apps send it: of /api/log, of /api/log/batch, or the payload of
+/api/feedback. It goes through the code of the gateway, in memory; nothing is stored.
+
+Example:
+  intake rules test sample.json`,
+    )
+    .action(async (file: string | undefined, options: { key?: string; json?: boolean }) => {
+      const json = requireJson(file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'))
+      const { rules: list, ruleSecret: secret } = await withRedis(async (redis) =>
+        loadPolicy(createPolicyStore({ redis })),
+      )
+      const compiled = compileRules({ rules: list, secret })
+      const { status, code, counts, records } = await tryRecord({
+        json,
+        rules: compiled,
+        ...(options.key !== undefined && { apiKeyId: options.key }),
+      })
+      const acted = compiled.active.filter(({ matches }) => matches > 0)
+      if (options.json) {
+        return printJson({ status, code, ...counts, rules: acted.map(({ rule }) => rule.id), records })
+      }
+      print(`${status}${code === undefined ? '' : ` ${code}`}`)
+      for (const [outcome, count] of Object.entries(counts)) print(`${outcome}: ${count}`)
+      for (const { rule } of acted) printRow([rule.id, describeRule(rule)])
+      for (const record of records) printJson(record, 2)
+    })
+}
+
+function readChoice(
+  action: RuleAction,
+  value: string | undefined,
+  options: AddOptions,
+): RuleChoice {
+  const { kind, bundle, event, eventPrefix, versionCodeBelow, versionCodeFrom } = options
+  const { versionName, os, key: apiKeyId } = options
+  const match = Object.fromEntries(
+    Object.entries({
+      kind,
+      // In the form in which gateways compare identifiers.
+      bundle: bundle?.toWellFormed(),
+      event,
+      eventPrefix,
+      versionCodeBelow,
+      versionCodeFrom,
+      versionName,
+      os,
+      apiKeyId,
+    } satisfies Record<keyof RuleMatch, unknown>).filter(([, given]) => given !== undefined),
+  ) as RuleMatch
+  const isSample = action === 'sample'
+  const choice: RuleChoice = {
+    action,
+    match,
+    ...(value !== undefined && (isSample ? { rate: Number(value) } : { path: value })),
+  }
+  const problem = findRuleProblem(choice)
+  if (problem !== undefined) throw new UsageError(problem)
+  return choice
+}
+
+async function addRule(redis: Redis, choice: RuleChoice, by: string): Promise<Rule> {
+  const { apiKeyId } = choice.match
+  if (apiKeyId !== undefined) {
+    const keys = await createApiKeyStore({ redis }).list()
+    if (!keys.some(({ id }) => id === apiKeyId)) {
+      throw new UsageError(`There is no API key ${apiKeyId}; intake keys list has them.`)
+    }
+  }
+  const store = createPolicyStore({ redis })
+  const rule = await confirmChange(redis, () => store.addRule(choice, by))
+  if (rule !== undefined) return rule
+  throw new UsageError(`There are ${rulesMax} rules; remove one first.`)
+}
+
+async function loadPolicy(store: PolicyStore) {
+  const policy = await store.load()
+  if (policy === undefined) throw new Error('the policy could not be read')
+  for (const id of policy.unreadableRules) {
+    note(`${id} cannot be read, and new gateways do not follow it: docs/operations/redis-lost-its-data.md`)
+  }
+  return policy
+}
+
+async function showDryRun(choice: RuleChoice, { json }: AddOptions): Promise<void> {
+  const met = await withClickHouse(statementTimeoutMs, (clickhouse) => dryRun(clickhouse, choice))
+  if (json) return printJson(met)
+  print(describeDryRun(met))
+}
+
+function describeDryRun({ records, devices, not_stored: notStored, by_version: versions }: DryRun) {
+  const rows = versions.map((one) => [
+    String(one.version_code ?? '?'),
+    one.version_name ?? '?',
+    String(one.records),
+    String(one.devices),
+    String(one.not_stored),
+  ])
+  const heads = ['version_code', 'version_name', 'records', 'devices', 'not stored']
+  return [
+    `In the last day it would have met ${records} records of ${devices} devices; ${notStored} would not be stored.`,
+    ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
+  ].join('\n\n')
+}
+
+const entryOf = (
+  action: JournalEntry['action'],
+  rule: Pick<Rule, 'id'>,
+  { at, who }: { at: string; who: string },
+): JournalEntry => ({ at: new Date(at), who, action, subject: rule.id, detail: rule })
+
+/**
+ * Writes to the journal after the change, so that rules can be changed while ClickHouse is down.
+ *
+ * @throws {UsageError} with the entry, if it cannot be written
+ */
+async function writeJournal(entry: JournalEntry): Promise<void> {
+  try {
+    await withClickHouse(journalTimeoutMs, (clickhouse) => noteInJournal(clickhouse, entry))
+  } catch (error) {
+    throw new UsageError(
+      `The change is made, but intake.journal could not be written (${(error as Error).message}). ` +
+        `Its entry would be: ${JSON.stringify(entry)}`,
+    )
+  }
+}
+
+async function withClickHouse<Result>(
+  requestTimeoutMs: number,
+  work: (clickhouse: ClickHouse) => Promise<Result>,
+): Promise<Result> {
+  const clickhouse = createClickHouse({ ...findClickHouse(), requestTimeoutMs })
+  try {
+    return await work(clickhouse)
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+const currentUser = () => `${userInfo().username}@${hostname()}`
+
+function parseInteger(given: string): number {
+  if (/^-?\d{1,15}$/.test(given)) return Number(given)
+  throw new InvalidArgumentError('Give an integer.')
+}
+
+function requireJson(given: string): string {
+  try {
+    JSON.parse(given)
+    return given
+  } catch (cause) {
+    throw new UsageError('The sample record is no JSON.', { cause })
+  }
+}

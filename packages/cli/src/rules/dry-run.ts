@@ -1,0 +1,111 @@
+import { concerns, type RuleChoice, type RuleMatch } from '@intake/access'
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+import { documentedDeviceFields, kinds, type RecordKind } from '@intake/contract'
+
+interface Met {
+  /** Stored records that the rule would have acted on. */
+  records: number
+  devices: number
+  /** How many of the records would not have been stored. */
+  not_stored: number
+}
+
+/** What a rule would have met in the last day. */
+export interface DryRun extends Met {
+  /** The most records first; null: the version is unknown. */
+  by_version: (Met & { version_code: number | null; version_name: string | null })[]
+}
+
+interface Condition {
+  sql: string
+  params: QueryParams
+}
+
+/**
+ * Counts the stored records that arrived in the last day and that a rule would have acted on. What
+ * other rules have left out is not stored: an event of a sample counts for all that it stands for.
+ */
+export async function dryRun(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  choice: RuleChoice,
+): Promise<DryRun> {
+  const conditions = [...matchConditions(choice.match), ...pathConditions(choice)]
+  const params: QueryParams = { rate: choice.rate ?? 0 }
+  for (const condition of conditions) Object.assign(params, condition.params)
+  const where = conditions.map(({ sql }) => sql).join(' AND ') || 'true'
+  const met = kinds
+    .filter((kind) => concerns(choice, kind))
+    .map((kind) => recordsOf(kind, where))
+    .join(' UNION ALL ')
+  // Grouped by device first, because a device counts once, whatever it has sent.
+  const count = (columns: string, order: string) => `
+    SELECT ${columns} round(sum(records)) AS records, round(sum(devices)) AS devices,
+      round(sumIf(records, ${notStored(choice)})) AS not_stored
+    FROM (
+      SELECT ${columns} device_uuid, sum(weight) AS records, max(weight) AS devices
+      FROM (${met}) GROUP BY ALL
+    )
+    GROUP BY ALL ${order}`
+  const [all, byVersion] = await Promise.all([
+    clickhouse.query<Met>(count('', ''), params),
+    clickhouse.query<DryRun['by_version'][number]>(
+      count('version_code, version_name,', 'ORDER BY records DESC, version_code, version_name'),
+      params,
+    ),
+  ])
+  const { records = 0, devices = 0, not_stored = 0 } = all[0] ?? {}
+  return { records, devices, not_stored, by_version: byVersion }
+}
+
+/** A record may have happened up to 30 days before it arrived, and 10 minutes after. */
+const recordsOf = (kind: RecordKind, where: string) => `
+  SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,
+    ${kind === 'logs' ? '1 / sample_rate' : 'toFloat64(1)'} AS weight
+  FROM intake.${kind}
+  WHERE received_at >= now64(3, 'UTC') - INTERVAL 1 DAY
+    AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
+    AND ${where}`
+
+/** The condition, on a device, under which its records would not have been stored. */
+function notStored({ action }: RuleChoice): string {
+  if (action === 'sample') {
+    return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'
+  }
+  return action === 'drop' ? 'true' : 'false'
+}
+
+const comparisons: Readonly<Record<keyof RuleMatch, string | undefined>> = {
+  kind: undefined,
+  bundle: 'bundle_identifier = {bundle:String}',
+  event: 'event = {event:String}',
+  eventPrefix: 'startsWith(event, {eventPrefix:String})',
+  versionCodeBelow: 'device.version_code < {versionCodeBelow:Int64}',
+  versionCodeFrom: 'device.version_code >= {versionCodeFrom:Int64}',
+  versionName: 'device.version_name = {versionName:String}',
+  os: 'lowerUTF8(device.os) = lowerUTF8({os:String})',
+  apiKeyId: 'api_key_id = {apiKeyId:String}',
+}
+
+const matchConditions = (match: RuleMatch): Condition[] =>
+  Object.entries(match).flatMap(([name, value]) => {
+    const { [name as keyof RuleMatch]: sql } = comparisons
+    return sql === undefined ? [] : [{ sql, params: { [name]: value as string | number } }]
+  })
+
+/** The condition that a record has the field that would be removed or hashed. */
+function pathConditions({ path }: RuleChoice): Condition[] {
+  if (path === undefined) return []
+  const dot = path.indexOf('.')
+  const [part, field] = [path.slice(0, dot), path.slice(dot + 1)]
+  const within = (column: string) =>
+    `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), JSONAllPaths(${column}))`
+  if (part !== 'device') return [{ sql: within(part), params: { field } }]
+  // A date that is no date is in `device_extra`, under the name of its column.
+  const sql = documentedDeviceFields.has(field)
+    ? `(${within('device_extra')} OR ${isSent(field)})`
+    : within('device_extra')
+  return [{ sql, params: { field } }]
+}
+
+const isSent = (field: string) =>
+  field === 'supported_abis' ? 'notEmpty(device.supported_abis)' : `device.${field} IS NOT NULL`

@@ -1,0 +1,27 @@
+import type { Notice } from './notice.ts'
+
+const titleTextLength = 60
+
+/**
+ * An issue for the API of GitHub. What a client sent is in blocks of code, where it mentions nobody
+ * and refers to nothing; in the title a mention is broken by an invisible space.
+ */
+export function githubBody({ app, text, facts, link }: Notice): string {
+  const [firstLine = ''] = text.split('\n')
+  const start = Array.from(firstLine).slice(0, titleTextLength).join('')
+  const title = `${app}: ${start}${start.length < text.length ? '…' : ''}`
+  return JSON.stringify({
+    title: title.replaceAll(/[@#]/g, '$&\u200b'),
+    body: [codeBlock(text), ...(facts.length > 0 ? [codeBlock(facts.join('\n'))] : []), link ?? []]
+      .flat()
+      .join('\n\n'),
+    labels: ['feedback'],
+  })
+}
+
+/** A fence that is longer than any in the text cannot be closed by it. */
+function codeBlock(text: string): string {
+  const runs = text.match(/`+/g) ?? []
+  const fence = '`'.repeat(Math.max(3, ...runs.map(({ length }) => length + 1)))
+  return `${fence}text\n${text}\n${fence}`
+}

@@ -1,0 +1,61 @@
+import { visibleLine, visibleText } from '@intake/runtime'
+import type { StoredFeedback } from '../read-feedback.ts'
+
+/** What people read about a feedback. Invisible characters of the client are shown by their code. */
+export interface Notice {
+  /** Application and version. */
+  app: string
+  text: string
+  /** Lines about the sender: device and system, pictures, the e-mail unless it is hidden. */
+  facts: string[]
+  /** The page of the record; undefined if the address of the page is not known. */
+  link: string | undefined
+}
+
+/** Chats cut or refuse longer texts. */
+const textLengthMax = 2_000
+const lineLengthMax = 200
+
+/** @param pageUrl the address of the page; undefined: notices have no link */
+export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined): Notice {
+  const { bundle_identifier: bundle, email, attachments } = feedback
+  const device = JSON.parse(feedback.device) as Record<string, unknown>
+  const { version_name: version, version_code: code } = device
+  const { device_brand: brand, device_model: model, os, android_version: system } = device
+  const pictures = attachments.length
+  return {
+    app: line([bundle, version, code == null ? undefined : `(${String(code)})`]),
+    text: cut(visibleText(feedback.text), textLengthMax),
+    facts: [
+      line([brand, model]),
+      line([os, system]),
+      pictures === 0 ? '' : `${pictures} ${pictures === 1 ? 'picture' : 'pictures'}`,
+      line([email]),
+    ].filter((fact) => fact !== ''),
+    link: pageUrl && linkOf(feedback, pageUrl),
+  }
+}
+
+/** The whole identity, because several devices may have sent the same id. */
+function linkOf({ id, device_uuid: device, bundle_identifier: application }: StoredFeedback, pageUrl: string) {
+  const query = new URLSearchParams({ device, application }).toString()
+  return `${pageUrl.replace(/\/$/, '')}/feedback/${encodeURIComponent(id)}?${query}`
+}
+
+const line = (parts: readonly unknown[]) =>
+  cut(
+    parts
+      .filter((part) => part != null && part !== '')
+      .map((part) => visibleLine(String(part as string | number)))
+      .join(' '),
+    lineLengthMax,
+  )
+
+/** Counts characters as people do, so that no emoji is cut in half. */
+function cut(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text
+  const characters = Array.from(text.slice(0, 2 * lengthMax))
+  return characters.length <= lengthMax && text.length <= 2 * lengthMax
+    ? text
+    : `${characters.slice(0, lengthMax).join('')}…`
+}

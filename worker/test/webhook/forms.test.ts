@@ -1,0 +1,87 @@
+import t from 'tap'
+import { createBodyWriter, type WebhookForm } from '../../src/webhook/forms/index.ts'
+import type { StoredFeedback } from '../../src/webhook/read-feedback.ts'
+
+const feedback: StoredFeedback = {
+  id: '019aaaaa-0000-7000-8000-000000000001',
+  time: '2026-11-26T08:00:00.123Z',
+  received_at: '2026-11-26T08:00:01.000Z',
+  bundle_identifier: 'com.example.app',
+  device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+  unique_user_id: 'user-1',
+  feedback_id: null,
+  email: 'user@example.com',
+  text: 'It broke.\nTwice.',
+  attachments: [1, 2].map((n) => ({ key: `k${n}`, content_type: 'image/png', bytes: n, sha256: 'a' })),
+  device:
+    '{"os":"Android","android_version":"15","device_brand":"google","device_model":"Pixel 8","version_code":42,"version_name":"1.4.2","is_emulator":null}',
+}
+const pageUrl = 'https://intake.example/'
+const link =
+  'https://intake.example/feedback/019aaaaa-0000-7000-8000-000000000001?device=6f9619ff-8b86-4d01-b42d-00c04fc964ff&application=com.example.app'
+const chats: WebhookForm[] = ['slack', 'teams', 'github']
+
+const write = (form: WebhookForm, changes: Partial<StoredFeedback> = {}, options: object = {}) =>
+  createBodyWriter({ form, pageUrl, ...options })({ ...feedback, ...changes })
+
+/** All texts of a document, in their order. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
+
+t.test('people read text, version, device, pictures, and where the record is', async (t) => {
+  for (const form of chats) {
+    const said = textsOf(JSON.parse(write(form))).join('\n')
+    for (const part of ['com.example.app 1.4.2 (42)', 'It broke.', 'Twice.', 'google Pixel 8']) {
+      t.ok(said.includes(part), `${form}: ${part}`)
+    }
+    for (const part of ['Android 15', '2 pictures', link]) t.ok(said.includes(part), `${form}: ${part}`)
+  }
+})
+
+t.test('the e-mail is in no chat unless the operator shows it, and can be kept from programs', async (t) => {
+  for (const form of chats) {
+    t.notMatch(write(form), 'user@example.com', form)
+    t.match(write(form, {}, { showsEmail: true }), 'example.com', form)
+  }
+  t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
+  t.match(JSON.parse(write('standard', {}, { showsEmail: false })), { data: { email: null } })
+})
+
+t.test('a text of a client mentions nobody and is no link', async (t) => {
+  const text = 'Hi <!channel> @here <https://evil.example|bank> [bank](https://evil.example)\n```\n@octocat #1'
+  const slack = JSON.parse(write('slack', { text })) as { text: string; blocks: { type: string; text: object }[] }
+  t.notMatch(slack.text, /[<>]/)
+  t.match(slack.blocks[1], { type: 'section', text: { type: 'plain_text', text } })
+  const teams = textTypes(JSON.parse(write('teams', { text })))
+  t.notOk(teams.includes('TextBlock'))
+  const github = JSON.parse(write('github', { text })) as { title: string; body: string }
+  t.notMatch(github.title, /@\w|#\d/)
+  t.ok(github.body.startsWith('````text\n'), 'the fence is longer than that in the text')
+  t.ok(github.body.includes('\n````\n'))
+})
+
+const textTypes = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) =>
+        name === 'type' ? [String(inner)] : textTypes(inner),
+      )
+    : []
+
+t.test('a text is cut where chats would refuse it, and what is invisible is shown', async (t) => {
+  for (const form of chats) {
+    const body = write(form, { text: '\u{1F600}'.repeat(20_000), bundle_identifier: 'a'.repeat(255) })
+    t.ok(body.length < 28_000, `${form}: ${body.length} characters`)
+    t.ok(body.isWellFormed(), form)
+    t.match(write(form, { text: 'a\u202Eb' }), 'U+202E', form)
+  }
+})
+
+t.test('what was not sent is left out, and without the address of the page there is no link', async (t) => {
+  const empty = { device: '{"os":null,"version_code":null}', attachments: [] }
+  for (const form of chats) {
+    const said = textsOf(JSON.parse(write(form, empty, { pageUrl: undefined }))).join('\n')
+    t.notMatch(said, /null|undefined|picture|https:\/\/intake/, form)
+  }
+})
