@@ -51,6 +51,10 @@ export function createFeedbackSteps(options: {
     kind: 'feedback',
     read: (request) => readFeedback(request, options),
     senderOf: ({ payload }) => payload,
+    sizeOf({ uploads, payloadBytes }) {
+      const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
+      return { records: 1, attachmentBytes, bytes: payloadBytes + attachmentBytes }
+    },
     prepare: (form) => ({ images: imagesOf(form) }),
 
     identify({ payload }, { images }, { context, key, retentionMs, deadline }) {

@@ -22,6 +22,8 @@ export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson.isPlain`. */
   isPlain: boolean
+  /** The size of the JSON. */
+  bytes: number
 }
 
 export type LogSteps = Steps<SentLog, { log: LogEntry; unknown: Extra }, Identity>
@@ -36,6 +38,7 @@ export function createLogSteps(options: {
     kind: 'logs',
     read: readBody,
     senderOf: ({ body }) => body,
+    sizeOf: ({ bytes }) => ({ records: 1, attachmentBytes: 0, bytes }),
     prepare: ({ body }) => readLog(body.log),
 
     identify: ({ body }, { log }, { context, key, retentionMs, deadline }) =>
@@ -66,7 +69,8 @@ function readBody(request: FastifyRequest): SentLog {
   // Undefined if the request has no body.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
-  return { body: validate(parsed?.value), isPlain: parsed?.isPlain === true }
+  const body = validate(parsed?.value)
+  return { body, isPlain: parsed?.isPlain === true, bytes: parsed?.bytes ?? 0 }
 }
 
 /**

@@ -42,5 +42,6 @@ export async function parseInTurns(
     if (!isCounted) countParsed(json, found, options)
     return found
   })
-  return parsed.isRounded ? take(account, () => exactJson(text, parsed)) : exactJson(text, parsed)
+  const exact = () => exactJson(text, parsed, json.length)
+  return parsed.isRounded ? take(account, exact) : exact()
 }

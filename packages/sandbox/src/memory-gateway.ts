@@ -1,8 +1,15 @@
 import { GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { buildApp, createAdmission, createGatewayMetrics, type GatewayPorts } from '@intake/gateway'
+import {
+  buildApp,
+  createAdmission,
+  createConfiguredLimiter,
+  createGatewayMetrics,
+  type GatewayPorts,
+} from '@intake/gateway'
 import type { Handler } from '@intake/http-edge'
-import { createMetrics, loadConfig, type Logger } from '@intake/runtime'
+import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/runtime'
+import { createMemoryCounters } from './memory-counters.ts'
 
 /** The memory that records may take. The gateway refuses logs at three quarters of it. */
 const recordBytesMax = 256 * 1024 * 1024
@@ -19,13 +26,13 @@ const memoryState = {
 }
 
 /**
- * The gateway on ports in memory, with its default settings.
+ * The gateway on ports in memory, with its default settings, and open to all pages.
  *
  * @param options.bytes the memory that records take
  * @param options.now its clock, in milliseconds since 1970
  */
 export async function buildMemoryGateway(options: {
-  ports: GatewayPorts
+  ports: Omit<GatewayPorts, 'limiter'>
   bytes: () => number
   now: () => number
   wrapHandler: (serve: Handler) => Handler
@@ -33,12 +40,23 @@ export async function buildMemoryGateway(options: {
 }): Promise<Awaited<ReturnType<typeof buildApp>>['app']> {
   const { ports, bytes, now: wallMs, wrapHandler, log } = options
   const registry = createMetrics()
+  const config = loadConfig(GatewayConfig, {
+    REDIS_URL: 'redis://unused',
+    S3_ENDPOINT: 'http://unused',
+    // A page under test is served from another origin than the sandbox.
+    CORS_ORIGINS: '*',
+    // A test of a sender has one device, which may send as much as its key.
+    DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),
+  })
+  const limiter = createConfiguredLimiter({
+    config,
+    counters: createMemoryCounters(),
+    clock: systemClock,
+    wallMs,
+  })
   const { app } = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-    }),
-    ports,
+    config,
+    ports: { ...ports, limiter },
     admission: createAdmission({
       state: () => ({ ...memoryState, memoryUsed: bytes() / recordBytesMax }),
       strict: true,

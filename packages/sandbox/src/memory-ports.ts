@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
 import type { RecordStore } from './record-store.ts'
 
@@ -47,14 +47,17 @@ export function createMemoryPorts(options: {
   apiKey: string
   records: RecordStore
   idempotency: IdempotencyStore
-}): GatewayPorts {
+}): Omit<GatewayPorts, 'limiter'> {
   const { apiKey, records, idempotency } = options
   const key = {
     id: 'key_sandbox',
     name: 'sandbox',
     bundleIdentifiers: [],
+    origins: [],
+    limits: {},
     createdAt: new Date().toISOString(),
     expiresAt: null,
+    suspendedAt: null,
     revokedAt: null,
   }
   const queue = (kind: RecordKind) => ({
@@ -70,23 +73,6 @@ export function createMemoryPorts(options: {
     attachments: { put: async () => undefined, remove: async () => undefined },
     idempotency,
     policy: { retentionMs: () => undefined, isSuppressed: () => false },
-    rate: createRate(),
     queues: { logs: queue('logs'), feedback: queue('feedback') },
-  }
-}
-
-/** Counts the requests of the only key in windows of fixed length. */
-function createRate(): GatewayPorts['rate'] {
-  let requests = 0
-  let endsAt = 0
-  return {
-    count() {
-      const now = performance.now()
-      if (now >= endsAt) {
-        requests = 0
-        endsAt = now + limits.rateWindowMs
-      }
-      return { requests: ++requests, msLeft: endsAt - now }
-    },
   }
 }
