@@ -68,11 +68,21 @@ export async function startVariant(name: VariantName, options: VariantOptions): 
   return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
 }
 
+const unlimited = String(1e12)
+const withoutLimits = {
+  RATE_LIMIT_MAX: unlimited,
+  EVENTS_PER_MINUTE_MAX: unlimited,
+  FEEDBACK_PER_MINUTE_MAX: unlimited,
+  ATTACHMENT_BYTES_PER_MINUTE_MAX: unlimited,
+  DEVICE_EVENTS_PER_MINUTE_MAX: unlimited,
+  DEVICE_FEEDBACK_PER_MINUTE_MAX: unlimited,
+}
+
 async function startIntake(options: VariantOptions): Promise<Variant> {
   const { services, owner, dataDir, profileDir, root = thisTree } = options
   const ports = await freePorts(options.gateways ?? 1)
-  // The whole load uses one API key, so the rate limit must not apply.
-  const shared = { REDIS_URL: services.redis.url, RATE_LIMIT_MAX: '1000000000' }
+  // The whole load uses one API key, so its limits must not apply.
+  const shared = { REDIS_URL: services.redis.url, ...withoutLimits }
   const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
     const name = `${part}-${index + 1}`
     const profile = [

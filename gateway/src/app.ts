@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { batchJsonBytesMax, checkGatewayConfig, logShare, type GatewayConfig } from '@intake/config'
+import {
+  batchJsonBytesMax,
+  checkGatewayConfig,
+  logShare,
+  parseCorsOrigins,
+  parseTrustProxy,
+  type AllowedOrigins,
+  type GatewayConfig,
+} from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
 import { healthRoutes } from '@intake/health'
 import {
   createHttpEdge,
   expectContinue,
+  type Cors,
   type Handler,
   type HttpEdge,
   type SweepClock,
@@ -18,9 +27,12 @@ import { createBatchSteps } from './accept/log-batch.ts'
 import { createLogSteps } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
 import { authenticate } from './admission/authenticate.ts'
+import { createAddressOf } from './admission/client-address.ts'
+import { createApiCors } from './admission/cors.ts'
 import { createFairGate } from './admission/fairness/fair-gate.ts'
 import { createShares } from './admission/fairness/shares.ts'
 import { createTurns } from './admission/fairness/turns.ts'
+import { createAddressLimit, type AddressLimit } from './admission/limit-addresses.ts'
 import { limitRate } from './admission/limit-rate.ts'
 import { createByteBudget, type ByteBudget } from './body/byte-budget.ts'
 import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
@@ -98,8 +110,17 @@ export async function buildApp(
     refusals,
     wallMs: options.wallMs ?? (() => Date.now()),
   })
-  const edge = createEdge(options, outcomes)
-  const app = createFastify(options, edge, outcomes)
+  const addressOf = createAddressOf(parseTrustProxy(config.TRUST_PROXY))
+  const limitAddresses = (max: number) =>
+    createAddressLimit({ addressOf, max, clock: options.clock ?? systemClock })
+  const allowed = parseCorsOrigins(config.CORS_ORIGINS)
+  const cors = createApiCors({
+    allowed,
+    addresses: limitAddresses(limits.preflightsPerAddress),
+    onPreflight: metrics.preflight,
+  })
+  const edge = createEdge(options, outcomes, cors)
+  const app = createFastify(options, { edge, outcomes, cors })
 
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
@@ -125,7 +146,11 @@ export async function buildApp(
   registerRuleMetrics(registry, { activeRules: () => options.ports.policy.rules().active })
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
-    await registerAdmission(api, options, edge)
+    await registerAdmission(api, options, {
+      connections: edge.connections,
+      allowed,
+      failures: limitAddresses(limits.failuresPerAddress),
+    })
     await registerOperations(api, { ...options, outcomes, commits, budgets })
   })
   return { app, connections: edge.connections }
@@ -134,6 +159,7 @@ export async function buildApp(
 function createEdge(
   { config, metrics, ports, sweepClock, senders }: AppOptions,
   outcomes: Outcomes,
+  cors: Cors | undefined,
 ): HttpEdge {
   const { bodyBytesPerSecondMin, headersTimeoutMs } = { ...slowestSenders, ...senders }
   return createHttpEdge({
@@ -141,7 +167,7 @@ function createEdge(
     limits: { bodyBytesPerSecondMin, responseTimeoutMs },
     headersTimeoutMs,
     keepAliveTimeoutMs,
-    refuse: refuseAtEdge(outcomes),
+    refuse: refuseAtEdge(outcomes, cors),
     onConnectionEnd: metrics.connectionEnded,
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({
@@ -154,10 +180,10 @@ function createEdge(
 
 function createFastify(
   { log, wrapHandler = (serve) => serve }: AppOptions,
-  edge: HttpEdge,
-  outcomes: Outcomes,
+  { edge, outcomes, cors }: { edge: HttpEdge; outcomes: Outcomes; cors: Cors | undefined },
 ): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
+  const allowOrigins = cors?.wrap ?? ((serve: Handler) => serve)
   const app: FastifyInstance = fastify({
     loggerInstance,
     logController: new LogController({
@@ -166,7 +192,7 @@ function createFastify(
     // A child logger per request would cost more than routing it; log lines name the request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
-    serverFactory: (serve) => edge.serverFactory(wrapHandler(serve)),
+    serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
     frameworkErrors: answerFrameworkErrors(outcomes),
@@ -204,16 +230,16 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
 /** The checks that a request of any operation passes before its body is read. */
 async function registerAdmission(
   api: FastifyInstance,
-  { config, ports, admission, tracing }: AppOptions,
-  { connections }: HttpEdge,
+  { ports, admission, tracing }: AppOptions,
+  senders: {
+    connections: HttpEdge['connections']
+    allowed: AllowedOrigins
+    failures: AddressLimit
+  },
 ): Promise<void> {
   await api.register(traceRequests, { tracing })
-  await api.register(authenticate, { apiKeys: ports.apiKeys, admission, connections })
-  await api.register(limitRate, {
-    max: config.RATE_LIMIT_MAX,
-    windowMs: limits.rateWindowMs,
-    rate: ports.rate,
-  })
+  await api.register(authenticate, { apiKeys: ports.apiKeys, admission, ...senders })
+  await api.register(limitRate, { limiter: ports.limiter })
 }
 
 async function registerOperations(
@@ -225,7 +251,7 @@ async function registerOperations(
   },
 ): Promise<void> {
   const { config, ports, admission, outcomes, commits, budgets, clock = systemClock } = options
-  const { idempotency, policy } = ports
+  const { idempotency, policy, limiter } = ports
   const { logs, feedback } = commits
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
   const turns = createTurns(clock)
@@ -233,8 +259,8 @@ async function registerOperations(
     now: () => admission.now(),
     countryHeader: config.CLIENT_COUNTRY_HEADER,
   })
-  const accept = createAccept({ contextOf, policy, outcomes, enqueueTimeoutMs, clock })
-  const route = { accept, admission, turns }
+  const accept = createAccept({ contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock })
+  const route = { accept, admission, limiter, turns }
 
   await api.register(logRoute, {
     ...route,

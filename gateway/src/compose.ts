@@ -24,13 +24,15 @@ import {
   limitRepeats,
   type Logger,
   type Owner,
+  systemClock,
   type Registry,
   type Secrets,
 } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
-import { startFleetRate } from './admission/fleet-rate.ts'
-import { createRateCounts } from './admission/rate-counts.ts'
+import { createConfiguredLimiter } from './admission/configured-limiter.ts'
+import { startFleetCounters } from './admission/fleet-counters.ts'
+import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
 import { createIdempotencyStore } from './identity/idempotency-store.ts'
@@ -333,21 +335,24 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
       onUnreadable: warnOfUnreadable('entries of the policy cannot be read'),
     }),
   )
-  const window = { windowMs: limits.rateWindowMs }
-  const rate = own(
-    startFleetRate({
-      counts: createRateCounts({ redis: client, ...window }),
-      max: config.RATE_LIMIT_MAX,
-      ...window,
+  const counters = own(
+    startFleetCounters({
+      counts: createSharedCounts({ redis: client }),
       onError: warnWhileConnected(
         'the request counts of API keys could not be shared; each gateway uses only its own',
       ),
     }),
   )
-  return { apiKeys, policy, rate }
+  const limiter = createConfiguredLimiter({
+    config,
+    counters,
+    clock: systemClock,
+    wallMs: () => Date.now(),
+  })
+  return { apiKeys, policy, limiter }
 }
 
-function portsOf({ apiKeys, policy, rate }: ReturnType<typeof watchRules>) {
+function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {
   return {
     apiKeys: {
       // The policy must be loaded too: without it a suppressed sender would be stored.
@@ -355,7 +360,7 @@ function portsOf({ apiKeys, policy, rate }: ReturnType<typeof watchRules>) {
       find: (secret: string) => apiKeys.find(secret),
     },
     policy,
-    rate,
+    limiter,
   }
 }
 

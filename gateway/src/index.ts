@@ -1,5 +1,7 @@
 /** The gateway without its process and its services, for `packages/sandbox`. */
 export { createAdmission } from './admission/admission.ts'
+export { createConfiguredLimiter } from './admission/configured-limiter.ts'
+export type { FleetCounters } from './admission/fleet-counters.ts'
 export { type AppOptions, buildApp } from './app.ts'
 export type { IdempotencyStore } from './identity/idempotency-store.ts'
 export type { GatewayPorts } from './ports.ts'

@@ -2,7 +2,7 @@ import type { ApiKeyDirectory, Policy } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import type { FrameProducer } from '@intake/queue'
-import type { FleetRate } from './admission/fleet-rate.ts'
+import type { KeyLimiter } from './admission/key-limits.ts'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'
 
 /** The external dependencies of the gateway; each type documents its guarantee. */
@@ -11,6 +11,6 @@ export interface GatewayPorts {
   attachments: Pick<ObjectStore, 'put' | 'remove'>
   idempotency: IdempotencyStore
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
-  rate: Pick<FleetRate, 'count'>
+  limiter: KeyLimiter
   queues: Record<RecordKind, Pick<FrameProducer, 'add'>>
 }

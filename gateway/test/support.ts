@@ -7,9 +7,10 @@ import { limits, type IntakeError, type RecordKind } from '@intake/contract'
 import type { Frame } from '@intake/queue'
 import type { StoredObject } from '@intake/object-store'
 import type { RedisState } from '@intake/redis'
-import { createLogger, createMetrics, loadConfig } from '@intake/runtime'
-import { createMemoryIdempotencyStore } from '@intake/sandbox'
+import { createLogger, createMetrics, loadConfig, systemClock } from '@intake/runtime'
+import { createMemoryCounters, createMemoryIdempotencyStore } from '@intake/sandbox'
 import { createAdmission } from '../src/admission/admission.ts'
+import { createConfiguredLimiter } from '../src/admission/configured-limiter.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
 import { createOutcomeCounts, type OutcomeCounts } from '../src/report/outcome-counts.ts'
@@ -57,14 +58,19 @@ export async function startGateway(
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
     rules?: readonly RuleChoice[]
+    /** The clock that days are counted by. */
+    wallMs?: () => number
   } = {},
 ): Promise<TestGateway> {
   const key: ApiKey = {
     id: 'key_1',
     name: 'test',
     bundleIdentifiers: [],
+    origins: [],
+    limits: {},
     createdAt: '2026-01-01T00:00:00.000Z',
     expiresAt: null,
+    suspendedAt: null,
     revokedAt: null,
     ...options.key,
   }
@@ -105,7 +111,6 @@ export async function startGateway(
     ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000' }),
     ...options.env,
   })
-  let requests = 0
   const rules = compileRules({ rules: (options.rules ?? []).map(asRule), secret: ruleSecret })
   const { app } = await buildApp({
     config,
@@ -133,7 +138,12 @@ export async function startGateway(
         rules: () => rules,
         ...options.policy,
       },
-      rate: { count: () => ({ requests: ++requests, msLeft: 60_000 }) },
+      limiter: createConfiguredLimiter({
+        config,
+        counters: createMemoryCounters(),
+        clock: systemClock,
+        wallMs: options.wallMs ?? (() => Date.now()),
+      }),
       queues: { logs: queue('logs'), feedback: queue('feedback') },
     },
     admission: createAdmission({

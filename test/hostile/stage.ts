@@ -30,6 +30,15 @@ const attackerKey = 'hostile-key-0123456789abcdef'
 /** The maximum heap of a gateway: one that uses too much memory crashes instead of growing. */
 const heapMiB = 512
 
+/** An attack comes from one device and one key, whose limits would soon end it. */
+const atFullForce = {
+  EVENTS_PER_MINUTE_MAX: '1000000000',
+  FEEDBACK_PER_MINUTE_MAX: '1000000000',
+  ATTACHMENT_BYTES_PER_MINUTE_MAX: String(2 ** 50),
+  DEVICE_EVENTS_PER_MINUTE_MAX: '1000000000',
+  DEVICE_FEEDBACK_PER_MINUTE_MAX: '1000000000',
+}
+
 /** @param options.root directory of the built code to test */
 export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
   const { dir, root } = options
@@ -80,7 +89,7 @@ export async function startStage(options: { dir: string; root: string }): Promis
         const process = app(
           `gateway-${++gateways}`,
           'gateway',
-          { ...own, S3_ENDPOINT: cluster.s3.url(), ...env },
+          { ...own, S3_ENDPOINT: cluster.s3.url(), ...atFullForce, ...env },
           [`--max-old-space-size=${heapMiB}`],
         )
         const url = `http://127.0.0.1:${port}`

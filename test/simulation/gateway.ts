@@ -105,6 +105,7 @@ export function createGateway(options: {
       isSuppressed: () => false,
       rules: () => ({ active: [], forSender: () => undefined }),
     }
+    const limiter = { take: () => ({ giveBack() {} }) }
     const outcomes = { settled() {} }
     const contextOf = (request: FastifyRequest) => {
       const { receivedAtMs } = request as ReadRequest
@@ -121,7 +122,14 @@ export function createGateway(options: {
     })
     const logSteps = code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency })
     return {
-      accept: code.accept.createAccept({ contextOf, policy, outcomes, enqueueTimeoutMs, clock }),
+      accept: code.accept.createAccept({
+        contextOf,
+        policy,
+        limiter,
+        outcomes,
+        enqueueTimeoutMs,
+        clock,
+      }),
       log: { ...logSteps, read: (request) => (request as ReadRequest).sent! },
       feedback: { ...steps, read: (request) => (request as ReadRequest).feedback! },
     }
@@ -153,13 +161,14 @@ export function createGateway(options: {
     const own = id !== undefined && { id }
     if (kind === 'logs') {
       const body = { ...sender, log: { event: content, params: {}, ...own } }
-      const read = { ...arrival, sent: { body, isPlain: true } } as unknown as ReadRequest
+      const read = { ...arrival, sent: { body, isPlain: true, bytes: 0 } } as unknown as ReadRequest
       return (await life.accept(life.log, read)).identified.id
     }
     const body = Buffer.from(content)
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0' }
     const feedback: Feedback = {
       payload: { ...sender, feedback: { text: content, ...own } },
+      payloadBytes: 0,
       uploads: [{ bytes: body.length, image }],
       fields: {},
       omitted: undefined,

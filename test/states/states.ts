@@ -1,3 +1,4 @@
+import { createApiKeyStore } from '@intake/access'
 import { createJobSink, queueNames, queuePrefix } from '@intake/queue'
 import { installationKey } from '@intake/redis'
 import type { ProblemCode } from '@intake/health'
@@ -45,6 +46,10 @@ const setting = (name: string, value: string): Pick<State, 'begin' | 'end'> => {
     },
   }
 }
+
+const today = () => new Date().toISOString().slice(0, 10)
+/** The key with a budget. */
+let budgeted = ''
 
 const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | 'end'> => ({
   begin: async ({ cluster }) => cluster[service].freeze(),
@@ -128,6 +133,21 @@ export const states: State[] = [
       await cluster.keys.hset(usageOfToday(), 'another-key', String(10 ** 12))
     },
     end: async ({ cluster }) => void (await cluster.keys.hdel(usageOfToday(), 'another-key')),
+  },
+  {
+    code: 'key_budget',
+    cause: 'a budget of events that nine tenths are used of',
+    seenBy: 'gateway',
+    async begin({ cluster }) {
+      const store = createApiKeyStore({ redis: cluster.keys })
+      const { key: one } = await store.create({ name: 'budget', limits: { eventsPerDay: 10 } })
+      await cluster.keys.set(`{intake}:rate:${one.id}:${today()}:events`, 9, 'EX', 90_000)
+      budgeted = one.id
+    },
+    async end({ cluster }) {
+      const store = createApiKeyStore({ redis: cluster.keys })
+      await store.set(budgeted, { limits: { eventsPerDay: null } })
+    },
   },
   {
     code: 'clock_skew',

@@ -3,6 +3,7 @@ import type { IntakeError, RecordKind, Sender } from '@intake/contract'
 import type { Policy, Ruling, SenderRules } from '@intake/access'
 import type { Clock } from '@intake/runtime'
 import { requireApiKey } from '../admission/authenticate.ts'
+import type { KeyLimiter, RequestSize } from '../admission/key-limits.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { ContextOf, RequestContext } from '../record/request-context.ts'
 import type { Outcomes } from '../report/outcomes.ts'
@@ -35,6 +36,8 @@ export interface Steps<Submission, Prepared, Identified> {
   /** Reads and validates what was sent, except the entries of a batch. */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
+  /** What the request counts for the limits of its key. */
+  sizeOf(submission: Submission): Omit<RequestSize, 'kind'>
   /** Does the work that does not need the identity. For a batch, this prints the rows. */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
   /** Assigns each record its identity. It stores nothing but reservations. */
@@ -76,26 +79,32 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * The steps of every write operation, in order. Nothing is stored for a suppressed sender, one
- * whose records were erased with `--suppress`, and nothing that a rule of the operator drops. The
- * steps apply rules to what they print, after the identity is fixed by what was sent. A refused request throws, and the error handler
+ * The steps of every write operation, in order. What a request uses of its key's limits is given
+ * back by the error handler if the request is refused later. Nothing is stored for a suppressed
+ * sender, one whose records were erased with `--suppress`, and nothing that a rule of the operator
+ * drops. The steps apply rules to what they print, after the identity is fixed by what was sent. A
+ * refused request throws, and the error handler
  * counts it; any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
+  limiter: Pick<KeyLimiter, 'take'>
   outcomes: Pick<Outcomes, 'settled'>
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }): Accept {
-  const { contextOf, policy, outcomes, enqueueTimeoutMs, clock } = options
+  const { contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock } = options
 
   return async (steps, request) => {
     const { kind } = steps
     const submission = await steps.read(request)
     const sender = steps.senderOf(submission)
     makeWellFormed(sender)
-    authorizeBundle(requireApiKey(request), sender.bundle_identifier)
+    const apiKey = requireApiKey(request)
+    authorizeBundle(apiKey, sender.bundle_identifier)
+    const size = { kind, ...steps.sizeOf(submission) }
+    request.charge = limiter.take(apiKey, sender.device_uuid, size)
     const key = idempotencyKey(request)
     const context = contextOf(request)
     const rules = policy.rules().forSender(kind, context.apiKeyId, sender)

@@ -1,9 +1,8 @@
-import type { ApiKey } from '@intake/access'
+import { allowsBundle, type ApiKey } from '@intake/access'
 import { IntakeError } from '@intake/contract'
 
 /** @throws {IntakeError} `bundle_not_allowed` unless the key may write for the bundle identifier */
 export function authorizeBundle(key: ApiKey, bundleIdentifier: string): void {
-  if (key.bundleIdentifiers.length === 0) return
-  if (key.bundleIdentifiers.includes(bundleIdentifier)) return
+  if (allowsBundle(key.bundleIdentifiers, bundleIdentifier)) return
   throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
 }

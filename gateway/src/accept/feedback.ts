@@ -60,6 +60,10 @@ export function createFeedbackSteps(options: {
     kind: 'feedback',
     read: (request) => readFeedback(request, options),
     senderOf: ({ payload }) => payload,
+    sizeOf({ uploads, payloadBytes }) {
+      const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
+      return { records: 1, attachmentBytes, bytes: payloadBytes + attachmentBytes }
+    },
     prepare: (form, { rules }) => ({ images: imagesOf(form), ruling: rules?.judge(undefined) }),
 
     identify({ payload }, { images }, { context, key, retentionMs, deadline }) {

@@ -45,6 +45,8 @@ interface SentBatch {
   batch: LogBatchEnvelope
   /** See `ParsedJson.isPlain`; also, no entry has too many members and elements. */
   isPlain: boolean
+  /** The size of the JSON. */
+  bytes: number
 }
 
 export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
@@ -70,6 +72,7 @@ export function createBatchSteps(options: {
     kind: 'logs',
     read: readEnvelope,
     senderOf: ({ batch }) => batch,
+    sizeOf: ({ batch, bytes }) => ({ records: batch.logs.length, attachmentBytes: 0, bytes }),
 
     async prepare({ batch, isPlain }, { request, context, rules }) {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
@@ -126,7 +129,7 @@ function readEnvelope(request: FastifyRequest): SentBatch {
   request.records = batch.logs.length
   checkJson({ ...batch, logs: [] })
   const isPlain = parsed?.isPlain === true && parsed.entryNodes <= limits.jsonNodes
-  return { batch, isPlain }
+  return { batch, isPlain, bytes: parsed?.bytes ?? 0 }
 }
 
 /**

@@ -24,6 +24,8 @@ export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson.isPlain`. */
   isPlain: boolean
+  /** The size of the JSON. */
+  bytes: number
 }
 
 interface PreparedLog {
@@ -45,6 +47,7 @@ export function createLogSteps(options: {
     kind: 'logs',
     read: readBody,
     senderOf: ({ body }) => body,
+    sizeOf: ({ bytes }) => ({ records: 1, attachmentBytes: 0, bytes }),
 
     prepare({ body }, { rules }) {
       const { log, unknown } = readLog(body.log)
@@ -85,7 +88,8 @@ function readBody(request: FastifyRequest): SentLog {
   // Undefined if the request has no body.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
-  return { body: validate(parsed?.value), isPlain: parsed?.isPlain === true }
+  const body = validate(parsed?.value)
+  return { body, isPlain: parsed?.isPlain === true, bytes: parsed?.bytes ?? 0 }
 }
 
 /**

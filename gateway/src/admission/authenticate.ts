@@ -1,9 +1,12 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey, ApiKeyDirectory } from '@intake/access'
+import type { AllowedOrigins } from '@intake/config'
 import { IntakeError } from '@intake/contract'
-import type { Admission } from './admission.ts'
 import type { HttpEdge } from '@intake/http-edge'
+import type { Admission } from './admission.ts'
+import { checkOrigin } from './cors.ts'
+import type { AddressLimit } from './limit-addresses.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,7 +15,13 @@ declare module 'fastify' {
   }
 }
 
-/** Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read. */
+/**
+ * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
+ *
+ * @param options.allowed the origins whose pages may send
+ * @param options.failures limits the failed authentications of an address: a client that keeps
+ * trying is told when to try again. It affects no request with a valid key.
+ */
 export const authenticate = fp(
   async (
     app: FastifyInstance,
@@ -20,9 +29,11 @@ export const authenticate = fp(
       apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
       admission: Admission
       connections: HttpEdge['connections']
+      allowed: AllowedOrigins
+      failures: AddressLimit
     },
   ) => {
-    const { apiKeys, admission, connections } = options
+    const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
       // Redis also holds the API keys: without it no client can be authenticated, and a 401 would
@@ -33,16 +44,28 @@ export const authenticate = fp(
       }
       const secret = request.headers['x-api-key']
       const key = typeof secret === 'string' ? apiKeys.find(secret) : undefined
-      if (key === undefined) {
-        throw new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
-      }
+      if (key === undefined) throw failures.take(request.raw) ? unauthorized() : limited(failures)
       request.apiKey = key
+      if (key.suspendedAt !== null) {
+        throw new IntakeError('key_suspended', 'The API key is suspended; keep what is not sent.')
+      }
+      checkOrigin(request.raw, { origins: key.origins, allowed })
       connections.authenticated(request.raw, key.id)
       done()
     })
   },
   { name: 'authenticate' },
 )
+
+const unauthorized = () =>
+  new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
+
+function limited(failures: AddressLimit): IntakeError {
+  const detail = 'This address has sent too many requests without a valid API key.'
+  return new IntakeError('rate_limited', detail, {
+    retryAfterSeconds: Math.ceil(failures.msLeft() / 1_000),
+  })
+}
 
 /** The API key of a request that has passed `authenticate`. */
 export function requireApiKey({ apiKey }: FastifyRequest): ApiKey {

@@ -1,29 +1,34 @@
 import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
-import type { FastifyInstance } from 'fastify'
-import { IntakeError } from '@intake/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { IntakeError, limits, type RecordKind } from '@intake/contract'
 import { requireApiKey } from './authenticate.ts'
-import type { FleetRate } from './fleet-rate.ts'
+import type { Charge, KeyLimiter } from './key-limits.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What this request has used of its key's limits. */
+    charge: Charge | undefined
+  }
+}
 
 /**
  * Limits the requests of each API key. It does no I/O, so it cannot fail a request. Each response
- * has the limit, the remaining requests and the seconds until the window ends, as this gateway
- * knows them (`x-ratelimit-*`). Register it after authentication.
- *
- * @param options.max requests in a window of `windowMs`, which `rate` counts
+ * has the limit, the remaining requests and the seconds until the window ends, as this gateway knows
+ * them: `ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`, as in the draft of the IETF
+ * (draft-ietf-httpapi-ratelimit-headers-06). Register it after authentication.
  */
 export const limitRate = fp(
-  async (
-    app: FastifyInstance,
-    options: { max: number; windowMs: number; rate: Pick<FleetRate, 'count'> },
-  ) => {
+  async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
+    app.decorateRequest('charge')
     await app.register(rateLimit, {
       // A global hook would run after the hooks of each route, which lease shared capacity.
       global: false,
-      max: options.max,
-      timeWindow: options.windowMs,
-      store: storeOf(options.rate),
+      max: (request) => limiter.requestsMax(requireApiKey(request)),
+      timeWindow: limits.rateWindowMs,
+      store: storeOf(limiter),
       keyGenerator: (request) => requireApiKey(request).id,
+      enableDraftSpec: true,
       errorResponseBuilder: () =>
         new IntakeError('rate_limited', 'Wait as long as Retry-After says.'),
     })
@@ -33,15 +38,26 @@ export const limitRate = fp(
 )
 
 /** A store class for the plugin, which constructs the store itself. */
-function storeOf(rate: Pick<FleetRate, 'count'>) {
+function storeOf(limiter: Pick<KeyLimiter, 'countRequest'>) {
   return class implements FastifyRateLimitStore {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
-      const { requests, msLeft } = rate.count(key)
+      const { requests, msLeft } = limiter.countRequest(key)
       done(null, { current: requests, ttl: msLeft })
     }
 
     child(): FastifyRateLimitStore {
       return this
     }
+  }
+}
+
+/**
+ * A hook that refuses a request before its body is read if its key may send no more records of this
+ * kind.
+ */
+export function requireAllowance(limiter: Pick<KeyLimiter, 'requireAllowance'>, kind: RecordKind) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    limiter.requireAllowance(requireApiKey(request), kind)
+    done()
   }
 }

@@ -19,6 +19,8 @@ export const countedLaterBytes = 256 * 1024
 /** A parsed document and its properties. */
 export interface ParsedJson {
   value: unknown
+  /** The size of the document. */
+  bytes: number
   /**
    * True if nothing in it needs further checks: it is not too deep, every number is a double or a
    * safe integer, and no array is stored as text. False if that is not known.
@@ -48,7 +50,7 @@ export function parseJson(
   const text = decodeJson(bytes)
   const parsed = parseText(text)
   if (!counted) countParsed(bytes, parsed, options)
-  return exactJson(text, parsed)
+  return exactJson(text, parsed, bytes.length)
 }
 
 /** Counts and charges a large document before it is parsed; returns false for a small one. */
@@ -103,14 +105,15 @@ export function parseText(text: string): ParsedText {
 /**
  * The value of a document. Parses it again if `parseText` has rounded an integer.
  *
+ * @param bytes the size of the document
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
-export function exactJson(text: string, parsed: ParsedText): ParsedJson {
+export function exactJson(text: string, parsed: ParsedText, bytes: number): ParsedJson {
   const { value, isDeep, isRounded, isOdd, entryNodes } = parsed
   if (isRounded && hasLargeInteger(text)) {
-    return { value: parseExact(text), isPlain: false, entryNodes }
+    return { value: parseExact(text), bytes, isPlain: false, entryNodes }
   }
-  return { value, isPlain: !isDeep && !isRounded && !isOdd, entryNodes }
+  return { value, bytes, isPlain: !isDeep && !isRounded && !isOdd, entryNodes }
 }
 
 function parseExact(text: string): unknown {

@@ -42,6 +42,6 @@ export async function parseInTurns(
     if (!isCounted) countParsed(json, found, options)
     return found
   })
-  const exact = () => exactJson(text, parsed)
+  const exact = () => exactJson(text, parsed, json.length)
   return parsed.isRounded ? turns.takeLong(account, exact) : exact()
 }

@@ -3,7 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
-import { awaitsContinue, ignoreFollowing, unwantedBytesMax, type Refuse } from '@intake/http-edge'
+import {
+  awaitsContinue,
+  ignoreFollowing,
+  unwantedBytesMax,
+  type Cors,
+  type Refuse,
+} from '@intake/http-edge'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
 import { problem, problemType } from './problem.ts'
@@ -36,6 +42,8 @@ export const errorHandler = fp(
       if (!isGone(request)) noteRefusal(options.outcomes, error, request)
       // The body is no longer needed.
       request.bodyLease?.release()
+      // After an unknown outcome the records may be stored.
+      if (error.code !== 'outcome_unknown') request.charge?.giveBack()
       return sendProblem(error, request, reply)
     }
     app.decorateRequest('records', 1)
@@ -61,13 +69,23 @@ export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
   }
 }
 
-/** Writes the response when the edge refuses a request, or bytes that are not a request. */
-export function refuseAtEdge(outcomes: Pick<Outcomes, 'refused'>): Refuse {
+/**
+ * Writes the response when the edge refuses a request, or bytes that are not a request.
+ *
+ * @param cors undefined if pages of other origins may not read it
+ */
+export function refuseAtEdge(
+  outcomes: Pick<Outcomes, 'refused'>,
+  cors: Pick<Cors, 'covers' | 'fields'> | undefined,
+): Refuse {
   return (error, request) => {
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    return { type: problemType, body: JSON.stringify(problem(error, requestId)) }
+    // Bytes that are no request may have been one to a path of the interface.
+    const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
+    const fields = isReadable ? cors.fields : undefined
+    return { type: problemType, body: JSON.stringify(problem(error, requestId)), fields }
   }
 }
 
@@ -89,7 +107,8 @@ function sendProblem(
   const { retryable, status } = errorCatalogue[error.code]
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (retryable && !reply.hasHeader('retry-after')) {
-    reply.header('retry-after', String(spread(retryAfterSeconds[error.code] ?? 1)))
+    const seconds = error.retryAfterSeconds ?? spread(retryAfterSeconds[error.code] ?? 1)
+    reply.header('retry-after', String(seconds))
   }
   const body = JSON.stringify(problem(error, request.id))
   reply.code(status).type(problemType).serializer(asIs)

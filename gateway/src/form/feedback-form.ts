@@ -13,6 +13,7 @@ import type { Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
+  payloadBytes: number
   /** The file parts in order, under any name. */
   uploads: Upload[]
   /** The text parts other than the payload, by name; several with one name become a list. */
@@ -71,6 +72,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
+    payloadBytes: bytes.length,
     uploads,
     fields,
     omitted: omitted.parts > 0 ? omitted : undefined,

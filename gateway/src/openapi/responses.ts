@@ -8,21 +8,21 @@ const integer = { type: 'integer', format: 'int32' }
 
 export const headers = {
   'Retry-After': { schema: integer, description: 'Seconds after which to send the request again.' },
-  'X-RateLimit-Limit': {
+  'RateLimit-Limit': {
     schema: integer,
     description: 'Requests that the API key may send in a window, to all gateways together.',
   },
-  'X-RateLimit-Remaining': {
+  'RateLimit-Remaining': {
     schema: integer,
     description: 'How many of them remain, as far as this gateway knows.',
   },
-  'X-RateLimit-Reset': { schema: integer, description: 'Seconds until the window ends.' },
+  'RateLimit-Reset': { schema: integer, description: 'Seconds until the window ends.' },
 } as const
 
 const referTo = (names: readonly (keyof typeof headers)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-const rateHeaders = referTo(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
+const rateHeaders = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
 
 /** The error codes of each status. */
 const codesByStatus = new Map<number, ErrorCode[]>()

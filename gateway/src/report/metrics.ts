@@ -2,7 +2,7 @@ import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime'
 import type { StoredFrame } from '../commit/group-commit.ts'
-import { type EndReason, endReasons, type Exchange } from '@intake/http-edge'
+import { type EndReason, endReasons, type Exchange, type PreflightResult } from '@intake/http-edge'
 import { operationOf } from './operation.ts'
 
 export interface GatewayMetrics {
@@ -11,6 +11,7 @@ export interface GatewayMetrics {
   entryRejected(code: ErrorCode): void
   requestEnded(exchange: Exchange, ms: number): void
   connectionEnded(reason: EndReason): void
+  preflight(result: PreflightResult): void
   /** The rates over the last 15 seconds. */
   rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
 }
@@ -32,13 +33,14 @@ const frameBytes = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const refusedRate = createRate()
-  const { requestEnded, connectionEnded } = edgeMetrics(registry)
+  const { requestEnded, connectionEnded, preflight } = edgeMetrics(registry)
   const { accepted, acceptedRates } = frameMetrics(registry)
   const { countRequest, countEntry } = refusalMetrics(registry)
   return {
     accepted,
     requestEnded,
     connectionEnded,
+    preflight,
     refused(refusal) {
       countRequest(refusal)
       refusedRate.add(1)
@@ -54,7 +56,9 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   }
 }
 
-function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 'connectionEnded'> {
+function edgeMetrics(
+  registry: Registry,
+): Pick<GatewayMetrics, 'requestEnded' | 'connectionEnded' | 'preflight'> {
   const { counter, histogram } = metricsOf(registry)
   const requests = histogram(
     'intake_http_request_duration_seconds',
@@ -68,6 +72,12 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
     ['reason'],
     endReasons.map((reason) => ({ reason })),
   )
+  const preflights = counter(
+    'intake_preflights_total',
+    'Preflight requests of browsers, by result; `limited`: their address has sent too many.',
+    ['result'],
+    [{ result: 'answered' }, { result: 'limited' }],
+  )
   /**
    * The series that have been used, because looking one up by its labels takes longer than
    * observing.
@@ -76,7 +86,8 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
 
   return {
     requestEnded({ request, response }, ms) {
-      const operation = operationOf(request.url)
+      // A preflight request takes no records, whatever it asks for.
+      const operation = request.method === 'OPTIONS' ? 'other' : operationOf(request.url)
       const statusClass = response.headersSent
         ? `${Math.floor(response.statusCode / 100)}xx`
         : 'none'
@@ -87,6 +98,7 @@ function edgeMetrics(registry: Registry): Pick<GatewayMetrics, 'requestEnded' | 
       one.observe(ms / 1_000)
     },
     connectionEnded: (reason) => connectionsEnded.inc({ reason }),
+    preflight: (result) => preflights.inc({ result }),
   }
 }
 

@@ -1,8 +1,10 @@
+import type { ApiKeyDirectory } from '@intake/access'
 import type { PolledCheck, Problems } from '@intake/health'
 import { joinDetails, startProblems } from '@intake/health'
 import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime'
 import type { Admission } from '../admission/admission.ts'
+import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 
 const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
@@ -21,7 +23,8 @@ export function startGatewayProblems(options: {
   }
   admission: Admission
   ledger: Pick<ReservationLedger, 'full'>
-  apiKeys: { isLoaded(): boolean }
+  apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'all'>
+  limiter: Pick<KeyLimiter, 'budgetsNearEnd'>
   policy: { isLoaded(): boolean }
   bucket: Pick<PolledCheck, 'problem'>
   isStrict: boolean
@@ -29,6 +32,7 @@ export function startGatewayProblems(options: {
   metrics: Registry
 }): GatewayProblems {
   const { redisPoll, admission, ledger, apiKeys, policy, bucket, isStrict, log, metrics } = options
+  const { limiter } = options
 
   /** Why no records are accepted. */
   function redisConnection(): string | undefined {
@@ -55,6 +59,7 @@ export function startGatewayProblems(options: {
         return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
       },
       keys_full: () => joinDetails(ledger.full()),
+      key_budget: () => joinDetails(limiter.budgetsNearEnd(apiKeys.all())),
       clock_skew: () => admission.clockSkew(),
       object_store: bucket.problem,
     },

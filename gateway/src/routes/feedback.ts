@@ -4,6 +4,7 @@ import { formBytesMax } from '@intake/config'
 import { FeedbackCreated, type AttachmentResult } from '@intake/contract'
 import { isLenient, type FeedbackSteps } from '../accept/feedback.ts'
 import { requireCapacity } from '../admission/admission.ts'
+import { requireAllowance } from '../admission/limit-rate.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
@@ -16,7 +17,7 @@ export async function feedbackRoute(
   app: FastifyInstance,
   options: Omit<RouteOptions, 'turns'> & { steps: FeedbackSteps; attachmentBytesMax: number },
 ): Promise<void> {
-  const { accept, steps, admission, budget, attachmentBytesMax } = options
+  const { accept, steps, admission, limiter, budget, attachmentBytesMax } = options
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
@@ -24,6 +25,7 @@ export async function feedbackRoute(
     '/api/feedback',
     {
       onRequest: [
+        requireAllowance(limiter, 'feedback'),
         requireCapacity(admission, 'feedback'),
         leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
       ],

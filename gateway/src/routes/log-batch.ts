@@ -3,6 +3,7 @@ import { limits, LogBatchResult } from '@intake/contract'
 import { entryResults, printBatchResult } from '../accept/batch-results.ts'
 import type { BatchSteps } from '../accept/log-batch.ts'
 import { requireCapacity } from '../admission/admission.ts'
+import { requireAllowance } from '../admission/limit-rate.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { jsonBody } from '../body/json-body.ts'
 import type { RouteOptions } from './route-options.ts'
@@ -20,7 +21,7 @@ export async function logBatchRoute(
     jsonBytesMax: number
   },
 ): Promise<void> {
-  const { accept, steps, admission, budget, turns } = options
+  const { accept, steps, admission, limiter, budget, turns } = options
   const { bodyBytesMax, jsonBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
@@ -28,7 +29,11 @@ export async function logBatchRoute(
     '/api/log/batch',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
+      onRequest: [
+        requireAllowance(limiter, 'logs'),
+        requireCapacity(admission, 'logs'),
+        leaseBody(budget, bodyBytesMax),
+      ],
       // The batch response has too many entries for the generic serializer.
       serializerCompiler: () => printBatchResult,
       schema: { response: { 207: LogBatchResult } },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { limits, LogCreated } from '@intake/contract'
 import type { LogSteps } from '../accept/log.ts'
 import { requireCapacity } from '../admission/admission.ts'
+import { requireAllowance } from '../admission/limit-rate.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { jsonBody } from '../body/json-body.ts'
 import type { RouteOptions } from './route-options.ts'
@@ -15,14 +16,18 @@ export async function logRoute(
   app: FastifyInstance,
   options: RouteOptions & { steps: LogSteps; bodyBytesMax: number },
 ): Promise<void> {
-  const { accept, steps, admission, budget, turns, bodyBytesMax } = options
+  const { accept, steps, admission, limiter, budget, turns, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
   app.post(
     '/api/log',
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [requireCapacity(admission, 'logs'), leaseBody(budget, bodyBytesMax)],
+      onRequest: [
+        requireAllowance(limiter, 'logs'),
+        requireCapacity(admission, 'logs'),
+        leaseBody(budget, bodyBytesMax),
+      ],
       schema: { response: { 201: LogCreated } },
     },
     whileLeased(async (request, reply) => {

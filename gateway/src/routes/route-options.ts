@@ -1,5 +1,6 @@
 import type { Accept } from '../accept/accept.ts'
 import type { Admission } from '../admission/admission.ts'
+import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 
@@ -7,6 +8,7 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 export interface RouteOptions {
   accept: Accept
   admission: Admission
+  limiter: KeyLimiter
   budget: ByteBudget
   turns: Turns
 }

@@ -96,7 +96,7 @@ t.test('the document has the headers of requests and responses', async (t) => {
   )
   t.same(sent, [['IdempotencyKey'], ['IdempotencyKey'], ['IdempotencyKey', 'Prefer']])
   for (const [name, { headers: received }] of Object.entries(components.responses)) {
-    const isLimited = 'X-RateLimit-Remaining' in received
+    const isLimited = 'RateLimit-Remaining' in received
     t.equal(isLimited, name !== 'Error401', `${name} follows a valid key`)
   }
 })

@@ -15,7 +15,8 @@ const well = {
     clockSkew: () => undefined as string | undefined,
   },
   ledger: { full: (): string[] => [] },
-  apiKeys: { isLoaded: () => true },
+  apiKeys: { isLoaded: () => true, all: () => [] },
+  limiter: { budgetsNearEnd: (): string[] => [] },
   policy: { isLoaded: () => true },
   bucket: { problem: () => undefined as string | undefined },
   isStrict: true,
@@ -66,7 +67,7 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   ],
   [
     'no API keys yet',
-    { apiKeys: { isLoaded: () => false } },
+    { apiKeys: { ...well.apiKeys, isLoaded: () => false } },
     ['redis_connection down: the API keys have not been read yet'],
   ],
   [
@@ -102,6 +103,11 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
     ['queue_full degraded: no capacity for logs: b:6379 uses 80 % of its memory'],
   ],
   ['no room for keys', { ledger: { full: () => ['logs'] } }, ['keys_full degraded: logs']],
+  [
+    'a budget that is nearly used up',
+    { limiter: { budgetsNearEnd: () => ['key_1 has used 85 %'] } },
+    ['key_budget degraded: key_1 has used 85 %'],
+  ],
   ['a wrong clock', admission({ clockSkew: () => 'ahead' }), ['clock_skew down: ahead']],
   ['no bucket', { bucket: { problem: () => 'none' } }, ['object_store degraded: none']],
 ]

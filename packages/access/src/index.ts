@@ -1,10 +1,14 @@
 export { type ApiKeyDirectory, watchApiKeys } from './api-keys/directory.ts'
+export { allowsBundle } from './api-keys/bundles.ts'
+export { keyLimitNames, type KeyLimitName, type KeyLimits } from './api-keys/key-limits.ts'
 export {
-  type ApiKey,
   type ApiKeyStore,
+  type KeyRules,
+  type KeyState,
   type StoredKeys,
   createApiKeyStore,
 } from './api-keys/store.ts'
+export type { ApiKey } from './api-keys/stored-key.ts'
 export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export {

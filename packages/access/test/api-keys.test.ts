@@ -63,15 +63,15 @@ t.test('a directory follows creation, expiry and revocation', async (t) => {
   t.equal(directory.find(expiring.secret), undefined)
   clock.mock.restore()
 
-  t.equal(await store.revoke(key.id), true)
-  t.equal(await store.revoke(key.id), false)
+  t.match(await store.setState(key.id, 'revoked'), { id: key.id, revokedAt: String })
+  t.equal(await store.setState(key.id, 'revoked'), undefined)
   await until('the revocation is known', () => directory.find(secret) === undefined)
 })
 
 t.test('a revoked key is not created again, and is distinguishable from a new one', async (t) => {
   const secret = 'revoked-and-still-in-some-environment'
   const { key } = await store.create({ name: 'leaked', secret })
-  await store.revoke(key.id)
+  await store.setState(key.id, 'revoked')
   t.match(await store.create({ name: 'leaked', secret }), {
     created: false,
     key: { id: key.id, revokedAt: String },
@@ -147,6 +147,11 @@ t.test('a damaged entry harms only its own key, and is named without its content
     [JSON.stringify(key).slice(0, 50), key.id],
     [JSON.stringify({ ...key, expiresAt: undefined }), key.id],
     [JSON.stringify({ ...key, revokedAt: false }), key.id],
+    [JSON.stringify({ ...key, suspendedAt: false }), key.id],
+    [JSON.stringify({ ...key, origins: 'https://app.example' }), key.id],
+    [JSON.stringify({ ...key, origins: ['DAMAGED'] }), key.id],
+    [JSON.stringify({ ...key, limits: null }), key.id],
+    [JSON.stringify({ ...key, limits: { eventsPerDay: '5' } }), key.id],
   ]
   for (const [json, name] of cases) {
     await redis.hset(redisKey, field, json)
@@ -183,7 +188,7 @@ t.test('a gateway that knows a key still accepts it when its entry is damaged', 
   await until('it was read twice', () => unreadable > 1)
   t.equal(directory.find(secret)?.id, key.id)
   await redis.hset(redisKey, field, entry!)
-  t.equal(await store.revoke(key.id), true)
+  t.ok(await store.setState(key.id, 'revoked'))
   await until('the revocation is known', () => directory.find(secret) === undefined)
 })
 
@@ -199,6 +204,105 @@ t.test('fields that a later version adds to a key are ignored', async (t) => {
   t.match(keys.get(field), key)
   t.equal(unreadable.size, 0)
   t.match(await store.create({ name: 'later', secret }), { created: false, key: { id: key.id } })
+})
+
+t.test('a key that an earlier version has stored works as before', async (t) => {
+  const { key, secret } = await store.create({ name: 'earlier' })
+  const field = await fieldOf(key.id)
+  const { origins: _, limits: __, suspendedAt: ___, ...earlier } = key
+  await redis.hset(redisKey, field, JSON.stringify(earlier))
+  const { keys, unreadable } = await store.load()
+  t.same(keys.get(field), { ...earlier, origins: [], limits: {}, suspendedAt: null })
+  t.equal(unreadable.size, 0)
+  t.match(await store.set(key.id, { limits: { eventsPerDay: 5 } }), { limits: { eventsPerDay: 5 } })
+  t.match(await store.create({ name: 'again', secret }), { created: false, key: { id: key.id } })
+})
+
+t.test('to earlier gateways a suspended key looks revoked, and no longer when resumed', async (t) => {
+  const { key } = await store.create({ name: 'leaked' })
+  const field = await fieldOf(key.id)
+  const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
+  t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
+  t.type((await stored()).revokedAt, 'string')
+  const { suspendedAt } = (await store.load()).keys.get(field)!
+  t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
+  await store.set(key.id, { name: 'renamed' })
+  t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
+  await store.setState(key.id, 'active')
+  t.equal((await stored()).revokedAt, null)
+  await store.setState(key.id, 'suspended')
+  await store.setState(key.id, 'revoked')
+  t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })
+  t.equal(await store.setState(key.id, 'active'), undefined, 'for good')
+})
+
+t.test('a directory finds a suspended key, so that its senders learn what it is', async (t) => {
+  const directory = watchApiKeys({
+    store,
+    intervalMs: 10,
+    onError: (error) => t.fail(String(error)),
+    onUnreadable: (names) => t.fail(String(names)),
+  })
+  t.teardown(() => directory.close())
+  const { key, secret } = await store.create({ name: 'suspended' })
+  await store.setState(key.id, 'suspended')
+  await until('it is known', () => typeof directory.find(secret)?.suspendedAt === 'string')
+  t.ok([...directory.all()].some(({ id }) => id === key.id))
+})
+
+t.test('rules are set one by one, and kept in the form that gateways compare', async (t) => {
+  const { key } = await store.create({
+    name: 'web',
+    bundleIdentifiers: ['com.example.*'],
+    origins: ['HTTPS://App.Example:443', 'http://localhost:5173', 'capacitor://localhost'],
+    limits: { eventsPerMinute: 7, eventsPerDay: null },
+  })
+  t.match(key, {
+    bundleIdentifiers: ['com.example.*'],
+    origins: ['https://app.example', 'http://localhost:5173', 'capacitor://localhost'],
+    limits: { eventsPerMinute: 7 },
+  })
+  t.notOk('eventsPerDay' in key.limits)
+  const expiresAt = new Date('2099-01-01')
+  await store.set(key.id, { limits: { bytesPerDay: 9 }, expiresAt })
+  const changed = await store.set(key.id, { limits: { eventsPerMinute: null }, origins: [] })
+  t.same(changed?.limits, { bytesPerDay: 9 })
+  t.match(changed, { origins: [], bundleIdentifiers: ['com.example.*'] })
+  t.equal(changed?.expiresAt, expiresAt.toISOString())
+  t.equal(await store.set('key_000000000000', { name: 'none' }), undefined)
+})
+
+t.test('rules that no request could meet are refused', async (t) => {
+  const wrong = [
+    { bundleIdentifiers: ['com.*.app'] },
+    { bundleIdentifiers: ['*'] },
+    { bundleIdentifiers: [''] },
+    { origins: ['app.example'] },
+    { origins: ['https://app.example/'] },
+    { origins: ['https://app.example/path'] },
+    { origins: ['https://user@app.example'] },
+    { origins: ['https://a.example,https://b.example'] },
+    { origins: ['null'] },
+    { origins: ['*'] },
+    { limits: { eventsPerDay: 0 } },
+    { limits: { eventsPerDay: 1.5 } },
+  ]
+  for (const rules of wrong) {
+    await t.rejects(store.create({ name: 'wrong', ...rules }), RangeError, JSON.stringify(rules))
+  }
+})
+
+t.test('changes of two operators at the same time are both kept', async (t) => {
+  const { key } = await store.create({ name: 'busy' })
+  await Promise.all([
+    store.setState(key.id, 'suspended'),
+    store.set(key.id, { limits: { eventsPerDay: 5 } }),
+    store.set(key.id, { origins: ['https://app.example'] }),
+    store.set(key.id, { name: 'renamed' }),
+  ])
+  const found = (await store.list()).find(({ id }) => id === key.id)
+  t.match(found, { name: 'renamed', limits: { eventsPerDay: 5 }, origins: ['https://app.example'] })
+  t.type(found?.suspendedAt, 'string')
 })
 
 t.test('another type under the name of the keys is an error, not an empty list', async (t) => {

@@ -132,6 +132,62 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
   t.match(await intake(from, given), { code: 1, stderr: /already exists/ })
 })
 
+t.test('keys are limited, suspended and resumed, each with --json', async (t) => {
+  const json = async (...args: string[]) => {
+    const { code, stdout, stderr } = await intake(['keys', ...args, '--json'])
+    t.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  const created = await json(
+    ...['create', '--name', 'web', '--bundle', 'com.example.*', '--origin', 'https://app.example'],
+    ...['--requests-per-minute', '1', '--events-per-minute', '2', '--events-per-day', '3'],
+    ...['--bytes-per-day', '4', '--attachment-bytes-per-minute', '5'],
+    ...['--feedback-per-minute', '6', '--device-events-per-minute', '7', '--expires', '2099-01-01'],
+  )
+  const limits = {
+    requestsPerMinute: 1,
+    eventsPerMinute: 2,
+    eventsPerDay: 3,
+    bytesPerDay: 4,
+    attachmentBytesPerMinute: 5,
+    feedbackPerMinute: 6,
+    deviceEventsPerMinute: 7,
+  }
+  const { id, key, ...rest } = created
+  t.match(id, /^key_[\da-f]{12}$/)
+  t.match(key, /^ik_/)
+  t.match(rest, {
+    bundleIdentifiers: ['com.example.*'],
+    origins: ['https://app.example'],
+    limits,
+    expiresAt: '2099-01-01T00:00:00.000Z',
+    state: 'active',
+  })
+  t.same(await json('show', id), { id, ...rest })
+  t.match(await json('suspend', id), { id, state: 'suspended', suspendedAt: String })
+  t.match((await intake(['keys', 'list'])).stdout, new RegExp(`^${id}\t.*\tsuspended 20`, 'm'))
+  const changes = ['--events-per-day', 'default', '--origin', '*', '--bundle', '*']
+  const changed = await json('set', id, '--expires', 'never', ...changes)
+  t.match(changed, { origins: [], bundleIdentifiers: [], expiresAt: null, state: 'suspended' })
+  t.notOk('eventsPerDay' in changed.limits)
+  t.match(await json('resume', id), { id, state: 'active', suspendedAt: null })
+  t.match((await intake(['keys', 'show', id])).stdout, /^events per minute: 2$/m)
+  t.match(await json('revoke', id), { id, state: 'revoked' })
+  for (const command of ['suspend', 'resume', 'revoke']) {
+    t.match(await intake(['keys', command, id]), { code: 1, stderr: /or it is revoked/ }, command)
+  }
+  for (const [args, reason] of [
+    [['set', id], /nothing to change/],
+    [['set', id, '--events-per-day', '0'], /whole number from 1/],
+    [['create', '--name', 'x', '--origin', 'app.example'], /is no origin/],
+    [['create', '--name', 'x', '--bundle', 'com.*.app'], /is no bundle identifier/],
+  ] as const) {
+    const outcome = await intake(['keys', ...args])
+    t.equal(outcome.code, 1)
+    t.match(outcome.stderr, reason)
+  }
+})
+
 t.test('env prints exports for a shell, from the running stack', async (t) => {
   const pids = { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [null] }
   const endpoints: Endpoints = {

@@ -4,7 +4,9 @@ import { ConfigError } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
+import { parseCorsOrigins } from './origins.ts'
 import { TracingConfig } from './tracing.ts'
+import { parseTrustProxy } from './trust-proxy.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -69,11 +71,60 @@ export const GatewayConfig = Type.Object({
         'column `country`. The proxy must replace what clients send in this header. Default: no country.',
     }),
   ),
+  CORS_ORIGINS: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Origins whose web pages may send, separated by commas, such as `https://app.example`; `*`: all. Pages of other ' +
+        'origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
+        'Default: browsers let no page of another origin send, and nothing else changes.',
+    }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'How many proxies stand in front of the gateway, or their addresses, separated by commas (`10.0.0.0/8`): they are ' +
+        'believed when `X-Forwarded-For` says from where a request came. Preflight requests and failed authentications are ' +
+        'limited by address. Default: none, the address is that of the connection.',
+    }),
+  ),
   RATE_LIMIT_MAX: Type.Integer({
     minimum: 1,
     default: 600_000,
     description:
-      'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one.',
+      'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one. ' +
+      'A key can have its own number instead of this and the next three (`intake keys set`).',
+  }),
+  EVENTS_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 1_200_000,
+    description:
+      'Log events that one API key may send in a minute, to all gateways together; each entry of a batch counts.',
+  }),
+  FEEDBACK_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 6_000,
+    description: 'Feedback that one API key may send in a minute, to all gateways together.',
+  }),
+  ATTACHMENT_BYTES_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 1_024 * mebibyte,
+    description:
+      'Bytes of attachments that one API key may send in a minute, to all gateways together.',
+  }),
+  DEVICE_EVENTS_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 60_000,
+    description:
+      'Log events that one device may send in a minute to one gateway; beyond it the device gets 429, and its events do ' +
+      'not count for its key. A key can have its own number.',
+  }),
+  DEVICE_FEEDBACK_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 120,
+    description:
+      'Feedback that one device may send in a minute to one gateway; each begun MiB of attachments counts like one more.',
   }),
   BATCH_BODY_BYTES_MAX: Type.Integer({
     minimum: 1,
@@ -129,7 +180,12 @@ export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_
 
 /** @throws {ConfigError} for settings that are valid individually but contradict each other */
 export function checkGatewayConfig(config: GatewayConfig): void {
-  const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
+  const problems = [
+    ...findRedisUrlProblems(config.REDIS_URL),
+    ...findObjectStoreProblems(config),
+    ...problemOf(() => parseCorsOrigins(config.CORS_ORIGINS)),
+    ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
+  ]
   /** The share of the bytes in flight that one API key can use for logs, and for forms below. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
@@ -148,4 +204,14 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   if (problems.length > 0) throw new ConfigError(problems)
+}
+
+/** The reason with which a setting cannot be read, if any. */
+function problemOf(read: () => unknown): string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    return [(error as RangeError).message]
+  }
 }

@@ -15,6 +15,8 @@ export const flaws = {
   'goes on when its key is revoked': 'stops when its key is revoked',
   'drops when its key is revoked':
     'keeps everything when its key is revoked, and sends it with a new one',
+  'drops when its key is suspended':
+    'keeps everything while its key is suspended, and sends it later',
   'has one queue for everything': 'holds no feedback up behind logs',
   'drops feedback for logs': 'never lets feedback give way to logs',
   'sends a thousand at once': 'sends at most 500 events in a request',

@@ -291,7 +291,7 @@ export function createReferenceSender(options: {
       const text = await response.text()
       if (status === 200 && flaw === 'takes any 2xx for success')
         return { outcome: { kind: 'settled' } }
-      if (!isDone) return { outcome: outcomeOf(status, response.headers) }
+      if (!isDone) return { outcome: outcomeOf(status, response.headers, text) }
       const { results } = JSON.parse(text) as { results?: { status: string; code?: string }[] }
       return { outcome: { kind: 'settled' }, ...(results && { results }) }
     } catch {
@@ -299,7 +299,11 @@ export function createReferenceSender(options: {
     }
   }
 
-  function outcomeOf(status: number, headers: Headers): Outcome {
+  function outcomeOf(status: number, headers: Headers, text: string): Outcome {
+    if (status === 403 && text.includes('"key_suspended"')) {
+      const drops = flaw === 'drops when its key is suspended'
+      return { kind: drops ? 'refused' : 'unauthorized' }
+    }
     if (status === 401) {
       if (flaw === 'drops when its key is revoked') return { kind: 'refused' }
       return flaw === 'goes on when its key is revoked' ? later(headers) : { kind: 'unauthorized' }

@@ -14,6 +14,16 @@ export const errorCatalogue = {
     retryable: false,
     title: 'The API key is not for this bundle identifier',
   },
+  key_suspended: {
+    status: 403,
+    retryable: false,
+    title: 'The API key is suspended; keep the records',
+  },
+  origin_not_allowed: {
+    status: 403,
+    retryable: false,
+    title: 'Pages of this origin may not send with this API key',
+  },
   not_found: { status: 404, retryable: false, title: 'No such path' },
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed on this path' },
   request_timeout: { status: 408, retryable: true, title: 'The request took too long to arrive' },
@@ -43,7 +53,12 @@ export const errorCatalogue = {
     retryable: false,
     title: 'An earlier entry of this batch has the same id and other content',
   },
-  rate_limited: { status: 429, retryable: true, title: 'Too many requests with this API key' },
+  rate_limited: { status: 429, retryable: true, title: 'Too many requests or records' },
+  budget_exhausted: {
+    status: 429,
+    retryable: true,
+    title: 'The API key has used up its budget for this day (UTC)',
+  },
   headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
   internal_error: {
     status: 500,
@@ -96,6 +111,8 @@ export class IntakeError extends Error {
   readonly errors: readonly FieldError[]
   /** Further members of the problem document (RFC 9457), by name. */
   readonly members: Readonly<Record<string, string>>
+  /** When the same request can succeed; undefined: it follows from the code. */
+  readonly retryAfterSeconds: number | undefined
 
   /** `detail` is sent to the client: it must not repeat what the client sent. */
   constructor(
@@ -104,6 +121,7 @@ export class IntakeError extends Error {
     options: {
       errors?: readonly FieldError[]
       members?: Readonly<Record<string, string>>
+      retryAfterSeconds?: number
       cause?: unknown
     } = {},
   ) {
@@ -112,6 +130,7 @@ export class IntakeError extends Error {
     this.code = code
     this.errors = options.errors ?? []
     this.members = options.members ?? {}
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 
   get status(): number {

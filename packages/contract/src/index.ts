@@ -21,6 +21,7 @@ export {
 } from './schemas/log-batch.ts'
 export { senderFields, type Sender } from './schemas/sender.ts'
 export { isDate, isTimestamp } from './moments.ts'
+export { parseOrigin } from './origins.ts'
 export { Problem } from './schemas/problem.ts'
 export { imageTypes } from './image-types.ts'
 export { compileCheck, compileSchema, type Validator } from './validate.ts'

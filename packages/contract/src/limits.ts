@@ -50,6 +50,12 @@ export const limits = {
   /** Requests of an API key are limited in windows of this length. */
   rateWindowMs: 60_000,
   /**
+   * Preflight requests, and failed authentications, that one address may send in such a window.
+   * Behind a proxy that is not trusted, all senders have one address.
+   */
+  preflightsPerAddress: 60_000,
+  failuresPerAddress: 6_000,
+  /**
    * The largest difference between the clocks of a gateway and Redis. Beyond it the gateway accepts
    * nothing. The watermark of the views lags by this time.
    */

@@ -23,6 +23,10 @@ export const problemCatalogue = {
   queue_full: { title: 'the queue is full: records are refused', state: 'degraded' },
   queue_paused: { title: 'a queue is paused: its records wait', state: 'degraded' },
   keys_full: { title: 'new idempotency keys are refused', state: 'degraded' },
+  key_budget: {
+    title: 'an API key has used most of its budget for this day',
+    state: 'degraded',
+  },
   clock_skew: { title: 'the clock of this gateway is wrong', state: 'down' },
   overloaded: { title: 'requests are refused because too many are in flight', state: 'degraded' },
   object_store: { title: 'the object store does not work', state: 'degraded' },

@@ -62,10 +62,12 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
 
 /** Refuses what arrives on a connection that the HTTP server no longer handles, and closes it. */
 export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
-  const { type, body } = refuse(error, undefined)
+  const { type, body, fields = {} } = refuse(error, undefined)
+  const further = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n` +
       `Content-Type: ${type}\r\n` +
+      further.join('') +
       (errorCatalogue[error.code].retryable ? 'Retry-After: 1\r\n' : '') +
       `Content-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,

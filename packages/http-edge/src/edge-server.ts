@@ -99,9 +99,10 @@ function refuseRequest(
   response: ServerResponse,
   { error, refuse }: { error: IntakeError; refuse: Refuse },
 ): void {
-  const { type, body } = refuse(error, request)
+  const { type, body, fields } = refuse(error, request)
   ignoreFollowing(request)
   response.writeHead(error.status, {
+    ...fields,
     'content-type': type,
     'content-length': Buffer.byteLength(body),
     connection: 'close',

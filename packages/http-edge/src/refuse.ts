@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { IntakeError } from '@intake/contract'
 
-/** The body and media type of a response that the edge writes itself. */
+/** What a response has that the edge writes itself. */
 export interface RefusalBody {
   type: string
   body: string
+  /** Further header fields. */
+  fields?: Readonly<Record<string, string>> | undefined
 }
 
 /**

@@ -1,4 +1,5 @@
 export { parseFault, type Fault } from './faults.ts'
+export { createMemoryCounters } from './memory-counters.ts'
 export { createMemoryIdempotencyStore } from './memory-ports.ts'
 export { createSandbox, sandboxKey, type Sandbox, type SandboxRecord } from './sandbox.ts'
 export { tryRecord, type Tried } from './try-record.ts'

@@ -3,12 +3,14 @@ import { limits } from '@intake/contract'
 import {
   buildApp,
   createAdmission,
+  createConfiguredLimiter,
   createGatewayMetrics,
   type AppOptions,
   type GatewayPorts,
 } from '@intake/gateway'
 import type { Handler } from '@intake/http-edge'
-import { createMetrics, loadConfig, type Logger } from '@intake/runtime'
+import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/runtime'
+import { createMemoryCounters } from './memory-counters.ts'
 
 /** The memory that records may take. The gateway refuses logs at three quarters of it. */
 const recordBytesMax = 256 * 1024 * 1024
@@ -25,14 +27,14 @@ const memoryState = {
 }
 
 /**
- * The gateway on in-memory ports, with its default settings.
+ * The gateway on in-memory ports, with its default settings, and open to all pages.
  *
  * @param options.bytes the memory that records use
  * @param options.now the gateway's clock, in milliseconds since 1970
  * @param options.countOutcome default: outcomes are not counted
  */
 export async function buildMemoryGateway(options: {
-  ports: GatewayPorts
+  ports: Omit<GatewayPorts, 'limiter'>
   bytes: () => number
   now: () => number
   wrapHandler: (serve: Handler) => Handler
@@ -41,12 +43,23 @@ export async function buildMemoryGateway(options: {
 }): Promise<Awaited<ReturnType<typeof buildApp>>['app']> {
   const { ports, bytes, now: wallMs, wrapHandler, log, countOutcome = () => undefined } = options
   const registry = createMetrics()
+  const config = loadConfig(GatewayConfig, {
+    REDIS_URL: 'redis://unused',
+    S3_ENDPOINT: 'http://unused',
+    // A page under test is served from another origin than the sandbox.
+    CORS_ORIGINS: '*',
+    // A test of a sender has one device, which may send as much as its key.
+    DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),
+  })
+  const limiter = createConfiguredLimiter({
+    config,
+    counters: createMemoryCounters(),
+    clock: systemClock,
+    wallMs,
+  })
   const { app } = await buildApp({
-    config: loadConfig(GatewayConfig, {
-      REDIS_URL: 'redis://unused',
-      S3_ENDPOINT: 'http://unused',
-    }),
-    ports,
+    config,
+    ports: { ...ports, limiter },
     admission: createAdmission({
       state: () => ({ ...memoryState, memoryUsed: bytes() / recordBytesMax }),
       strict: true,

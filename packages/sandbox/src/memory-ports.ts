@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { IntakeError, limits, type RecordKind } from '@intake/contract'
+import { IntakeError, type RecordKind } from '@intake/contract'
 import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
 import type { RecordStore } from './record-store.ts'
 
@@ -52,14 +52,17 @@ export function createMemoryPorts(options: {
   idempotency: IdempotencyStore
   apiKeyId?: string
   rules?: Rules
-}): GatewayPorts {
+}): Omit<GatewayPorts, 'limiter'> {
   const { apiKey, records, idempotency, apiKeyId = 'key_sandbox', rules = noRules } = options
   const key = {
     id: apiKeyId,
     name: 'sandbox',
     bundleIdentifiers: [],
+    origins: [],
+    limits: {},
     createdAt: new Date().toISOString(),
     expiresAt: null,
+    suspendedAt: null,
     revokedAt: null,
   }
   const queue = (kind: RecordKind) => ({
@@ -75,23 +78,6 @@ export function createMemoryPorts(options: {
     attachments: { put: async () => undefined, remove: async () => undefined },
     idempotency,
     policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => rules },
-    rate: createRate(),
     queues: { logs: queue('logs'), feedback: queue('feedback') },
-  }
-}
-
-/** Counts the requests of the only key in windows of fixed length. */
-function createRate(): GatewayPorts['rate'] {
-  let requests = 0
-  let endsAt = 0
-  return {
-    count() {
-      const now = performance.now()
-      if (now >= endsAt) {
-        requests = 0
-        endsAt = now + limits.rateWindowMs
-      }
-      return { requests: ++requests, msLeft: endsAt - now }
-    },
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Handler } from '@intake/http-edge'
+import { createCors, type Handler } from '@intake/http-edge'
 import type { Logger } from '@intake/runtime'
 import { captureResponse } from './capture-response.ts'
 import type { Fault, Faults, Operation } from './faults.ts'
@@ -14,8 +14,8 @@ interface Exchange {
 }
 
 /**
- * Creates the wrapper of the gateway's handler: it serves `/_sandbox` and preflights, and requests
- * that a fault applies to.
+ * Creates the wrapper of the gateway's handler: it serves `/_sandbox`, and requests that a fault
+ * applies to.
  *
  * @param options.control serves `/_sandbox`
  * @param options.now the clock of the sandbox, in milliseconds since 1970
@@ -45,13 +45,13 @@ export function createWrapHandler(options: {
     send(response, decided)
   }
 
+  const serveControl = controlCors.wrap((request, response) => void control(request, response))
+
   return (serve) => (request, response) => {
-    allowEveryOrigin(response)
     response.setHeader('date', new Date(now()).toUTCString())
-    if (request.method === 'OPTIONS') return answerPreflight(request, response)
     const path = request.url?.split('?', 1)[0] ?? ''
     if (path === '/_sandbox' || path.startsWith('/_sandbox/')) {
-      return void control(request, response)
+      return serveControl(request, response)
     }
     const takesFault = request.method === 'POST' && isOperation(path)
     const fault = takesFault ? faults.take(path) : undefined
@@ -70,17 +70,10 @@ const operations: ReadonlySet<string> = new Set<Operation>([
 ])
 const isOperation = (path: string): path is Operation => operations.has(path)
 
-/** A page under test is served from another origin than the sandbox. */
-function allowEveryOrigin(response: ServerResponse): void {
-  response.setHeader('access-control-allow-origin', '*')
-  response.setHeader('access-control-expose-headers', 'retry-after, date')
-}
-
-function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(204, {
-    'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '*',
-    'access-control-max-age': '7200',
-  })
-  response.end()
-}
+/** A test in a page controls the sandbox, too; the gateway lets it send. */
+const controlCors = createCors({
+  pathPrefix: '/_sandbox',
+  methods: ['GET', 'POST', 'DELETE'],
+  requestFields: ['content-type'],
+  exposedFields: ['Date'],
+})

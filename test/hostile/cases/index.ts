@@ -9,6 +9,7 @@ import { endlessBodies } from './endless-bodies.ts'
 import { forms } from './forms.ts'
 import { heldPlaces } from './held-places.ts'
 import { idleConnections } from './idle-connections.ts'
+import { preflights } from './preflights.ts'
 import { protocol } from './protocol.ts'
 import { slowBodies } from './slow-bodies.ts'
 import { throttledKey } from './throttled-key.ts'
@@ -38,6 +39,7 @@ export const hostileCases: HostileCase[] = [
   ...slowBodies,
   ...badEntries,
   ...throttledKey,
+  ...preflights,
   ...protocol,
   ...carelessClients,
 ]

@@ -1,11 +1,16 @@
 import { startPolling } from '@intake/runtime'
-import { hashSecret, type ApiKey, type ApiKeyStore } from './store.ts'
+import { hashSecret, type ApiKeyStore } from './store.ts'
+import type { ApiKey } from './stored-key.ts'
 
 export interface ApiKeyDirectory {
   /** Whether the keys have been read at least once; until then no client can be authenticated. */
   isLoaded(): boolean
-  /** The key with this secret, unless it is unknown, revoked or expired. No I/O. */
+  /**
+   * The key with this secret, unless it is unknown, revoked or expired. It may be suspended. No I/O.
+   */
   find(secret: string): ApiKey | undefined
+  /** All keys that `find` may return. */
+  all(): Iterable<ApiKey>
   close(): void
 }
 
@@ -50,6 +55,9 @@ export function watchApiKeys(options: {
       found.set(secret, key)
       if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
+    },
+    *all() {
+      for (const key of keys?.values() ?? []) if (key.revokedAt === null) yield key
     },
     close,
   }

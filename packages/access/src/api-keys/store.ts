@@ -1,23 +1,24 @@
 import { hash, randomBytes } from 'node:crypto'
+import { parseOrigin } from '@intake/contract'
 import { readInstallationHash, type Redis } from '@intake/redis'
+import { normaliseBundle } from './bundles.ts'
+import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
+import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** A stored key. The secret is shown once, at creation; only its hash is stored. */
-export interface ApiKey {
-  /** Public id of the key, stored in every row: `key_` and 12 hexadecimal digits. */
-  id: string
-  name: string
-  /** The bundle identifiers that the key may write for; empty means all. */
-  bundleIdentifiers: string[]
-  /** ISO 8601. */
-  createdAt: string
-  /** ISO 8601; null means never. */
-  expiresAt: string | null
-  /**
-   * ISO 8601; null means not revoked. A revoked key is kept, so that it is not created again by
-   * accident.
-   */
-  revokedAt: string | null
+/** What a key may do. Entries are normalised; wrong ones are rejected with a `RangeError`. */
+export interface KeyRules {
+  /** Empty: for all applications. */
+  bundleIdentifiers?: readonly string[]
+  /** Empty: for all clients. */
+  origins?: readonly string[]
+  /** Null: the gateway's own. */
+  limits?: Readonly<Partial<Record<KeyLimitName, number | null>>>
+  /** Null: never. */
+  expiresAt?: Date | null
 }
+
+/** `suspended` and `active` change a key that is not revoked; a revoked one is never changed. */
+export type KeyState = 'active' | 'suspended' | 'revoked'
 
 export interface ApiKeyStore {
   /**
@@ -25,15 +26,14 @@ export interface ApiKeyStore {
    * revoked, it is returned unchanged. Rejects a secret that is short, or that a header field
    * cannot carry.
    */
-  create(options: {
-    name: string
-    bundleIdentifiers?: string[]
-    expiresAt?: Date
-    secret?: string
-  }): Promise<{ key: ApiKey; secret: string; created: boolean }>
+  create(
+    options: KeyRules & { name: string; secret?: string },
+  ): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /** Resolves to false when there is no such key or it is already revoked. */
-  revoke(id: string): Promise<boolean>
+  /** Changes only the given rules. Resolves to undefined when there is no such key or it is revoked. */
+  set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
+  /** Resolves to undefined when there is no such key or it is revoked. */
+  setState(id: string, state: KeyState): Promise<ApiKey | undefined>
   /** Rejects when Redis has lost its data, because an empty result would then be wrong. */
   load(): Promise<StoredKeys>
 }
@@ -54,25 +54,57 @@ export interface StoredKeys {
  */
 const redisKey = '{intake}:api-keys'
 
+/**
+ * Replaces an entry only if it is still as it was read, so that no other change is undone. It reads
+ * with the one command that the users of earlier versions may read keys with.
+ */
+const replaceScript = `
+local entries = redis.call('HGETALL', KEYS[1])
+for index = 1, #entries, 2 do
+  if entries[index] == ARGV[1] and entries[index + 1] == ARGV[2] then
+    redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+    return 1
+  end
+end
+return 0`
+
 const secretLengthMin = 16
+/** So often a change is tried again that was overtaken by another one. */
+const changesMax = 10
 
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
 export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
+  const readEntries = () => readInstallationHash(redis, redisKey)
+
   async function load(): Promise<StoredKeys> {
     const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
-    for (const [field, json] of Object.entries(await readInstallationHash(redis, redisKey))) {
-      const entry = parseEntry(json)
-      if (isApiKey(entry)) stored.keys.set(field, entry)
+    for (const [field, json] of Object.entries(await readEntries())) {
+      const key = parseKey(json)
+      if (key !== undefined) stored.keys.set(field, key)
       else stored.unreadable.set(field, nameOf(field, json))
     }
     return stored
   }
 
+  /** Changes a key that is not revoked. */
+  async function change(id: string, changed: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
+    for (let attempt = 0; attempt < changesMax; attempt++) {
+      const entries = Object.entries(await readEntries())
+      const [field, json = ''] = entries.find(([, one]) => parseKey(one)?.id === id) ?? []
+      const key = parseKey(json)
+      if (field === undefined || key === undefined || key.revokedAt !== null) return undefined
+      const next = changed(key)
+      const replaced = await redis.eval(replaceScript, 1, redisKey, field, json, printKey(next))
+      if (replaced === 1) return next
+    }
+    throw new Error(`the key ${id} is being changed by others`)
+  }
+
   return {
-    async create({ name, bundleIdentifiers = [], expiresAt, secret = generateSecret() }) {
+    async create({ name, secret = generateSecret(), ...rules }) {
       if (secret.length < secretLengthMin) {
         throw new Error(`an API key needs at least ${secretLengthMin} characters`)
       }
@@ -80,16 +112,21 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         throw new Error('an API key must be ASCII, and must not begin or end with a space')
       }
       const secretHash = hashSecret(secret)
-      const key: ApiKey = {
-        id: `key_${randomBytes(6).toString('hex')}`,
-        name,
-        // Stored in the form in which gateways compare identifiers.
-        bundleIdentifiers: bundleIdentifiers.map((bundle) => bundle.toWellFormed()),
-        createdAt: new Date().toISOString(),
-        expiresAt: expiresAt?.toISOString() ?? null,
-        revokedAt: null,
-      }
-      const created = (await redis.hsetnx(redisKey, secretHash, JSON.stringify(key))) === 1
+      const key = withRules(
+        {
+          id: `key_${randomBytes(6).toString('hex')}`,
+          name,
+          bundleIdentifiers: [],
+          origins: [],
+          limits: {},
+          createdAt: new Date().toISOString(),
+          expiresAt: null,
+          suspendedAt: null,
+          revokedAt: null,
+        },
+        rules,
+      )
+      const created = (await redis.hsetnx(redisKey, secretHash, printKey(key))) === 1
       if (created) return { key, secret, created }
       const { keys, unreadable } = await load()
       const existing = keys.get(secretHash)
@@ -110,44 +147,47 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       return [...keys.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
     },
 
-    async revoke(id) {
-      for (const [secretHash, key] of (await load()).keys) {
-        if (key.id !== id || key.revokedAt !== null) continue
-        const revoked: ApiKey = { ...key, revokedAt: new Date().toISOString() }
-        await redis.hset(redisKey, secretHash, JSON.stringify(revoked))
-        return true
-      }
-      return false
+    set: (id, { name, ...rules }) =>
+      change(id, (key) => withRules({ ...key, name: name ?? key.name }, rules)),
+
+    setState(id, state) {
+      const now = new Date().toISOString()
+      return change(id, (key) => ({
+        ...key,
+        suspendedAt: state === 'suspended' ? (key.suspendedAt ?? now) : null,
+        revokedAt: state === 'revoked' ? now : null,
+      }))
     },
 
     load,
   }
 }
 
-/** Parses an entry; undefined if it is not JSON. */
-function parseEntry(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
+/** @throws {RangeError} for a rule that no request could meet, or that is none */
+function withRules(key: ApiKey, rules: KeyRules): ApiKey {
+  const { bundleIdentifiers, origins, limits, expiresAt } = rules
+  return {
+    ...key,
+    // Stored in the form in which gateways compare them.
+    bundleIdentifiers: bundleIdentifiers?.map(normaliseBundle) ?? key.bundleIdentifiers,
+    origins: origins?.map(normaliseOrigin) ?? key.origins,
+    limits: withLimits(key.limits, limits ?? {}),
+    expiresAt: expiresAt === undefined ? key.expiresAt : (expiresAt?.toISOString() ?? null),
   }
 }
 
-/**
- * Whether every field is as this version writes it; a later version may have added others. If a
- * damaged or missing field were accepted, the key could do more than it may: write for every
- * application, or never expire.
- */
-function isApiKey(entry: unknown): entry is ApiKey {
-  const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = fieldsOf(entry)
-  return (
-    isId(id) &&
-    typeof name === 'string' &&
-    Array.isArray(bundleIdentifiers) &&
-    bundleIdentifiers.every((one) => typeof one === 'string') &&
-    isTime(createdAt) &&
-    (expiresAt === null || isTime(expiresAt)) &&
-    (revokedAt === null || isTime(revokedAt))
+function withLimits(known: KeyLimits, changes: NonNullable<KeyRules['limits']>): KeyLimits {
+  const merged = Object.entries({ ...known, ...changes }).filter(([, value]) => value !== null)
+  const wrong = merged.find(([, value]) => !isLimit(value))
+  if (wrong !== undefined) throw new RangeError(`${wrong[0]} must be a whole number from 1`)
+  return Object.fromEntries(merged)
+}
+
+function normaliseOrigin(text: string): string {
+  const origin = parseOrigin(text)
+  if (origin !== undefined) return origin
+  throw new RangeError(
+    `${JSON.stringify(text)} is no origin: write scheme, host and port, such as https://app.example`,
   )
 }
 
@@ -156,11 +196,6 @@ function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`
 }
-
-const fieldsOf = (entry: unknown): Partial<Record<keyof ApiKey, unknown>> =>
-  typeof entry === 'object' && entry !== null ? entry : {}
-const isId = (id: unknown): id is string => typeof id === 'string' && /^key_[\da-f]{12}$/.test(id)
-const isTime = (time: unknown) => typeof time === 'string' && !Number.isNaN(Date.parse(time))
 
 function generateSecret(): string {
   return `ik_${randomBytes(32).toString('base64url')}`

@@ -1,50 +1,82 @@
-import { createApiKeyStore, type ApiKeyStore } from '@intake/access'
+import {
+  createApiKeyStore,
+  keyLimitNames,
+  type ApiKey,
+  type ApiKeyStore,
+  type KeyLimitName,
+  type KeyRules,
+  type KeyState,
+} from '@intake/access'
 import { parseTime, readSecret, timeForm } from '@intake/runtime'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
-import { withRedis } from '../with-redis.ts'
+import { describeKey, stateOf } from '../keys/describe-key.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
+import { withRedis } from '../with-redis.ts'
 
-interface CreateOptions {
-  name: string
+interface RuleOptions extends Partial<Record<KeyLimitName, number | null>> {
+  name?: string
   bundle?: string[]
+  origin?: string[]
   expires?: string
-  fromEnv?: string
+  json?: boolean
 }
 
-/** `intake keys create|list|revoke`: manages API keys. Running gateways follow within seconds. */
+const limitOptions: Record<KeyLimitName, string> = {
+  requestsPerMinute: 'requests in a minute, whatever they contain',
+  eventsPerMinute: 'log events in a minute; each entry of a batch counts',
+  feedbackPerMinute: 'feedback in a minute',
+  attachmentBytesPerMinute: 'bytes of attachments in a minute',
+  deviceEventsPerMinute: 'log events of one device in a minute',
+  eventsPerDay: 'log events in a day (UTC)',
+  bytesPerDay: 'bytes of JSON and attachments in a day (UTC)',
+}
+
+const changes: Record<
+  'suspend' | 'resume' | 'revoke',
+  { state: KeyState; done: string; description: string }
+> = {
+  suspend: {
+    state: 'suspended',
+    done: 'Suspended',
+    description: 'refuse requests with a key until it is resumed; senders keep their records',
+  },
+  resume: {
+    state: 'active',
+    done: 'Resumed',
+    description: 'accept requests with a suspended key again',
+  },
+  revoke: {
+    state: 'revoked',
+    done: 'Revoked',
+    description: 'refuse requests with a key for good',
+  },
+}
+
+const guide = `
+Gateways follow a change within five seconds. A suspended key gets 403 key_suspended, a revoked or expired one 401:
+senders that keep to the contract stop, and keep what they have.
+
+Limits apply to all gateways together. A key without a limit of its own has the gateway's (docs/configuration.md);
+"default" returns to it. Beyond a limit of a minute senders get 429 rate_limited, beyond one of a day 429
+budget_exhausted until midnight UTC. They lose nothing.
+
+Examples:
+  intake keys create --name web --bundle 'com.example.*' --origin https://app.example
+  intake keys set key_0123456789ab --events-per-day 5000000
+  intake keys suspend key_0123456789ab`
+
+/** `intake keys`: manages API keys. */
 export function defineKeys(keys: Command): void {
-  keys
-    .command('create')
-    .description('create a key and show it once')
+  keys.addHelpText('after', guide)
+  addRules(keys.command('create').description('create a key and show it once'))
     .requiredOption('--name <name>', 'what the key is for')
-    .option('--bundle <identifier...>', 'bundle identifiers it may write for (default: all)')
-    .option(
-      '--expires <time>',
-      'ISO 8601 time from which it is invalid, UTC unless it has an offset; a date means its midnight',
-    )
     .option(
       '--from-env <variable>',
       'take the key from this environment variable, or the file that NAME_FILE names',
     )
-    .action(async (options: CreateOptions) => {
-      if (options.name.trim() === '') throw new UsageError('--name must not be empty.')
-      const secret = options.fromEnv === undefined ? undefined : requireSecret(options.fromEnv)
-      await changeKeys(async (store) => {
-        const created = await store.create({
-          name: options.name,
-          ...(options.bundle && { bundleIdentifiers: options.bundle }),
-          ...(options.expires !== undefined && { expiresAt: parseFuture(options.expires) }),
-          ...(secret && { secret }),
-        })
-        if (!created.created) {
-          throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
-        }
-        printForShell(created.secret)
-        note(`Created ${created.key.id}. The key above is not shown again.`)
-      })
-    })
+    .action((options: RuleOptions & { name: string; fromEnv?: string }) => create(options))
 
   keys
     .command('list')
@@ -56,31 +88,126 @@ export function defineKeys(keys: Command): void {
         await noteUnreadable(store)
         return store.list()
       })
-      if (options.json) return printJson(list)
-      for (const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } of list) {
-        const bundles = bundleIdentifiers.join(',') || 'all bundles'
-        printRow([
-          id,
-          name,
-          bundles,
-          `created ${createdAt}`,
-          revokedAt === null ? `expires ${expiresAt ?? 'never'}` : `revoked ${revokedAt}`,
-        ])
-      }
+      if (options.json) return printJson(list.map(withState))
+      for (const key of list) printRow(describeKey(key))
     })
 
   keys
-    .command('revoke <id>')
-    .description('revoke the key with this id')
-    .action((id: string) =>
+    .command('show <id>')
+    .description('show what a key may do')
+    .option('--json', 'print it as JSON')
+    .action(async (id: string, options: { json?: boolean }) => {
+      const key = await withRedis(async (redis) => {
+        const store = createApiKeyStore({ redis })
+        return (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
+      })
+      printKey(key, options)
+    })
+
+  addRules(keys.command('set <id>').description('change what a key may do; the rest stays'))
+    .option('--name <name>', 'what the key is for')
+    .action((id: string, options: RuleOptions) =>
       changeKeys(async (store) => {
-        if (!(await store.revoke(id))) {
-          await noteUnreadable(store)
-          throw new UsageError(`There is no key ${id} that can be read, or it is revoked.`)
-        }
-        print(`Revoked ${id}.`)
+        const { name } = options
+        const rules = { ...(name !== undefined && { name: checkName(name) }), ...rulesOf(options) }
+        if (Object.keys(rules).length === 0) throw new UsageError('There is nothing to change.')
+        printKey((await store.set(id, rules)) ?? (await missing(store, id)), options)
       }),
     )
+
+  for (const [name, { state, done, description }] of Object.entries(changes)) {
+    keys
+      .command(`${name} <id>`)
+      .description(description)
+      .option('--json', 'print the key as JSON')
+      .action((id: string, options: { json?: boolean }) =>
+        changeKeys(async (store) => {
+          const key = (await store.setState(id, state)) ?? (await missing(store, id))
+          if (options.json) printKey(key, options)
+          else print(`${done} ${id}.`)
+        }),
+      )
+  }
+}
+
+/** Adds the options of `create` and `set`. */
+function addRules(command: Command): Command {
+  command
+    .option(
+      '--bundle <identifier...>',
+      "bundle identifiers it may write for, or prefixes such as 'com.example.*'; '*': all, the default",
+    )
+    .option(
+      '--origin <origin...>',
+      "origins whose pages may use it, such as https://app.example; '*': any client, the default",
+    )
+    .option(
+      '--expires <time>',
+      'ISO 8601 time from which it is invalid, UTC unless it has an offset; a date means its midnight; "never"',
+    )
+  for (const [name, description] of Object.entries(limitOptions)) {
+    const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    command.addOption(new Option(`--${flag} <n>`, description).argParser(parseLimit))
+  }
+  return command.option('--json', 'print the key as JSON')
+}
+
+async function create(
+  options: RuleOptions & { name: string; fromEnv?: string },
+): Promise<void> {
+  const name = checkName(options.name)
+  const secret = options.fromEnv === undefined ? undefined : requireSecret(options.fromEnv)
+  await changeKeys(async (store) => {
+    const created = await store.create({ name, ...rulesOf(options), ...(secret && { secret }) })
+    if (!created.created) {
+      throw new UsageError(`This key already exists as ${created.key.id}; nothing was changed.`)
+    }
+    const { id, ...rest } = withState(created.key)
+    if (options.json) return printJson({ id, key: created.secret, ...rest }, 2)
+    printForShell(created.secret)
+    note(`Created ${id}. The key above is not shown again.`)
+  })
+}
+
+/** The rules that are given. */
+function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules {
+  const limits = Object.fromEntries(
+    keyLimitNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
+  return {
+    ...(bundle && { bundleIdentifiers: allOr(bundle) }),
+    ...(origin && { origins: allOr(origin) }),
+    ...(expires !== undefined && {
+      expiresAt: expires === 'never' ? null : parseFuture(expires),
+    }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  }
+}
+
+/** In a store, an empty list means all. */
+const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
+
+function parseLimit(text: string): number | null {
+  if (text === 'default') return null
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new UsageError('A limit must be a whole number from 1, or "default".')
+}
+
+function checkName(name: string): string {
+  if (name.trim() === '') throw new UsageError('--name must not be empty.')
+  return name
+}
+
+const withState = (key: ApiKey) => ({ ...key, state: stateOf(key) })
+
+function printKey(key: ApiKey, { json }: { json?: boolean }): void {
+  if (json) printJson(withState(key), 2)
+  else for (const line of describeKey(key)) printRow([line])
+}
+
+async function missing(store: ApiKeyStore, id: string): Promise<never> {
+  await noteUnreadable(store)
+  throw new UsageError(`There is no key ${id} that can be read, or it is revoked.`)
 }
 
 /**
@@ -96,7 +223,14 @@ async function noteUnreadable(store: ApiKeyStore): Promise<void> {
 }
 
 const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
-  withRedis((redis) => confirmChange(redis, () => change(createApiKeyStore({ redis }))))
+  withRedis((redis) =>
+    confirmChange(redis, () => change(createApiKeyStore({ redis })).catch(asUsage)),
+  )
+
+/** The store rejects rules that make no sense with a `RangeError`. */
+function asUsage(error: unknown): never {
+  throw error instanceof RangeError ? new UsageError(`${error.message}.`) : error
+}
 
 function requireSecret(variable: string): string {
   const secret = readSecret(process.env, variable)

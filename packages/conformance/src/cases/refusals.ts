@@ -1,4 +1,5 @@
 import type { ConformanceCase } from '../conformance-case.ts'
+import type { Fault } from '@intake/sandbox'
 import { day, tap, type Trial } from '../trial.ts'
 
 /** Waits until the first request has ended, and everything after it is stored. */
@@ -54,16 +55,47 @@ function rejects(title: string, code: string, judge: (trial: Trial) => void): Co
   }
 }
 
-async function revoke({ start, fault, sender, drain, attempts }: Trial): Promise<void> {
+/** Lets a sender log five events, of which the first gets an answer that is about its key. */
+async function refuseKey(trial: Trial, refusal: Fault): Promise<void> {
+  const { start, fault, sender, drain, attempts } = trial
   await start()
-  fault({ status: 401, times: 1_000_000 })
+  fault({ ...refusal, times: 1_000_000 })
   await sender.log(tap, { n: 0 })
-  await drain('the 401 has arrived', () => attempts()[0]?.seen.endedAt !== undefined)
+  await drain('the refusal has arrived', () => attempts()[0]?.seen.endedAt !== undefined)
   for (let n = 1; n < 5; n++) {
     await sender.log(tap, { n })
     await sender.flush(500)
   }
 }
+
+function stopsFor(title: string, refusal: Fault): ConformanceCase {
+  return {
+    title,
+    async run(trial) {
+      await refuseKey(trial, refusal)
+      const { attempts, expect } = trial
+      expect(attempts().length === 1, () => `${attempts().length} requests with this key`)
+    },
+  }
+}
+
+function keepsThrough(title: string, refusal: Fault): ConformanceCase {
+  return {
+    title,
+    async run(trial) {
+      await refuseKey(trial, refusal)
+      const { sender, heal, start, drainLogs, records, expect } = trial
+      await sender.kill()
+      heal()
+      await start()
+      await drainLogs(5)
+      expect(records().length === 5, () => `${records().length} records`)
+    },
+  }
+}
+
+const revoked: Fault = { status: 401 }
+const suspended: Fault = { status: 403, code: 'key_suspended' }
 
 export const refusals: ConformanceCase[] = [
   isFinal('does not repeat a 400, and sends the rest', 400),
@@ -116,26 +148,10 @@ export const refusals: ConformanceCase[] = [
       for (const n of [1, 3]) expectAttempts(trial, n, 1)
     },
   },
-  {
-    title: 'stops when its key is revoked',
-    async run(trial) {
-      await revoke(trial)
-      const { attempts, expect } = trial
-      expect(attempts().length === 1, () => `${attempts().length} requests with a revoked key`)
-    },
-  },
-  {
-    title: 'keeps everything when its key is revoked, and sends it with a new one',
-    async run(trial) {
-      await revoke(trial)
-      const { sender, heal, start, drainLogs, records, expect } = trial
-      await sender.kill()
-      heal()
-      await start()
-      await drainLogs(5)
-      expect(records().length === 5, () => `${records().length} records`)
-    },
-  },
+  stopsFor('stops when its key is revoked', revoked),
+  keepsThrough('keeps everything when its key is revoked, and sends it with a new one', revoked),
+  stopsFor('stops when its key is suspended', suspended),
+  keepsThrough('keeps everything while its key is suspended, and sends it later', suspended),
   {
     title: 'does not send an id again that is out of range',
     async run(trial) {

@@ -36,13 +36,17 @@ function firstPause({ attempts }: Trial): number {
 /** A timer may fire a little early. */
 const timerMs = 10
 
-function obeysRetryAfter(title: string, status: number, seconds: number): ConformanceCase {
+function obeysRetryAfter(
+  title: string,
+  refusal: Pick<Fault, 'status' | 'code'>,
+  seconds: number,
+): ConformanceCase {
   return {
     title,
     async run(trial) {
       const { start, fault, sender, drainLogs, expect } = trial
       await start()
-      fault({ status, retryAfter: seconds })
+      fault({ ...refusal, retryAfter: seconds })
       await sender.log(tap, { n: 1 })
       await drainLogs(1)
       const pauseMs = firstPause(trial)
@@ -96,8 +100,13 @@ export const retries: ConformanceCase[] = [
   ),
   survives('never gives up on an outage', { status: 503, retryAfter: 0 }, { times: 15 }),
   survives('never drops for network errors', { resetAfterBytes: 0 }, { times: 15 }),
-  obeysRetryAfter('obeys Retry-After', 503, 2),
-  obeysRetryAfter('obeys the Retry-After of a rate limit', 429, 1),
+  obeysRetryAfter('obeys Retry-After', { status: 503 }, 2),
+  obeysRetryAfter('obeys the Retry-After of a rate limit', { status: 429 }, 1),
+  obeysRetryAfter(
+    'waits as long as a used up budget says',
+    { status: 429, code: 'budget_exhausted' },
+    1,
+  ),
   {
     title: 'lets no new event pass a Retry-After',
     async run(trial) {

@@ -1,56 +1,66 @@
 import t from 'tap'
 import { createTestClock, type TestClock } from '@intake/test-kit/test-clock'
-import { startFleetRate } from '../../src/admission/fleet-rate.ts'
-import type { RateCounts } from '../../src/admission/rate-counts.ts'
+import {
+  startFleetCounters,
+  type FleetCounter,
+  type FleetCounters,
+} from '../../src/admission/fleet-counters.ts'
+import type { SharedCounts } from '../../src/admission/shared-counts.ts'
 
 const windowMs = 60_000
 const max = 6_000
 
 /** Counts requests like Redis does, but in memory and with the test's clock. */
-function createMemoryCounts(clock: TestClock): RateCounts & { fails: boolean; calls: number } {
-  const common = new Map<string, { requests: number; endsAt: number }>()
+function createMemoryCounts(clock: TestClock): SharedCounts & { fails: boolean; calls: number } {
+  const common = new Map<string, { total: number; endsAt: number }>()
   return {
     fails: false,
     calls: 0,
     async add(counted) {
       this.calls++
       if (this.fails) throw new Error('no connection')
-      return counted.map(({ apiKeyId, requests }) => {
-        const known = common.get(apiKeyId)
+      return counted.map(({ name, amount }) => {
+        const known = common.get(name)
         const count =
           known !== undefined && known.endsAt > clock.now()
             ? known
-            : { requests: 0, endsAt: clock.now() + windowMs }
-        count.requests += requests
-        common.set(apiKeyId, count)
-        return { requests: count.requests, msLeft: count.endsAt - clock.now() }
+            : { total: 0, endsAt: clock.now() + windowMs }
+        count.total += amount
+        common.set(name, count)
+        return { total: count.total, msLeft: count.endsAt - clock.now() }
       })
     },
   }
+}
+
+/** Counts one request, and returns the total. */
+function countOne(counter: FleetCounter): number {
+  counter.add(1, max)
+  return counter.total()
 }
 
 function startGateways(count: number) {
   const clock = createTestClock()
   const counts = createMemoryCounts(clock)
   const errors: unknown[] = []
-  const gateways = Array.from({ length: count }, () =>
-    startFleetRate({ counts, max, windowMs, onError: (error) => errors.push(error), clock }),
+  const fleet = Array.from({ length: count }, () =>
+    startFleetCounters({ counts, onError: (error) => errors.push(error), clock }),
   )
-  const close = () => gateways.forEach((gateway) => gateway.close())
+  const gateways = fleet.map((counters) => counters.open('key', windowMs))
+  const close = () => fleet.forEach((counters) => counters.close())
 
   /** Sends requests to the gateways in turn; returns how many pass. */
   async function send(perSecond: number, seconds: number): Promise<number> {
     let passed = 0
     for (let tenth = 0; tenth < seconds * 10; tenth++) {
       for (let request = 0; request < perSecond / 10; request++) {
-        const gateway = gateways[request % gateways.length]
-        if ((gateway?.count('key')?.requests ?? 0) <= max) passed++
+        if (countOne(gateways[request % gateways.length]!) <= max) passed++
       }
       await clock.advance(100)
     }
     return passed
   }
-  return { clock, counts, errors, gateways, send, close }
+  return { clock, counts, errors, fleet, gateways, send, close }
 }
 
 const isNear = (passed: number) => Math.abs(passed - max) <= max * 0.05
@@ -77,22 +87,49 @@ t.test('a burst is limited, too', async (t) => {
 t.test('a gateway that joins learns how many requests there were', async (t) => {
   const { clock, counts, send, close } = startGateways(2)
   await send(200, 40)
-  const late = startFleetRate({
+  const counters: FleetCounters = startFleetCounters({
     counts,
-    max,
-    windowMs,
     onError: (error) => t.fail(String(error)),
     clock,
   })
-  t.match(late.count('key'), { requests: 1, msLeft: windowMs })
+  const late = counters.open('key', windowMs)
+  t.equal(countOne(late), 1)
+  t.equal(late.msLeft(), windowMs)
   await clock.advance(1_000)
-  const { requests, msLeft } = late.count('key')
-  t.ok(requests > max)
-  t.ok(msLeft <= 20_000)
-  t.equal(late.count('another key').requests, 1)
+  t.ok(countOne(late) > max)
+  t.ok(late.msLeft() <= 20_000)
+  t.equal(countOne(counters.open('another key', windowMs)), 1)
   await clock.advance(20_000)
-  t.equal(late.count('key').requests, 1, 'a new window')
-  late.close()
+  t.equal(late.total(), 0)
+  t.equal(countOne(late), 1, 'a new window')
+  counters.close()
+  close()
+})
+
+t.test('a gateway that follows a count knows it, although it counts nothing', async (t) => {
+  const { clock, gateways, close } = startGateways(2)
+  const [first, second] = gateways as [FleetCounter, FleetCounter]
+  second.follow()
+  await clock.advance(1_000)
+  first.add(max, max)
+  await clock.advance(5_000)
+  t.equal(second.total(), max)
+  close()
+})
+
+t.test('what is taken back counts no more, also in the other gateways', async (t) => {
+  const { clock, gateways, close } = startGateways(2)
+  const [first, second] = gateways as [FleetCounter, FleetCounter]
+  first.add(5, max)
+  first.add(-5, max)
+  t.equal(first.total(), 0)
+  first.add(100, max)
+  await clock.advance(1_000)
+  first.add(-40, max)
+  first.add(40, max)
+  second.add(1, max)
+  await clock.advance(1_000)
+  t.equal(second.total(), 101)
   close()
 })
 

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import { createRateCounts } from '../../src/admission/rate-counts.ts'
+import { createSharedCounts } from '../../src/admission/shared-counts.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 
 const windowMs = 60_000
-const counts = createRateCounts({ redis, windowMs })
+const counts = createSharedCounts({ redis })
 
 t.test('a count that is damaged begins anew, and harms no other API key', async (t) => {
   const key = '{intake}:rate:damaged'
@@ -24,14 +24,14 @@ t.test('a count that is damaged begins anew, and harms no other API key', async 
     await redis.del(key)
     await damage()
     const added = await counts.add([
-      { apiKeyId: 'before', requests: 1 },
-      { apiKeyId: 'damaged', requests: 2 },
-      { apiKeyId: 'after', requests: 3 },
+      { name: 'before', amount: 1, windowMs },
+      { name: 'damaged', amount: 2, windowMs },
+      { name: 'after', amount: 3, windowMs },
     ])
-    const requests = added.map((count) => count.requests)
-    t.same(requests, [index + 1, 2, 3 * (index + 1)], name)
+    const totals = added.map(({ total }) => total)
+    t.same(totals, [index + 1, 2, 3 * (index + 1)], name)
     for (const { msLeft } of added) t.ok(msLeft > 0 && msLeft <= windowMs)
-    const [next] = await counts.add([{ apiKeyId: 'damaged', requests: 5 }])
-    t.equal(next?.requests, 7, name)
+    const [next] = await counts.add([{ name: 'damaged', amount: 5, windowMs }])
+    t.equal(next?.total, 7, name)
   }
 })

@@ -1,0 +1,31 @@
+// Serves this folder and the client at http://localhost:8080, or at the port that is given:
+// node examples/web/serve.mjs [port]
+import { createServer } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
+import { bundleWeb } from '../../packages/client/bundle.mjs'
+
+const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
+const files = { '/': 'index.html', '/page.js': 'page.js', '/style.css': 'style.css' }
+
+/** @returns the server, which does not listen yet */
+export async function createSite() {
+  const client = await bundleWeb()
+  return createServer(async (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const name = files[path]
+    if (path !== '/client.js' && name === undefined) {
+      response.writeHead(404).end()
+      return
+    }
+    const body = name === undefined ? client : await readFile(new URL(name, import.meta.url))
+    const type = types[(name ?? path).split('.').at(-1)]
+    response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body)
+  })
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const port = Number(process.argv[2] ?? 8080)
+  const server = await createSite()
+  server.listen(port, 'localhost', () => console.log(`http://localhost:${port}`))
+}

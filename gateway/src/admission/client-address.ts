@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP, isIPv6 } from 'node:net'
+import type { TrustedProxies } from '@intake/config'
+
+/**
+ * Creates the function that says from where a request came: the address of the connection or, as
+ * far as proxies are trusted, the one in `X-Forwarded-For`. Of an IPv6 address only the first 64
+ * bits count, because a single sender has all the others.
+ */
+export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
+  const isTrusted =
+    'hops' in trusted
+      ? (_address: string, hop: number) => hop < trusted.hops
+      : (address: string) => trusted.proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+
+  return ({ socket, headers }) => {
+    let address = withoutMapping(socket.remoteAddress ?? '')
+    const forwarded = headers['x-forwarded-for']
+    if (typeof forwarded !== 'string') return networkOf(address)
+    let end = forwarded.length
+    // Each proxy has appended the address of the one that connected to it.
+    for (let hop = 0; end > 0 && isTrusted(address, hop); hop++) {
+      const comma = forwarded.lastIndexOf(',', end - 1)
+      const named = withoutPort(forwarded.slice(comma + 1, end).trim())
+      if (isIP(named) === 0) break
+      address = withoutMapping(named)
+      end = comma
+    }
+    return networkOf(address)
+  }
+}
+
+/** Some proxies write the port, too. */
+function withoutPort(text: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
+}
+
+/** A socket for both versions shows IPv4 addresses as IPv6. */
+const withoutMapping = (address: string) => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
+
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head === '' ? [] : head.split(':')
+  if (tail !== undefined) {
+    // An IPv4 address at the end takes the place of two groups.
+    const last = tail === '' ? 0 : tail.split(':').length + (tail.includes('.') ? 1 : 0)
+    const missing = Array.from({ length: 8 - groups.length - last }, () => '0')
+    groups.push(...missing, ...tail.split(':'))
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}

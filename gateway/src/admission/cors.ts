@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import type { AllowedOrigins } from '@intake/config'
+import { IntakeError } from '@intake/contract'
+import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
+import type { AddressLimit } from './limit-addresses.ts'
+
+/** Header fields of requests that the interface reads. */
+const requestFields = [
+  'x-api-key',
+  'content-type',
+  'content-encoding',
+  'idempotency-key',
+  'prefer',
+] as const
+
+/** Header fields of responses that a sender reads. */
+const exposedFields = [
+  'Retry-After',
+  'Date',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+] as const
+
+/**
+ * What lets pages of other origins use the interface; undefined if none may.
+ *
+ * @param options.addresses limits preflight requests, which have no key
+ */
+export function createApiCors(options: {
+  allowed: AllowedOrigins
+  addresses: Pick<AddressLimit, 'take'>
+  onPreflight: (result: PreflightResult) => void
+}): Cors | undefined {
+  const { allowed, addresses, onPreflight } = options
+  if (allowed === undefined) return undefined
+  return createCors({
+    pathPrefix: '/api/',
+    methods: ['POST'],
+    requestFields,
+    exposedFields,
+    admit: addresses.take,
+    onPreflight,
+  })
+}
+
+/**
+ * Checks from where a page sends. Other clients have no origin, and can claim any: the check keeps
+ * out the pages of others, not their scripts.
+ *
+ * @param options.origins those of the key; empty: it is for all
+ * @param options.allowed those of the installation, which concern only requests of pages
+ * @throws {IntakeError} `origin_not_allowed`
+ */
+export function checkOrigin(
+  { headers }: IncomingMessage,
+  { origins, allowed }: { origins: readonly string[]; allowed: AllowedOrigins },
+): void {
+  const { origin } = headers
+  if (origins.length > 0 && (origin === undefined || !origins.includes(origin))) {
+    throw new IntakeError('origin_not_allowed', 'This API key is for pages of other origins.')
+  }
+  if (typeof allowed !== 'object' || origin === undefined || allowed.has(origin)) return
+  throw new IntakeError('origin_not_allowed', 'Pages of this origin may not send here.')
+}

@@ -1,0 +1,52 @@
+import { limits, type RecordKind } from '@intake/contract'
+import type { Clock } from '@intake/runtime'
+import { createWindowSketch } from './window-sketch.ts'
+
+/**
+ * The share of each device of a key, so that a device that sends without end does not use up what
+ * the others may send. Each gateway counts by itself.
+ */
+export interface DeviceLimits {
+  /**
+   * Counts what a device sends, unless it has used up its share of this minute.
+   *
+   * @param device `account` is the id of its key
+   * @param eventsMax log events in a minute
+   */
+  take(
+    device: { account: string; member: string },
+    size: { kind: RecordKind; records: number; attachmentBytes: number },
+    eventsMax: number,
+  ): boolean
+  /** Milliseconds until a device that was refused may send again. */
+  msLeft(kind: RecordKind): number
+  /** The memory that this takes, however many devices there are. */
+  readonly bytes: number
+}
+
+/** Cells per row. With a million devices that send an event a second, counts are 114 too high. */
+const width: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
+const mebibyte = 1024 * 1024
+
+/**
+ * @param options.feedbackMax feedback of a device in a minute; each begun mebibyte of attachments
+ * counts like one more
+ */
+export function createDeviceLimits(options: {
+  feedbackMax: number
+  clock: Pick<Clock, 'now'>
+}): DeviceLimits {
+  const { feedbackMax, clock } = options
+  const sketchOf = (kind: RecordKind) =>
+    createWindowSketch({ width: width[kind], windowMs: limits.rateWindowMs, clock })
+  const sketches = { logs: sketchOf('logs'), feedback: sketchOf('feedback') }
+  return {
+    take(device, { kind, records, attachmentBytes }, eventsMax) {
+      if (kind === 'logs') return sketches.logs.take(device, records, eventsMax)
+      const weight = records + Math.ceil(attachmentBytes / mebibyte)
+      return sketches.feedback.take(device, weight, feedbackMax)
+    },
+    msLeft: (kind) => sketches[kind].msLeft(),
+    bytes: sketches.logs.bytes + sketches.feedback.bytes,
+  }
+}

@@ -1,0 +1,159 @@
+import { startPolling, systemClock, type Clock } from '@intake/runtime'
+import type { SharedCounts } from './shared-counts.ts'
+
+/** A count of one API key in a window that all gateways share, as far as this gateway knows it. */
+export interface FleetCounter {
+  /**
+   * Counts, or with a negative amount takes back what was counted.
+   *
+   * @param max the limit that the count is compared with; it decides how soon it is shared
+   */
+  add(amount: number, max: number): void
+  /** The sum over all gateways. */
+  total(): number
+  /** Milliseconds until the window ends. */
+  msLeft(): number
+  /** Reads what the other gateways have counted, now and as long as the window lasts. */
+  follow(): void
+}
+
+export interface FleetCounters {
+  /**
+   * @param name must be the same in all gateways
+   * @param windowMs the length of a window; the first one to count begins it
+   */
+  open(name: string, windowMs: number): FleetCounter
+  close(): void
+}
+
+const intervalMs = 500
+/** A counter without changes that is followed is read at this interval. */
+const followMs = 2_000
+/** A gateway sends its count at once when it has grown by this part of the limit. */
+const urgentPart = 1 / 50
+
+class Counter implements FleetCounter {
+  readonly name: string
+  readonly windowMs: number
+  /** In milliseconds of `clock.now()`. */
+  endsAt = -Infinity
+  /** What this gateway has counted. */
+  own = 0
+  /** The part of `own` that was sent to Redis, where the other gateways read it. */
+  sent = 0
+  others = 0
+  isFollowed = false
+  sharedAt = -Infinity
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #onBegin: (counter: Counter) => void
+  readonly #onUrgent: () => void
+
+  constructor(options: {
+    name: string
+    windowMs: number
+    clock: Pick<Clock, 'now'>
+    onBegin: (counter: Counter) => void
+    onUrgent: () => void
+  }) {
+    this.name = options.name
+    this.windowMs = options.windowMs
+    this.#clock = options.clock
+    this.#onBegin = options.onBegin
+    this.#onUrgent = options.onUrgent
+  }
+
+  add(amount: number, max: number): void {
+    this.#begin()
+    this.own = Math.max(0, this.own + amount)
+    const isUrgent = this.own - this.sent >= max * urgentPart
+    if (isUrgent && this.own + this.others <= max + amount) this.#onUrgent()
+  }
+
+  total(): number {
+    return this.#clock.now() < this.endsAt ? this.own + this.others : 0
+  }
+
+  msLeft(): number {
+    return Math.max(0, this.endsAt - this.#clock.now())
+  }
+
+  follow(): void {
+    if (this.isFollowed && this.#clock.now() < this.endsAt) return
+    this.#begin()
+    this.isFollowed = true
+    this.#onUrgent()
+  }
+
+  #begin(): void {
+    const now = this.#clock.now()
+    if (now < this.endsAt) return
+    this.endsAt = now + this.windowMs
+    this.own = 0
+    this.sent = 0
+    this.others = 0
+    this.isFollowed = false
+    this.#onBegin(this)
+  }
+}
+
+/**
+ * Counts over all gateways, without a call per request. Each gateway counts by itself, adds its
+ * counts to the common ones every half second, or sooner when there are many, and reads those of the
+ * others. So each gateway may let through too much: at most about a fiftieth of the limit, or what
+ * arrives in half a second. Without Redis each gateway continues with the counts that it knows.
+ */
+export function startFleetCounters(options: {
+  counts: SharedCounts
+  onError: (error: unknown) => void
+  clock?: Clock
+}): FleetCounters {
+  const { counts, onError, clock = systemClock } = options
+  /** The counters whose windows have not ended. */
+  const running = new Set<Counter>()
+
+  async function share(): Promise<void> {
+    const now = clock.now()
+    const unsent: { counter: Counter; amount: number }[] = []
+    for (const counter of running) {
+      // What was taken back after it was sent is made up for by what is counted next.
+      const amount = Math.max(0, counter.own - counter.sent)
+      const isDue = counter.isFollowed && now - counter.sharedAt >= followMs
+      if (counter.endsAt <= now) running.delete(counter)
+      else if (amount > 0 || isDue) unsent.push({ counter, amount })
+    }
+    if (unsent.length === 0) return
+    // When a reply is lost, the same amounts are added a second time. Gateways then allow less
+    // until the window ends.
+    const known = await counts.add(
+      unsent.map(({ counter: { name, windowMs }, amount }) => ({ name, windowMs, amount })),
+    )
+    for (const [index, { counter, amount }] of unsent.entries()) {
+      const all = known[index]
+      if (all === undefined) continue
+      counter.sharedAt = now
+      counter.sent += amount
+      if (all.total < counter.sent) {
+        // The common window ended before this gateway's own window did, so only the last amount
+        // belongs to the new common window.
+        counter.own = Math.max(0, counter.own - (counter.sent - amount))
+        counter.sent = amount
+      }
+      counter.others = Math.max(0, all.total - counter.sent)
+      counter.endsAt = clock.now() + all.msLeft
+    }
+  }
+
+  const polling = startPolling({ poll: share, intervalMs, onError, clock })
+
+  return {
+    open: (name, windowMs) =>
+      new Counter({
+        name,
+        windowMs,
+        clock,
+        onBegin: (counter) => running.add(counter),
+        onUrgent: polling.pollNow,
+      }),
+    close: polling.close,
+  }
+}

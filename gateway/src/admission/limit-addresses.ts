@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http'
+import { limits } from '@intake/contract'
+import type { Clock } from '@intake/runtime'
+import { createWindowSketch } from './window-sketch.ts'
+
+/** Limits what each address does in a minute. It needs half a megabyte, however many there are. */
+export interface AddressLimit {
+  /** Counts one more; returns false if the address has used up its share. */
+  take(request: IncomingMessage): boolean
+  /** Milliseconds until an address that was refused may try again. */
+  msLeft(): number
+}
+
+const width = 2 ** 15
+
+export function createAddressLimit(options: {
+  addressOf: (request: IncomingMessage) => string
+  max: number
+  clock: Pick<Clock, 'now'>
+}): AddressLimit {
+  const { addressOf, max, clock } = options
+  const sketch = createWindowSketch({ width, windowMs: limits.rateWindowMs, clock })
+  return {
+    take: (request) => sketch.take({ account: '', member: addressOf(request) }, 1, max),
+    msLeft: sketch.msLeft,
+  }
+}

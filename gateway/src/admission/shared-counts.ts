@@ -1,0 +1,50 @@
+import { isDamaged, type Redis } from '@intake/redis'
+
+/** A count in its current window. */
+export interface SharedCount {
+  total: number
+  /** Milliseconds until the window ends. */
+  msLeft: number
+}
+
+/** The counts that the gateways share. */
+export interface SharedCounts {
+  /**
+   * Adds to counts, and resolves to their totals. The window of a count begins when something is
+   * first added to it.
+   */
+  add(
+    counted: readonly { name: string; amount: number; windowMs: number }[],
+  ): Promise<SharedCount[]>
+}
+
+type Reply = [error: Error | null, reply: unknown]
+
+const key = (name: string) => `{intake}:rate:${name}`
+
+/** @param options.redis a connection of role `producer`, whose commands have a timeout */
+export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
+  return {
+    async add(counted) {
+      const adding = redis.multi()
+      for (const { name, amount, windowMs } of counted) {
+        adding.set(key(name), 0, 'PX', windowMs, 'NX').incrby(key(name), amount).pttl(key(name))
+      }
+      const replies = await adding.exec()
+      if (replies === null) throw new Error('Redis has discarded the transaction')
+      return Promise.all(
+        counted.map(async ({ name, amount, windowMs }, index) => {
+          const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
+          // A damaged count, or one without an expiry, would not recover by itself, and its key's
+          // requests would fail with all the others.
+          if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
+            await redis.set(key(name), amount, 'PX', windowMs)
+            return { total: amount, msLeft: windowMs }
+          }
+          if (error !== null) throw error
+          return { total: Number(sum), msLeft: Number(msLeft) }
+        }),
+      )
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { randomInt } from 'node:crypto'
+import type { Clock } from '@intake/runtime'
+
+/** Limits what each of any number of senders does in a window, with a fixed amount of memory. */
+export interface WindowSketch {
+  /**
+   * Counts `amount` for a sender unless it has used up `max` in this window. What goes over the limit
+   * last is still counted.
+   *
+   * @returns whether it was counted
+   */
+  take(sender: { account: string; member: string }, amount: number, max: number): boolean
+  /** Milliseconds until the window ends. */
+  msLeft(): number
+  readonly bytes: number
+}
+
+const rows = 4
+
+/**
+ * A count-min sketch with conservative update. A sender's count is never too low. It is too high by
+ * about the sum of all counts divided by `width`, for all senders alike, so the limit of a sender
+ * should be far above that. The hash is different in every process: no sender can choose whom it
+ * shares its cells with.
+ *
+ * @param options.width cells per row, a power of two; the memory is sixteen bytes for each
+ */
+export function createWindowSketch(options: {
+  width: number
+  windowMs: number
+  clock: Pick<Clock, 'now'>
+}): WindowSketch {
+  const { width, windowMs, clock } = options
+  const cells = new Uint32Array(width * rows)
+  const places = new Uint32Array(rows)
+  const [seed, step] = [randomInt(2 ** 31), randomInt(2 ** 31)]
+  let endsAt = -Infinity
+
+  /** Sets `places` to the cells of a sender. Letters count alike in both cases. */
+  function locate(account: string, member: string): void {
+    let first = seed
+    let second = step
+    for (const text of [account, member]) {
+      for (let index = 0; index < text.length; index++) {
+        const code = text.charCodeAt(index) | 0x20
+        first = Math.imul(first ^ code, 0x01000193)
+        second = Math.imul(second ^ code, 0x5bd1e995)
+        second ^= second >>> 15
+      }
+      // An end, so that no account with a member looks like another one.
+      first = Math.imul(first ^ 0x100, 0x01000193)
+    }
+    first = mix(first)
+    second = mix(second) | 1
+    for (let row = 0; row < rows; row++) {
+      places[row] = row * width + (((first + Math.imul(row, second)) >>> 0) & (width - 1))
+    }
+  }
+
+  return {
+    bytes: cells.byteLength,
+    msLeft: () => Math.max(0, endsAt - clock.now()),
+    take({ account, member }, amount, max) {
+      const now = clock.now()
+      if (now >= endsAt) {
+        cells.fill(0)
+        endsAt = now + windowMs
+      }
+      locate(account, member)
+      let count = Infinity
+      for (const place of places) count = Math.min(count, cells[place] as number)
+      if (count >= max) return false
+      const counted = Math.min(count + amount, 0xffffffff)
+      for (const place of places) cells[place] = Math.max(cells[place] as number, counted)
+      return true
+    },
+  }
+}
+
+/** Spreads the bits of a hash, of which the lowest are used. */
+function mix(hash: number): number {
+  let mixed = hash ^ (hash >>> 16)
+  mixed = Math.imul(mixed, 0x85ebca6b)
+  mixed ^= mixed >>> 13
+  mixed = Math.imul(mixed, 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}

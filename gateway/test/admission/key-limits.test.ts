@@ -1,0 +1,164 @@
+import t, { type Test } from 'tap'
+import type { ApiKey, KeyLimits } from '@intake/access'
+import { payload, file, send as sendForm } from '../forms.ts'
+import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+
+const midday = Date.UTC(2026, 10, 26, 12)
+
+/** A key whose limits can be changed, as when the keys are read again. */
+async function start(t: Test, limits: KeyLimits, env: Record<string, string> = {}) {
+  const key: Partial<ApiKey> = { limits }
+  const time = { ms: midday }
+  const gateway = await startGateway(t, { env, key, wallMs: () => time.ms })
+  return { gateway, time }
+}
+
+const post = ({ app }: TestGateway, url: string, body: object, more: object = {}) =>
+  app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
+
+const device = (number: number) => `6f9619ff-8b86-4d01-b42d-${String(number).padStart(12, '0')}`
+
+function batch(entries: number, rest: object = {}): object {
+  const { log: _, ...head } = logBody()
+  return { ...head, logs: Array.from({ length: entries }, () => ({ event: 'tap' })), ...rest }
+}
+
+t.test('429: a key has its own number of requests', async (t) => {
+  const { gateway } = await start(t, { requestsPerMinute: 2 }, { RATE_LIMIT_MAX: '1' })
+  t.match(await post(gateway, '/api/log', logBody()), {
+    statusCode: 201,
+    headers: { 'ratelimit-limit': '2', 'ratelimit-remaining': '1', 'ratelimit-reset': '60' },
+  })
+  await post(gateway, '/api/log', logBody())
+  const refused = await post(gateway, '/api/log', logBody())
+  t.match(refused.json(), { status: 429, code: 'rate_limited' })
+})
+
+t.test('429: events are counted, not requests', async (t) => {
+  const { gateway } = await start(t, { eventsPerMinute: 10 })
+  const url = '/api/log/batch'
+  t.equal((await post(gateway, url, batch(6))).statusCode, 207)
+  const refused = await post(gateway, url, batch(6))
+  t.match(refused.json(), { status: 429, code: 'rate_limited', detail: /events/ })
+  t.ok(Number(refused.headers['retry-after']) > 0 && Number(refused.headers['retry-after']) <= 60)
+  t.equal((await post(gateway, url, batch(4))).statusCode, 207, 'what is left can be used')
+  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.equal(early.json().code, 'rate_limited', 'nothing is read when nothing is left')
+  t.equal(gateway.rows('logs').length, 10)
+})
+
+t.test('a batch that is larger than the limit is accepted alone', async (t) => {
+  const { gateway } = await start(t, { eventsPerMinute: 10, eventsPerDay: 10 })
+  t.equal((await post(gateway, '/api/log/batch', batch(30))).statusCode, 207)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 429)
+})
+
+t.test('429: feedback and bytes of attachments have limits of their own', async (t) => {
+  const { gateway } = await start(t, { feedbackPerMinute: 2, eventsPerMinute: 1 })
+  await post(gateway, '/api/log', logBody())
+  t.equal((await sendForm(gateway, [payload()])).status, 201)
+  t.equal((await sendForm(gateway, [payload()])).status, 201)
+  t.match(await sendForm(gateway, [payload()]), { status: 429, body: { code: 'rate_limited' } })
+
+  const bytes = images.png.length
+  const pictures = await start(t, { attachmentBytesPerMinute: 2 * bytes })
+  const picture = [payload(), file(images.png)]
+  t.equal((await sendForm(pictures.gateway, picture)).status, 201)
+  t.equal((await sendForm(pictures.gateway, [...picture, file(images.png)])).status, 429)
+  t.equal((await sendForm(pictures.gateway, picture)).status, 201)
+  t.equal(pictures.gateway.objects.size, 2, 'a refused picture is not stored')
+})
+
+t.test('429: a budget is spent until midnight UTC', async (t) => {
+  const { gateway, time } = await start(t, { eventsPerDay: 3 })
+  for (const _ of [1, 2, 3]) t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  const refused = await post(gateway, '/api/log', logBody())
+  t.match(refused.json(), { status: 429, code: 'budget_exhausted' })
+  t.equal(refused.headers['retry-after'], String(12 * 3_600))
+  t.equal((await sendForm(gateway, [payload()])).status, 201, 'feedback is no event')
+  time.ms = midday + 12 * 3_600_000 - 1
+  t.equal((await post(gateway, '/api/log', logBody())).headers['retry-after'], '1')
+  time.ms++
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+})
+
+t.test('429: bytes have a budget, for events and feedback together', async (t) => {
+  const body = logBody()
+  const form = [payload(), file(images.png)]
+  const used = JSON.stringify(body).length + form[0]![1].length + images.png.length
+  const { gateway } = await start(t, { bytesPerDay: used + 1 })
+  t.equal((await post(gateway, '/api/log', body)).statusCode, 201)
+  t.equal((await sendForm(gateway, form)).status, 201)
+  const refused = await post(gateway, '/api/log', body)
+  t.match(refused.json(), { status: 429, code: 'budget_exhausted' })
+})
+
+t.test('what is refused later uses nothing up', async (t) => {
+  const { gateway } = await start(t, { eventsPerMinute: 1, eventsPerDay: 1, bytesPerDay: 500 })
+  gateway.state.memoryUsed = 0
+  for (let sent = 0; sent < 3; sent++) {
+    const wrong = logBody({ id: '01700000-0000-7000-8000-000000000000' })
+    t.equal((await post(gateway, '/api/log', wrong)).statusCode, 422)
+  }
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+})
+
+t.test('429: a device that sends 1,000 times its share takes nothing from the others', async (t) => {
+  const share = 5
+  const { gateway } = await start(t, {
+    deviceEventsPerMinute: share,
+    requestsPerMinute: 200,
+    eventsPerMinute: 200,
+  })
+  const send = async (number: number) =>
+    (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
+  let accepted = 0
+  let others = 0
+  for (let sent = 0; sent < 1_000 * share; sent++) {
+    if ((await send(0)) === 201) accepted++
+    if (sent % 50 === 0 && (await send(sent + 1)) !== 201) others++
+  }
+  t.equal(accepted, share)
+  t.equal(others, 0, 'no other device is refused')
+  const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
+  t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
+  t.ok(Number(refused.headers['retry-after']) > 0)
+})
+
+t.test('403: a suspended key refuses before the body, and stores nothing', async (t) => {
+  const key = { suspendedAt: '2026-11-26T00:00:00.000Z' }
+  const gateway = await startGateway(t, { key })
+  const response = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.match(response.json(), { status: 403, code: 'key_suspended' })
+  t.notOk('retry-after' in response.headers)
+})
+
+t.test('403: a prefix is for the applications below it', async (t) => {
+  const gateway = await startGateway(t, { key: { bundleIdentifiers: ['com.a', 'com.example.*'] } })
+  const send = async (bundle: string) =>
+    (await post(gateway, '/api/log', logBody({}, { bundle_identifier: bundle }))).statusCode
+  for (const bundle of ['com.a', 'com.example.app', 'com.example.a.b']) {
+    t.equal(await send(bundle), 201, bundle)
+  }
+  for (const bundle of ['com.example', 'com.exampled.app', 'com.a.b', 'org.com.example.app']) {
+    t.equal(await send(bundle), 403, bundle)
+  }
+})
+
+t.test('429: an address gets so many 401, and valid keys from there are not affected', async (t) => {
+  const gateway = await startGateway(t, { env: { TRUST_PROXY: '1' } })
+  const send = (key: string, address: string) =>
+    post(gateway, '/api/log', logBody(), { 'x-api-key': key, 'x-forwarded-for': address })
+  const valid = headers['x-api-key']
+  let refused = 0
+  let last = await send('wrong', '2001:db8::1')
+  while (last.statusCode === 401) {
+    refused++
+    last = await send('wrong', `2001:db8::${(refused % 65_000).toString(16)}`)
+  }
+  t.equal(refused, 6_000, 'addresses of one /64 count as one')
+  t.match(last.json(), { status: 429, code: 'rate_limited' })
+  t.ok(Number(last.headers['retry-after']) > 0)
+  t.equal((await send(valid, '2001:db8::1')).statusCode, 201)
+  t.equal((await send('wrong', '2001:db8:0:1::1')).statusCode, 401)
+})

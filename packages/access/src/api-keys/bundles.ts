@@ -1,0 +1,22 @@
+/**
+ * Whether a key may write for an application. An entry is a bundle identifier, or a prefix with `.*`
+ * at its end: `com.example.*` is for `com.example.app`, and not for `com.example`.
+ *
+ * @param allowed the entries of the key; empty means all applications
+ */
+export function allowsBundle(allowed: readonly string[], bundleIdentifier: string): boolean {
+  if (allowed.length === 0 || allowed.includes(bundleIdentifier)) return true
+  return allowed.some(
+    (entry) => entry.endsWith('.*') && bundleIdentifier.startsWith(entry.slice(0, -1)),
+  )
+}
+
+/**
+ * The form in which an entry is stored and compared.
+ *
+ * @throws {RangeError} for a `*` elsewhere than at the end, which would match nothing
+ */
+export function normaliseBundle(entry: string): string {
+  if (/^[^*]+(\.\*)?$/.test(entry)) return entry.toWellFormed()
+  throw new RangeError(`${JSON.stringify(entry)} is no bundle identifier; * may only follow the last dot`)
+}

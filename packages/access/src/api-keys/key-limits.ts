@@ -1,0 +1,17 @@
+/** What a key may send. A limit that is absent is the gateway's own. */
+export type KeyLimits = Partial<Record<KeyLimitName, number>>
+
+/** The limits of a key, in the order in which they are shown. */
+export const keyLimitNames = [
+  'requestsPerMinute',
+  'eventsPerMinute',
+  'feedbackPerMinute',
+  'attachmentBytesPerMinute',
+  'deviceEventsPerMinute',
+  'eventsPerDay',
+  'bytesPerDay',
+] as const
+export type KeyLimitName = (typeof keyLimitNames)[number]
+
+/** Whether a value is a valid limit: a whole number from 1. */
+export const isLimit = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0

@@ -1,0 +1,87 @@
+import { parseOrigin } from '@intake/contract'
+import { isLimit, keyLimitNames, type KeyLimits } from './key-limits.ts'
+
+/** A stored key. The secret is shown once, at creation; only its hash is stored. */
+export interface ApiKey {
+  /** Public id of the key, stored in every row: `key_` and 12 hexadecimal digits. */
+  id: string
+  name: string
+  /** The bundle identifiers that the key may write for (see `allowsBundle`); empty means all. */
+  bundleIdentifiers: string[]
+  /** The origins whose pages may use the key, as browsers send them; empty means all clients. */
+  origins: string[]
+  limits: KeyLimits
+  /** ISO 8601. */
+  createdAt: string
+  /** ISO 8601; null means never. */
+  expiresAt: string | null
+  /** ISO 8601; null means not suspended. Senders keep what a suspended key refuses. */
+  suspendedAt: string | null
+  /**
+   * ISO 8601; null means not revoked. A revoked key is kept, so that it is not created again by
+   * accident.
+   */
+  revokedAt: string | null
+}
+
+/**
+ * Prints a key for Redis. Earlier gateways know neither origins, limits nor `suspendedAt`. So that
+ * they accept no request with a suspended key either, it looks revoked to them.
+ */
+export function printKey(key: ApiKey): string {
+  return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
+}
+
+/**
+ * Reads a key that this version, an earlier or a later one has stored; undefined if it is damaged.
+ * If a damaged or missing field were accepted, the key could do more than it may: write for every
+ * application, or never expire. Fields that a later version has added are kept.
+ */
+export function parseKey(json: string): ApiKey | undefined {
+  const entry = parseEntry(json)
+  if (entry === undefined || !hasFirstFields(entry)) return undefined
+  const { origins = [], limits = {}, suspendedAt = null } = entry
+  if (!areOrigins(origins) || !areLimits(limits) || !isTimeOrNull(suspendedAt)) return undefined
+  const revokedAt = suspendedAt === null ? entry.revokedAt : null
+  return { ...entry, origins, limits, suspendedAt, revokedAt }
+}
+
+type Entry = Partial<Record<keyof ApiKey, unknown>>
+type FirstFields = 'id' | 'name' | 'bundleIdentifiers' | 'createdAt' | 'expiresAt' | 'revokedAt'
+
+function parseEntry(json: string): Entry | undefined {
+  try {
+    const entry: unknown = JSON.parse(json)
+    return typeof entry === 'object' && entry !== null ? entry : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the fields that every version has written are there. */
+function hasFirstFields(entry: Entry): entry is Entry & Pick<ApiKey, FirstFields> {
+  const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = entry
+  return (
+    isId(id) &&
+    typeof name === 'string' &&
+    Array.isArray(bundleIdentifiers) &&
+    bundleIdentifiers.every((one) => typeof one === 'string') &&
+    isTime(createdAt) &&
+    isTimeOrNull(expiresAt) &&
+    isTimeOrNull(revokedAt)
+  )
+}
+
+const areOrigins = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string' && parseOrigin(one) === one)
+
+function areLimits(value: unknown): value is KeyLimits {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const limits = value as Record<string, unknown>
+  return keyLimitNames.every((name) => limits[name] === undefined || isLimit(limits[name]))
+}
+
+const isId = (id: unknown): id is string => typeof id === 'string' && /^key_[\da-f]{12}$/.test(id)
+const isTime = (time: unknown): time is string =>
+  typeof time === 'string' && !Number.isNaN(Date.parse(time))
+const isTimeOrNull = (time: unknown): time is string | null => time === null || isTime(time)

@@ -1,0 +1,34 @@
+import type { ApiKey } from '@intake/access'
+
+/** What a key can be used for now. */
+export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revoked' {
+  const { revokedAt, suspendedAt, expiresAt } = key
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return 'expired'
+  return suspendedAt === null ? 'active' : 'suspended'
+}
+
+/** The cells of a line about a key. A limit that is not shown is the gateway's own. */
+export function describeKey(key: ApiKey): string[] {
+  const { id, name, bundleIdentifiers, origins, limits, createdAt } = key
+  return [
+    id,
+    name,
+    bundleIdentifiers.join(',') || 'all bundles',
+    `created ${createdAt}`,
+    describeState(key),
+    ...(origins.length > 0 ? [`only pages of ${origins.join(',')}`] : []),
+    ...Object.entries(limits).map(([limit, value]) => `${wordsOf(limit)}: ${value}`),
+  ]
+}
+
+function describeState(key: ApiKey): string {
+  const { expiresAt, suspendedAt, revokedAt } = key
+  if (revokedAt !== null) return `revoked ${revokedAt}`
+  const expiry = `expires ${expiresAt ?? 'never'}`
+  return suspendedAt === null ? expiry : `suspended ${suspendedAt}, ${expiry}`
+}
+
+/** `eventsPerDay` in words. */
+const wordsOf = (name: string) =>
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

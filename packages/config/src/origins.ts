@@ -1,0 +1,22 @@
+import { parseOrigin } from '@intake/contract'
+
+/** The origins whose pages may send; undefined means that no page of another origin may. */
+export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
+
+/**
+ * Reads `CORS_ORIGINS`.
+ *
+ * @throws {RangeError} the reason why the list is wrong
+ */
+export function parseCorsOrigins(text: string | undefined): AllowedOrigins {
+  if (text === undefined) return undefined
+  const entries = text.split(',').map((entry) => entry.trim())
+  if (entries.length === 1 && entries[0] === '*') return '*'
+  const origins = entries.map(parseOrigin)
+  if (origins.includes(undefined)) {
+    throw new RangeError(
+      'CORS_ORIGINS must be * or a list of origins such as https://app.example, without paths',
+    )
+  }
+  return new Set(origins as string[])
+}

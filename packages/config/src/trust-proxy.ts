@@ -1,0 +1,34 @@
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * Which proxies are believed when they say in `X-Forwarded-For` from where a request came: how many
+ * stand in front of the gateway, or their addresses.
+ */
+export type TrustedProxies = { hops: number } | { proxies: BlockList }
+
+/**
+ * Reads `TRUST_PROXY`.
+ *
+ * @throws {RangeError} the reason why it is wrong
+ */
+export function parseTrustProxy(text: string | undefined): TrustedProxies {
+  if (text === undefined) return { hops: 0 }
+  if (/^\d{1,2}$/.test(text)) return { hops: Number(text) }
+  const proxies = new BlockList()
+  for (const entry of text.split(',')) addProxies(proxies, entry.trim())
+  return { proxies }
+}
+
+function addProxies(proxies: BlockList, entry: string): void {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const version = isIP(address)
+  const bitsMax = version === 4 ? 32 : 128
+  const prefix = bits === undefined ? bitsMax : Number(bits)
+  const isPrefix = Number.isInteger(prefix) && prefix >= 0 && prefix <= bitsMax && bits !== ''
+  if (version === 0 || !isPrefix || rest.length > 0) {
+    throw new RangeError(
+      'TRUST_PROXY must be a number of proxies, or a list of their addresses such as 10.0.0.0/8,fd00::/8',
+    )
+  }
+  proxies.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6')
+}

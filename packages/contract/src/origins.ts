@@ -1,0 +1,17 @@
+/** An origin that is no web address, such as `capacitor://localhost` of an app. */
+const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
+
+/**
+ * The origin in the form in which browsers send it (RFC 6454): scheme, host and port in lower case,
+ * without a default port and without a path. Undefined if the text is no origin.
+ */
+export function parseOrigin(text: string): string | undefined {
+  if (!/^https?:/i.test(text)) {
+    const origin = text.toLowerCase()
+    return otherOrigin.test(origin) ? origin : undefined
+  }
+  if (!URL.canParse(text)) return undefined
+  const { origin, pathname, search, hash, username, password } = new URL(text)
+  const isBare = pathname === '/' && search + hash + username + password === ''
+  return isBare && !/[?#]$|\/$/.test(text) ? origin : undefined
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Handler } from './edge-server.ts'
+import { ignoreFollowing } from './exchange.ts'
+
+/** Lets pages of other origins send requests and read the responses (CORS). */
+export interface Cors {
+  /** Whether pages may read the response to this request. */
+  covers(request: IncomingMessage): boolean
+  /** The fields that such a response has. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Serves preflight requests, and adds the fields to the responses of `serve`. */
+  wrap(serve: Handler): Handler
+}
+
+export type PreflightResult = 'answered' | 'limited'
+
+/** Seconds for which a browser may keep the response to a preflight request; browsers cap it. */
+const maxAge = 86_400
+
+/**
+ * The response to a preflight request is made once and depends on nothing: no key, no lookup, no
+ * origin. Any origin may read: there are no cookies, so a page can do no more than any other
+ * client.
+ *
+ * @param options.pathPrefix only requests to paths that begin with it are covered
+ * @param options.methods with which pages may send
+ * @param options.requestFields header fields that pages may send
+ * @param options.exposedFields header fields that pages may read
+ * @param options.admit whether a preflight request is answered; if not, it gets 429 and the
+ * connection closes
+ */
+export function createCors(options: {
+  pathPrefix: string
+  methods: readonly string[]
+  requestFields: readonly string[]
+  exposedFields: readonly string[]
+  admit?: (request: IncomingMessage) => boolean
+  onPreflight?: (result: PreflightResult) => void
+}): Cors {
+  const { pathPrefix, admit = () => true, onPreflight = () => undefined } = options
+  const allowOrigin = 'Access-Control-Allow-Origin'
+  const fields = {
+    [allowOrigin]: '*',
+    'Access-Control-Expose-Headers': options.exposedFields.join(', '),
+  }
+  const fieldList = Object.entries(fields)
+  // As a list: Node writes it without looking at each name.
+  const granted = [
+    [allowOrigin, '*'],
+    ['Access-Control-Allow-Methods', options.methods.join(', ')],
+    ['Access-Control-Allow-Headers', options.requestFields.join(', ')],
+    ['Access-Control-Max-Age', String(maxAge)],
+  ].flat()
+  const refused = ['Retry-After', '60', 'Content-Length', '0', 'Connection', 'close']
+
+  function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+    const isAdmitted = admit(request)
+    onPreflight(isAdmitted ? 'answered' : 'limited')
+    if (!isAdmitted) ignoreFollowing(request)
+    response.writeHead(isAdmitted ? 204 : 429, isAdmitted ? granted : refused).end()
+  }
+
+  const covers = ({ url = '' }: IncomingMessage) => url.startsWith(pathPrefix)
+  return {
+    covers,
+    fields,
+    wrap: (serve) => (request, response) => {
+      if (!covers(request)) return serve(request, response)
+      if (isPreflight(request)) return answerPreflight(request, response)
+      for (const [name, value] of fieldList) response.setHeader(name, value)
+      serve(request, response)
+    },
+  }
+}
+
+/** Browsers send no body with a preflight request. What has one is refused like any other method. */
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'OPTIONS') return false
+  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
+}

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { request } from 'undici'
+import t, { type Test } from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
+import { startCluster, type Cluster } from './faults/kit/cluster.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
+const run = promisify(execFile)
+
+interface Answer {
+  status: number
+  code: string | undefined
+  retryAfter: number
+}
+
+async function start(t: Test) {
+  const cluster = await startCluster({
+    dataDir: createDataDir(t),
+    root,
+    random: Math.random,
+    gateways: 2,
+    workers: 0,
+  })
+  t.teardown(() => cluster.close())
+  return cluster
+}
+
+/** Runs a command of `intake keys`, and returns what it prints. */
+async function keys(cluster: Cluster, ...args: string[]) {
+  const { stdout } = await run(
+    process.execPath,
+    ['packages/cli/dist/main.js', 'keys', ...args, '--json'],
+    { cwd: root, env: { ...process.env, REDIS_URL: cluster.redis.url() } },
+  )
+  return JSON.parse(stdout) as { id: string; key: string; state: string }
+}
+
+async function send(url: string, key: string): Promise<Answer> {
+  const { statusCode, headers, body } = await request(`${url}/api/log`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      bundle_identifier: 'com.example.app',
+      device: { os: 'Android' },
+      device_uuid: '6f9619ff-8b86-4d01-b42d-00c04fc964ff',
+      unique_user_id: 'user-1',
+      log: { event: 'tap' },
+    }),
+  })
+  const { code } = (await body.json()) as { code?: string }
+  return { status: statusCode, code, retryAfter: Number(headers['retry-after']) }
+}
+
+/** How long it takes until both gateways answer with this status, in milliseconds. */
+async function untilBoth(cluster: Cluster, key: string, status: number): Promise<number> {
+  const from = performance.now()
+  for (const url of cluster.gatewayUrls) {
+    await until(`${url} answers ${status}`, async () => (await send(url, key)).status === status)
+  }
+  return performance.now() - from
+}
+
+const secondsToMidnight = () => (86_400_000 - (Date.now() % 86_400_000)) / 1_000
+
+t.test('a suspended key is refused by all gateways within five seconds, and resumed', async (t) => {
+  const cluster = await start(t)
+  const { id, key } = await keys(cluster, 'create', '--name', 'fleet')
+  await untilBoth(cluster, key, 201)
+  t.match(await keys(cluster, 'suspend', id), { state: 'suspended' })
+  const suspendedMs = await untilBoth(cluster, key, 403)
+  t.ok(suspendedMs < 5_000, `${Math.round(suspendedMs)} ms`)
+  for (const url of cluster.gatewayUrls) t.match(await send(url, key), { code: 'key_suspended' })
+  t.match(await keys(cluster, 'resume', id), { state: 'active' })
+  const resumedMs = await untilBoth(cluster, key, 201)
+  t.ok(resumedMs < 5_000, `${Math.round(resumedMs)} ms`)
+})
+
+t.test('a budget is one for all gateways, and reported before it is spent', async (t) => {
+  const cluster = await start(t)
+  const budget = 100
+  const daily = ['--events-per-day', String(budget)]
+  const { id, key } = await keys(cluster, 'create', '--name', 'budget', ...daily)
+  const [first, second] = cluster.gatewayUrls as [string, string]
+  await untilBoth(cluster, key, 201)
+  let accepted = 2
+  let answer = await send(first, key)
+  for (; answer.status === 201; answer = await send(first, key)) accepted++
+  t.match(answer, { status: 429, code: 'budget_exhausted' })
+  t.ok(Math.abs(answer.retryAfter - secondsToMidnight()) < 30, `${answer.retryAfter} s`)
+  // The other gateway has answered one request of this key, and learns of the rest.
+  const from = performance.now()
+  await until('the other gateway refuses', async () => {
+    const { status } = await send(second, key)
+    if (status === 201) accepted++
+    return status === 429
+  })
+  const ms = performance.now() - from
+  t.ok(ms < 5_000, `${Math.round(ms)} ms`)
+  t.ok(accepted >= budget && accepted <= budget * 1.1, `${accepted} of ${budget}`)
+  for (const gateway of cluster.gateways) {
+    await until('it is reported', async () => {
+      const status = await fetch(`${gateway.adminUrl()}/status`)
+      return (await status.text()).includes(`${id} has used 100 % of its events for this day`)
+    })
+  }
+  await keys(cluster, 'set', id, '--events-per-day', String(2 * budget))
+  t.ok((await untilBoth(cluster, key, 201)) < 5_000, 'a higher budget acts at once, too')
+})
+
+t.test('a gateway that has counted nothing knows that a budget is spent', async (t) => {
+  const cluster = await start(t)
+  const { key } = await keys(cluster, 'create', '--name', 'budget', '--events-per-day', '5')
+  const [first, second] = cluster.gatewayUrls as [string, string]
+  await until('it is spent', async () => (await send(first, key)).status === 429)
+  // Both gateways read the counts of budgets every two seconds.
+  const from = performance.now()
+  await until('it knows', async () => {
+    const status = await fetch(`${cluster.gateways[1]!.adminUrl()}/status`)
+    return (await status.text()).includes('has used 100 %')
+  })
+  t.ok(performance.now() - from < 5_000)
+  t.match(await send(second, key), { status: 429, code: 'budget_exhausted' })
+})
