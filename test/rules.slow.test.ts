@@ -65,7 +65,10 @@ function eventOf(n: number) {
     unique_user_id: `user-${device}`,
     log: {
       event: ['debug_tick', 'scroll', 'purchase'][Math.floor(n / 40) % 3],
-      params: { n, ...(device % 2 === 0 && { email: `${device}@example.com`, phone: `49${device}` }) },
+      params: {
+        n,
+        ...(device % 2 === 0 && { email: `${device}@example.com`, phone: `49${device}` }),
+      },
     },
   }
 }
@@ -92,10 +95,14 @@ async function sendFleet(): Promise<void> {
   }
 }
 const untilDrained = () =>
-  until('everything is stored', async () => {
-    const { waiting, active, delayed } = await backlogOf(cluster.keys)
-    return waiting + active + delayed === 0
-  }, { progress: async () => (await backlogOf(cluster.keys)).waiting })
+  until(
+    'everything is stored',
+    async () => {
+      const { waiting, active, delayed } = await backlogOf(cluster.keys)
+      return waiting + active + delayed === 0
+    },
+    { progress: async () => (await backlogOf(cluster.keys)).waiting },
+  )
 
 async function count(sql: string): Promise<number> {
   const [row] = await cluster.sql.query<{ n: number }>(`SELECT ${sql} AS n`)
@@ -110,8 +117,14 @@ t.test('two gateways follow a new rule, and its removal, within five seconds', a
   }
   const { id } = await add('drop', '--event', 'never')
   const addedMs = await timed(() => untilFollowed([id]))
-  await Promise.all(cluster.gatewayUrls.map((url) => send(url, { ...eventOf(0), log: { event: 'never' } })))
-  t.same((await shown()).map((one) => one.get(id)), [1, 1], 'both follow it')
+  await Promise.all(
+    cluster.gatewayUrls.map((url) => send(url, { ...eventOf(0), log: { event: 'never' } })),
+  )
+  t.same(
+    (await shown()).map((one) => one.get(id)),
+    [1, 1],
+    'both follow it',
+  )
   await rules('remove', id)
   const removedMs = await timed(() => untilFollowed([]))
   t.comment(`followed after ${Math.round(addedMs)} ms, forgotten after ${Math.round(removedMs)} ms`)
@@ -147,7 +160,13 @@ t.test('a dry run says what each action then does, and the books balance', async
     const sum = met.by_version.reduce((total, { records }) => total + records, 0)
     t.equal(sum, met.records, `${action} by version`)
   }
-  t.match(expected.get('drop')!.by_version.map(({ version_code }) => version_code).toSorted(), [40, 41])
+  t.match(
+    expected
+      .get('drop')!
+      .by_version.map(({ version_code }) => version_code)
+      .toSorted(),
+    [40, 41],
+  )
 
   const ids = new Map<string, string>()
   for (const [action, args] of Object.entries(choices)) ids.set(action, (await add(...args)).id)
@@ -163,8 +182,15 @@ t.test('a dry run says what each action then does, and the books balance', async
   t.equal(stored, fleetSize - leftOut, 'stored is what the dry runs leave')
 
   const since = `received_at >= '${before.at.toISOString().slice(0, 23).replace('T', ' ')}'`
-  const phone = createHmac('sha256', Buffer.from(await secret(), 'base64')).update('494').digest('hex')
-  t.equal(await count(`countIf(params.phone.:String = '${phone.slice(0, 32)}') FROM intake.logs WHERE ${since}`), 5 * rounds)
+  const phone = createHmac('sha256', Buffer.from(await secret(), 'base64'))
+    .update('494')
+    .digest('hex')
+  t.equal(
+    await count(
+      `countIf(params.phone.:String = '${phone.slice(0, 32)}') FROM intake.logs WHERE ${since}`,
+    ),
+    5 * rounds,
+  )
   t.equal(
     await count(
       `countIf(event = 'purchase' AND device.os = 'Android' AND params.email.:String IS NOT NULL) FROM intake.logs WHERE ${since}`,
@@ -215,7 +241,13 @@ t.test('a dry run and a test say the same as the rules that are in force', async
     const child = execFile(
       process.execPath,
       [join(root, 'packages/cli/dist/main.js'), 'rules', 'test', '--json'],
-      { env: { ...process.env, REDIS_URL: cluster.redis.url(), CLICKHOUSE_URL: cluster.clickhouse.url() } },
+      {
+        env: {
+          ...process.env,
+          REDIS_URL: cluster.redis.url(),
+          CLICKHOUSE_URL: cluster.clickhouse.url(),
+        },
+      },
       (error, stdout) => (error === null ? resolve(JSON.parse(stdout)) : reject(error)),
     )
     child.stdin?.end(JSON.stringify(body))

@@ -134,9 +134,7 @@ export function createOutcomeCounts(
 
   function counterOf(minute: Minute, { apiKeyId, kind, code, rule }: Outcome): Counter {
     const ofKey = minute.counters.get(apiKeyId)
-    const known = ofKey?.find(
-      (one) => one.code === code && one.kind === kind && one.rule === rule,
-    )
+    const known = ofKey?.find((one) => one.code === code && one.kind === kind && one.rule === rule)
     if (known !== undefined) return known
     if (counters >= limits.countersMax && code !== 'overflow') return overflowOf(minute, kind)
     const counter: Counter = { apiKeyId, kind, code, rule, records: 0, reported: 0 }

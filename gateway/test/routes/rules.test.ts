@@ -21,17 +21,20 @@ const counted = ({ outcomes }: TestGateway) =>
 
 const ofApp = { bundle: 'com.example.app' }
 
-t.test('201: a dropped event is acknowledged, with the id of its key, and not stored', async (t) => {
-  const gateway = await startGateway(t, {
-    rules: [{ action: 'drop', match: { ...ofApp, event: 'noise' } }],
-  })
-  const first = await sendLog(gateway, logBody({ event: 'noise' }), 'key')
-  t.equal(first.status, 201)
-  t.equal((await sendLog(gateway, logBody({ event: 'noise' }), 'key')).body.id, first.body.id)
-  t.equal((await sendLog(gateway, logBody({ event: 'tap' }))).status, 201)
-  t.match(gateway.rows('logs'), [{ event: 'tap' }])
-  t.same(counted(gateway), ['logs accepted : 1', 'logs dropped rule_000000000001: 2'])
-})
+t.test(
+  '201: a dropped event is acknowledged, with the id of its key, and not stored',
+  async (t) => {
+    const gateway = await startGateway(t, {
+      rules: [{ action: 'drop', match: { ...ofApp, event: 'noise' } }],
+    })
+    const first = await sendLog(gateway, logBody({ event: 'noise' }), 'key')
+    t.equal(first.status, 201)
+    t.equal((await sendLog(gateway, logBody({ event: 'noise' }), 'key')).body.id, first.body.id)
+    t.equal((await sendLog(gateway, logBody({ event: 'tap' }))).status, 201)
+    t.match(gateway.rows('logs'), [{ event: 'tap' }])
+    t.same(counted(gateway), ['logs accepted : 1', 'logs dropped rule_000000000001: 2'])
+  },
+)
 
 t.test('207: an entry says dropped, and the others are as usual', async (t) => {
   const gateway = await startGateway(t, {
@@ -98,7 +101,11 @@ t.test('201: a device is sampled as a whole, and its rows have the rate', async 
       batch([{ event: 'screen_b' }, { event: 'tap' }], { device_uuid: device_uuid.toUpperCase() }),
     )
   }
-  const rows = gateway.rows('logs') as { event: string; device_uuid: string; sample_rate?: number }[]
+  const rows = gateway.rows('logs') as {
+    event: string
+    device_uuid: string
+    sample_rate?: number
+  }[]
   const of = (event: string) => rows.filter((row) => row.event === event)
   const names = (event: string) => of(event).map((row) => row.device_uuid.toLowerCase())
   t.same(names('screen_a'), names('screen_b'))
@@ -130,10 +137,16 @@ t.test('201: fields are removed and hashed in every form of a log event', async 
   await sendLog(gateway, logBody({ params, ...unknown }, { device, ...unknown }))
   await sendBatch(
     gateway,
-    batch([{ event: 'screen_view', params, ...unknown }, { event: 'tap', ...unknown }], {
-      device,
-      ...unknown,
-    }),
+    batch(
+      [
+        { event: 'screen_view', params, ...unknown },
+        { event: 'tap', ...unknown },
+      ],
+      {
+        device,
+        ...unknown,
+      },
+    ),
   )
   const rows = gateway.rows('logs')
   t.equal(rows.length, 3)
@@ -195,47 +208,53 @@ t.test('422: the fingerprint is that of what was sent, not of what is stored', a
   t.match((await sendInBatch('b')).json(), { results: [{ code: 'idempotency_key_reused' }] })
 })
 
-t.test('201: the device and the unknown fields of a feedback are changed, not its text', async (t) => {
-  const gateway = await startGateway(t, {
-    rules: [
-      { action: 'remove', path: 'device.serial', match: ofApp },
-      { action: 'hash', path: 'extra.feedback.phone', match: ofApp },
-      { action: 'sample', rate: 0.000_001, match: ofApp },
-    ],
-  })
-  await sendForm(gateway, [payload({ phone: '49170' }, { device: { os: 'iOS', serial: '1' } })])
-  const [row] = gateway.rows('feedback')
-  t.match(row, { text: 'It broke.', device: { os: 'iOS' }, device_extra: {} })
-  t.match(row!['extra'], { feedback: { phone: /^[\da-f]{32}$/ } })
-  t.notOk('sample_rate' in row!)
-})
+t.test(
+  '201: the device and the unknown fields of a feedback are changed, not its text',
+  async (t) => {
+    const gateway = await startGateway(t, {
+      rules: [
+        { action: 'remove', path: 'device.serial', match: ofApp },
+        { action: 'hash', path: 'extra.feedback.phone', match: ofApp },
+        { action: 'sample', rate: 0.000_001, match: ofApp },
+      ],
+    })
+    await sendForm(gateway, [payload({ phone: '49170' }, { device: { os: 'iOS', serial: '1' } })])
+    const [row] = gateway.rows('feedback')
+    t.match(row, { text: 'It broke.', device: { os: 'iOS' }, device_extra: {} })
+    t.match(row!['extra'], { feedback: { phone: /^[\da-f]{32}$/ } })
+    t.notOk('sample_rate' in row!)
+  },
+)
 
-t.test('201: a rule counts only what it has changed, once for each acknowledged record', async (t) => {
-  const gateway = await startGateway(t, {
-    rules: [
-      { action: 'remove', path: 'params.email', match: ofApp },
-      { action: 'drop', match: { event: 'noise' } },
-      { action: 'sample', rate: 0.999_999, match: { event: 'often' } },
-    ],
-  })
-  await sendLog(gateway, logBody({ params: { email: 'a' } }))
-  await sendLog(gateway, logBody({ params: { email: null } }))
-  await sendBatch(
-    gateway,
-    batch([
-      { event: 'noise', params: { email: 'a' } },
-      { event: 'often', params: { email: 'a', 'x.email': 1 } },
-      { event: 1 },
-    ]),
-  )
-  const metrics = await gateway.metrics()
-  const matches = [...metrics.matchAll(/^intake_rule_matches_total\{(.*)\} (\d+)$/gm)]
-  t.same(
-    matches.map(([, labels, count]) => `${labels} ${count}`),
-    [
-      'rule="rule_000000000001",action="remove" 2',
-      'rule="rule_000000000002",action="drop" 1',
-      'rule="rule_000000000003",action="sample" 1',
-    ],
-  )
-})
+t.test(
+  '201: a rule counts only what it has changed, once for each acknowledged record',
+  async (t) => {
+    const gateway = await startGateway(t, {
+      rules: [
+        { action: 'remove', path: 'params.email', match: ofApp },
+        { action: 'drop', match: { event: 'noise' } },
+        { action: 'sample', rate: 0.999_999, match: { event: 'often' } },
+      ],
+    })
+    await sendLog(gateway, logBody({ params: { email: 'a' } }))
+    await sendLog(gateway, logBody({ params: { email: null } }))
+    await sendBatch(
+      gateway,
+      batch([
+        { event: 'noise', params: { email: 'a' } },
+        { event: 'often', params: { email: 'a', 'x.email': 1 } },
+        { event: 1 },
+      ]),
+    )
+    const metrics = await gateway.metrics()
+    const matches = [...metrics.matchAll(/^intake_rule_matches_total\{(.*)\} (\d+)$/gm)]
+    t.same(
+      matches.map(([, labels, count]) => `${labels} ${count}`),
+      [
+        'rule="rule_000000000001",action="remove" 2',
+        'rule="rule_000000000002",action="drop" 1',
+        'rule="rule_000000000003",action="sample" 1',
+      ],
+    )
+  },
+)

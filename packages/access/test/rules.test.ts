@@ -76,7 +76,9 @@ t.test('a condition that cannot be decided is not met', async (t) => {
 
 t.test('a feedback meets the rules that are not about events, and is never sampled', async (t) => {
   const judge = (choice: RuleChoice) =>
-    compile([choice]).forSender('feedback', 'key_1', sender({ os: 'iOS' }))?.judge(undefined)
+    compile([choice])
+      .forSender('feedback', 'key_1', sender({ os: 'iOS' }))
+      ?.judge(undefined)
   t.match(judge({ action: 'drop', match: { os: 'ios' } }), { outcome: 'dropped' })
   t.match(judge({ action: 'remove', path: 'device.os', match: {} }), { outcome: 'accepted' })
   t.equal(judge({ action: 'drop', match: { os: 'ios', kind: 'logs' } }), undefined)
@@ -95,55 +97,81 @@ t.test('drop decides alone, then the lowest rate; changes add up', async (t) => 
   ])
   const of = rules.forSender('logs', 'key_1', sender())
   t.match(of?.judge('noise'), { outcome: 'dropped', acted: [{ rule: { action: 'drop' } }] })
-  t.match(of?.judge('tap'), { outcome: 'sampled', sampleRate: 0.001, acted: [{ rule: { rate: 0.001 } }] })
+  t.match(of?.judge('tap'), {
+    outcome: 'sampled',
+    sampleRate: 0.001,
+    acted: [{ rule: { rate: 0.001 } }],
+  })
 })
 
-t.test('a lower rate keeps some of the devices of a higher one, about as many as it says', async (t) => {
-  const devices = Array.from({ length: 20_000 }, () => randomUUID())
-  const kept = (rate: number) => {
-    const rules = compile([{ action: 'sample', rate, match: {} }])
-    return devices.filter((device_uuid) => {
-      const of = rules.forSender('logs', 'key_1', sender({}, { device_uuid }))
-      return of?.judge('a')?.outcome === 'accepted'
-    })
-  }
-  const [few, many] = [kept(0.1), new Set(kept(0.5))]
-  t.ok(few.every((device) => many.has(device)))
-  t.ok(Math.abs(few.length - 2_000) < 300, `${few.length} of 20,000`)
-  t.ok(Math.abs(many.size - 10_000) < 500, `${many.size} of 20,000`)
-})
+t.test(
+  'a lower rate keeps some of the devices of a higher one, about as many as it says',
+  async (t) => {
+    const devices = Array.from({ length: 20_000 }, () => randomUUID())
+    const kept = (rate: number) => {
+      const rules = compile([{ action: 'sample', rate, match: {} }])
+      return devices.filter((device_uuid) => {
+        const of = rules.forSender('logs', 'key_1', sender({}, { device_uuid }))
+        return of?.judge('a')?.outcome === 'accepted'
+      })
+    }
+    const [few, many] = [kept(0.1), new Set(kept(0.5))]
+    t.ok(few.every((device) => many.has(device)))
+    t.ok(Math.abs(few.length - 2_000) < 300, `${few.length} of 20,000`)
+    t.ok(Math.abs(many.size - 10_000) < 500, `${many.size} of 20,000`)
+  },
+)
 
-t.test('the share of a device is that of murmurHash3_32 in ClickHouse, in either case', async (t) => {
-  // SELECT murmurHash3_32('6f9619ff-8b86-4d01-b42d-00c04fc964ff')
-  const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
-  t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
-})
+t.test(
+  'the share of a device is that of murmurHash3_32 in ClickHouse, in either case',
+  async (t) => {
+    // SELECT murmurHash3_32('6f9619ff-8b86-4d01-b42d-00c04fc964ff')
+    const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+    t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
+  },
+)
 
-t.test('a path finds every form in which queries see it, and changes nothing in place', async (t) => {
-  const cases: [sent: unknown, left: unknown][] = [
-    [{ email: 'a', x: 1 }, { x: 1 }],
-    [{ user: { email: 'a', x: 1 } }, { user: { email: 'a', x: 1 } }],
-    [{ x: [{ email: 'a' }] }, { x: [{ email: 'a' }] }],
-  ]
-  for (const [sent, left] of cases) {
-    const copy = structuredClone(sent)
-    t.same(editPath(sent, 'email', () => undefined), left)
-    t.same(sent, copy)
-  }
-  for (const sent of [
-    { user: { email: 'a', x: 1 } },
-    { 'user.email': 'a', user: { x: 1 } },
-    { 'user%2Eemail': 'a', user: { x: 1 } },
-    { user: [{ email: 'a', x: 1 }] },
-    [{ user: [[{ email: 'a', x: 1 }]] }],
-  ]) {
-    t.notMatch(JSON.stringify(editPath(sent, 'user.email', () => undefined)), 'email')
-    t.match(JSON.stringify(editPath(sent, 'user.email', () => 'h')), '"h"')
-  }
-  for (const sent of [{}, { user: null }, { user: 1 }, { users: { email: 1 } }, { user: { email: null } }]) {
-    t.equal(editPath(sent, 'user.email', () => undefined), sent, 'the same object')
-  }
-})
+t.test(
+  'a path finds every form in which queries see it, and changes nothing in place',
+  async (t) => {
+    const cases: [sent: unknown, left: unknown][] = [
+      [{ email: 'a', x: 1 }, { x: 1 }],
+      [{ user: { email: 'a', x: 1 } }, { user: { email: 'a', x: 1 } }],
+      [{ x: [{ email: 'a' }] }, { x: [{ email: 'a' }] }],
+    ]
+    for (const [sent, left] of cases) {
+      const copy = structuredClone(sent)
+      t.same(
+        editPath(sent, 'email', () => undefined),
+        left,
+      )
+      t.same(sent, copy)
+    }
+    for (const sent of [
+      { user: { email: 'a', x: 1 } },
+      { 'user.email': 'a', user: { x: 1 } },
+      { 'user%2Eemail': 'a', user: { x: 1 } },
+      { user: [{ email: 'a', x: 1 }] },
+      [{ user: [[{ email: 'a', x: 1 }]] }],
+    ]) {
+      t.notMatch(JSON.stringify(editPath(sent, 'user.email', () => undefined)), 'email')
+      t.match(JSON.stringify(editPath(sent, 'user.email', () => 'h')), '"h"')
+    }
+    for (const sent of [
+      {},
+      { user: null },
+      { user: 1 },
+      { users: { email: 1 } },
+      { user: { email: null } },
+    ]) {
+      t.equal(
+        editPath(sent, 'user.email', () => undefined),
+        sent,
+        'the same object',
+      )
+    }
+  },
+)
 
 t.test('a member named __proto__ is an ordinary one', async (t) => {
   const sent = JSON.parse('{"__proto__":{"email":"a","x":1},"y":2}') as object
@@ -187,12 +215,17 @@ t.test('any number of names of events is judged rightly', async (t) => {
 })
 
 t.test('counts stay with their rule when others change', async (t) => {
-  const [one, two] = [{ action: 'drop', match: { os: 'a' } }, { action: 'drop', match: { os: 'b' } }]
-    .map((choice, index) => asRule(choice as RuleChoice, index)) as [never, never]
+  const [one, two] = [
+    { action: 'drop', match: { os: 'a' } },
+    { action: 'drop', match: { os: 'b' } },
+  ].map((choice, index) => asRule(choice as RuleChoice, index)) as [never, never]
   const before = compileRules({ rules: [one], secret })
   before.active[0]!.matches = 7
   const after = compileRules({ rules: [two, one], secret, known: before.active })
-  t.same(after.active.map(({ matches }) => matches), [0, 7])
+  t.same(
+    after.active.map(({ matches }) => matches),
+    [0, 7],
+  )
 })
 
 t.test('a rule that cannot be right is refused', async (t) => {
@@ -203,9 +236,16 @@ t.test('a rule that cannot be right is refused', async (t) => {
     { action: 'drop', rate: 0.1, match: { os: 'a' } },
     { action: 'sample', match: {} },
     ...[0, 1, -1, 2, Number.NaN].map((rate): RuleChoice => ({ action: 'sample', rate, match: {} })),
-    ...['', 'params', 'params.', 'email', 'params..a', 'extra', 'log.params.a', `params.${'a'.repeat(255)}`].map(
-      (path): RuleChoice => ({ action: 'remove', path, match: {} }),
-    ),
+    ...[
+      '',
+      'params',
+      'params.',
+      'email',
+      'params..a',
+      'extra',
+      'log.params.a',
+      `params.${'a'.repeat(255)}`,
+    ].map((path): RuleChoice => ({ action: 'remove', path, match: {} })),
     { action: 'hash', path: 'device.version_code', match: {} },
     { action: 'hash', path: 'device.first_install_time', match: {} },
     { action: 'remove', path: 'params.a', match: { kind: 'feedback' } },
@@ -225,7 +265,11 @@ t.test('an entry of Redis that is no rule of this version is not read', async (t
   const rule = asRule({ action: 'drop', match: { os: 'a' } })
   t.same(parseRule(JSON.stringify(rule)), rule)
   for (const damaged of [
-    '', 'null', '[]', '{}', '{"id":1}',
+    '',
+    'null',
+    '[]',
+    '{}',
+    '{"id":1}',
     JSON.stringify({ ...rule, action: 'delay' }),
     JSON.stringify({ ...rule, match: { os: 'a', country: 'DE' } }),
     JSON.stringify({ ...rule, match: null }),

@@ -25,7 +25,12 @@ t.test('add, list and remove; the journal has when and who', async (t) => {
   const added = await intake(['rules', 'add', 'drop', '--event', "it's", '--by', 'ana', '--json'])
   t.equal(added.code, 0, added.stderr)
   const rule = JSON.parse(added.stdout) as { id: string; createdAt: string }
-  t.match(rule, { id: /^rule_[\da-f]{12}$/, action: 'drop', match: { event: "it's" }, createdBy: 'ana' })
+  t.match(rule, {
+    id: /^rule_[\da-f]{12}$/,
+    action: 'drop',
+    match: { event: "it's" },
+    createdBy: 'ana',
+  })
   t.same(JSON.parse((await intake(['rules', 'list', '--json'])).stdout), [rule])
   const listed = (await intake(['rules', 'list'])).stdout
   t.equal(listed, `${rule.id}\tdrop --event 'it'\\''s'\tadded ${rule.createdAt}\tby ana\n`)
@@ -77,7 +82,9 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
     logRow(ofApp(2, null, { event: 'noise', params: { emails: 1 } })),
     logRow(ofApp(3, 42, { event: 'tap', extra: { log: { debug: 1 } }, api_key_id: 'key_x' })),
     // A sampled event counts for ten; it arrived late, but within the day.
-    logRow(ofApp(4, 42, { event: 'often', sample_rate: 0.1, ...at(20 * day), received_at: at(5).time })),
+    logRow(
+      ofApp(4, 42, { event: 'often', sample_rate: 0.1, ...at(20 * day), received_at: at(5).time }),
+    ),
     logRow(ofApp(5, 40, { event: 'noise', ...at(2 * day) })),
     logRow(ofApp(6, 40, { event: 'noise', bundle_identifier: 'com.example.other' })),
   ])
@@ -94,7 +101,9 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
     ],
   })
   t.match(await dryRun('drop', ...app, '--version-code-from', '42'), { records: 12, devices: 11 })
-  t.match(await dryRun('drop', ...app, '--version-code-from', '42', '--kind', 'logs'), { records: 11 })
+  t.match(await dryRun('drop', ...app, '--version-code-from', '42', '--kind', 'logs'), {
+    records: 11,
+  })
   t.match(await dryRun('drop', ...app, '--os', 'ANDROID', '--version-name', '1.41'), { records: 1 })
   t.match(await dryRun('drop', '--event-prefix', 'noi'), { records: 5 })
   t.match(await dryRun('remove', 'params.email', ...app), { records: 1, not_stored: 0 })
@@ -125,7 +134,10 @@ t.test('test shows what the rules in force make of a record', async (t) => {
     unique_user_id: 'user-1',
   }
   const test = async (record: object, ...args: string[]) => {
-    const file = join(dataDir, `${createHash('sha256').update(String(Math.random())).digest('hex')}.json`)
+    const file = join(
+      dataDir,
+      `${createHash('sha256').update(String(Math.random())).digest('hex')}.json`,
+    )
     const json = JSON.stringify({ ...sender, ...record }, (_, value: unknown) =>
       typeof value === 'bigint' ? `big${value}` : value,
     )
@@ -145,14 +157,17 @@ t.test('test shows what the rules in force make of a record', async (t) => {
   t.match(await intake(['rules', 'test', '/dev/null']), { code: 1, stderr: /no JSON/ })
 })
 
-t.test('without ClickHouse the change is made, and the entry of the journal is printed', async (t) => {
-  const { code, stdout, stderr } = await intake(
-    ['rules', 'add', 'drop', '--event', 'late', '--json'],
-    { CLICKHOUSE_URL: 'http://127.0.0.1:1' },
-  )
-  t.equal(code, 1)
-  const { id } = JSON.parse(stdout) as { id: string }
-  t.match(stderr, 'The change is made, but intake.journal could not be written')
-  t.match(stderr, id)
-  t.match((await intake(['rules', 'list'])).stdout, id)
-})
+t.test(
+  'without ClickHouse the change is made, and the entry of the journal is printed',
+  async (t) => {
+    const { code, stdout, stderr } = await intake(
+      ['rules', 'add', 'drop', '--event', 'late', '--json'],
+      { CLICKHOUSE_URL: 'http://127.0.0.1:1' },
+    )
+    t.equal(code, 1)
+    const { id } = JSON.parse(stdout) as { id: string }
+    t.match(stderr, 'The change is made, but intake.journal could not be written')
+    t.match(stderr, id)
+    t.match((await intake(['rules', 'list'])).stdout, id)
+  },
+)

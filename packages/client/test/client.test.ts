@@ -191,18 +191,21 @@ t.test('what was rejected is reported by reason in an event', async (t) => {
   ])
 })
 
-t.test('what the operator drops is not sent again, nor what has a status of next year', async (t) => {
-  const host = createHost()
-  const reasons: [string, number][] = []
-  const client = host.start({ onDrop: (reason, count) => reasons.push([reason, count]) })
-  host.server.leaveOut = ({ event }) => ({ noise: 'dropped', odd: 'parked' })[event]
-  for (const event of ['noise', 'odd', 'tap']) client.log(event)
-  await host.time.advance(3_600_000)
-  const sent = host.server.batches.flatMap(({ logs }) => logs.map(({ event }) => event))
-  t.same(sent, ['noise', 'odd', 'tap', 'intake.dropped'])
-  t.same(reasons, [['unknown', 1]], 'only the unknown status counts as lost')
-  t.equal(client.stats().pending.logs, 0)
-})
+t.test(
+  'what the operator drops is not sent again, nor what has a status of next year',
+  async (t) => {
+    const host = createHost()
+    const reasons: [string, number][] = []
+    const client = host.start({ onDrop: (reason, count) => reasons.push([reason, count]) })
+    host.server.leaveOut = ({ event }) => ({ noise: 'dropped', odd: 'parked' })[event]
+    for (const event of ['noise', 'odd', 'tap']) client.log(event)
+    await host.time.advance(3_600_000)
+    const sent = host.server.batches.flatMap(({ logs }) => logs.map(({ event }) => event))
+    t.same(sent, ['noise', 'odd', 'tap', 'intake.dropped'])
+    t.same(reasons, [['unknown', 1]], 'only the unknown status counts as lost')
+    t.equal(client.stats().pending.logs, 0)
+  },
+)
 
 t.test('a clock that is wrong by days is corrected for events that were never sent', async (t) => {
   const host = createHost()

@@ -370,9 +370,9 @@ export function createReferenceSender(options: {
         ) {
           createBatch(entries.slice(results?.length), { user: batch.user })
         }
-        const dropped = entries.filter((_, index) => results?.[index]?.status === 'dropped')
-        if (flaw === 'repeats dropped entries' && dropped.length > 0) {
-          createBatch(dropped, { user: batch.user })
+        const left = entries.filter((_, index) => results?.[index]?.status === 'dropped')
+        if (flaw === 'repeats dropped entries' && left.length > 0) {
+          createBatch(left, { user: batch.user })
         }
         drop('rejected', rejected.length)
         if (rejected.length === 0) return

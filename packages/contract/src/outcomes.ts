@@ -9,5 +9,4 @@ import type { ErrorCode } from './errors.ts'
  * - `suppressed`: acknowledged but not stored, because its sender was erased
  * - `overflow`: the gateway had no memory left to count it under its own key and code
  */
-export type OutcomeCode =
-  'accepted' | ErrorCode | 'dropped' | 'sampled' | 'suppressed' | 'overflow'
+export type OutcomeCode = 'accepted' | ErrorCode | 'dropped' | 'sampled' | 'suppressed' | 'overflow'

@@ -4,7 +4,14 @@ export { Endpoints, endpointsFile, readEndpoints } from './endpoints.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { isLoopbackAddress, isLoopbackHost } from './loopback.ts'
-export { addCounter, addGauge, createMetrics, metricsOf, Registry, type GaugeValues } from './metrics.ts'
+export {
+  addCounter,
+  addGauge,
+  createMetrics,
+  metricsOf,
+  Registry,
+  type GaugeValues,
+} from './metrics.ts'
 export { parseTime, timeForm } from './parse-time.ts'
 export { startPolling } from './poll.ts'
 export { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'

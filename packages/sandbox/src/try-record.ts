@@ -57,7 +57,7 @@ export async function tryRecord(options: {
       headers: { 'x-api-key': apiKey, ...headers },
     })
     const { code } = response.json<{ code?: string }>()
-    const stored = [...records.list()].map((json) => JSON.parse(json) as unknown)
+    const stored = [...records.list()].map((row) => JSON.parse(row) as unknown)
     return { status: response.statusCode, code, counts, records: stored }
   } finally {
     await app.close()

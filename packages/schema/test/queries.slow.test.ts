@@ -174,19 +174,27 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  'Sampled events': [
-    { event: 'app_open', stored: 0, estimated: 0, rate: 1 },
-  ],
+  'Sampled events': [{ event: 'screen_view', stored: 4, estimated: 4, rate: 1 }],
   'Where acknowledged records are': [
     {
       kind: 'feedback',
-      acknowledged: 0,
+      acknowledged: 3,
       stored: 3,
       dropped: 0,
       sampled: 0,
       suppressed: 0,
       dead_lettered: 0,
-      waiting_or_repeated: -3,
+      waiting_or_repeated: 0,
+    },
+    {
+      kind: 'logs',
+      acknowledged: 49,
+      stored: 17,
+      dropped: 4,
+      sampled: 2,
+      suppressed: 3,
+      dead_lettered: 2,
+      waiting_or_repeated: 21,
     },
   ],
   'What was refused, and why': [

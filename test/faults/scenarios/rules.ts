@@ -39,7 +39,9 @@ function changeRules({ cluster, later }: Stage): void {
 const leftOut = async ({ cluster }: Stage) => {
   const matches = cluster.gateways.map(async (gateway) => {
     const metrics = await (await fetch(`${gateway.adminUrl()}/metrics`)).text()
-    const counts = metrics.matchAll(/^intake_rule_matches_total\{.*action="(drop|sample)"\} (\d+)$/gm)
+    const counts = metrics.matchAll(
+      /^intake_rule_matches_total\{.*action="(drop|sample)"\} (\d+)$/gm,
+    )
     return [...counts].reduce((sum, [, , count]) => sum + Number(count), 0)
   })
   return Math.min(...(await Promise.all(matches)))

@@ -150,7 +150,9 @@ t.test('a chat form is signed, repeated and queued like the standard one', async
     const timestamp = Number(headers['webhook-timestamp'])
     t.equal(headers['webhook-signature'], signatureOf({ secret, id, timestamp, body }))
     t.equal(headers.authorization, 'Bearer a-token')
-    t.match(JSON.parse(body), { blocks: [{ text: { text: 'com.example.app (9007199254740992)' } }] })
+    t.match(JSON.parse(body), {
+      blocks: [{ text: { text: 'com.example.app (9007199254740992)' } }],
+    })
     t.notMatch(body, 'user@example.com')
   }
 })

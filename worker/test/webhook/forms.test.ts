@@ -12,7 +12,12 @@ const feedback: StoredFeedback = {
   feedback_id: null,
   email: 'user@example.com',
   text: 'It broke.\nTwice.',
-  attachments: [1, 2].map((n) => ({ key: `k${n}`, content_type: 'image/png', bytes: n, sha256: 'a' })),
+  attachments: [1, 2].map((n) => ({
+    key: `k${n}`,
+    content_type: 'image/png',
+    bytes: n,
+    sha256: 'a',
+  })),
   device:
     '{"os":"Android","android_version":"15","device_brand":"google","device_model":"Pixel 8","version_code":42,"version_name":"1.4.2","is_emulator":null}',
 }
@@ -36,22 +41,30 @@ t.test('people read text, version, device, pictures, and where the record is', a
     for (const part of ['com.example.app 1.4.2 (42)', 'It broke.', 'Twice.', 'google Pixel 8']) {
       t.ok(said.includes(part), `${form}: ${part}`)
     }
-    for (const part of ['Android 15', '2 pictures', link]) t.ok(said.includes(part), `${form}: ${part}`)
+    for (const part of ['Android 15', '2 pictures', link])
+      t.ok(said.includes(part), `${form}: ${part}`)
   }
 })
 
-t.test('the e-mail is in no chat unless the operator shows it, and can be kept from programs', async (t) => {
-  for (const form of chats) {
-    t.notMatch(write(form), 'user@example.com', form)
-    t.match(write(form, {}, { showsEmail: true }), 'example.com', form)
-  }
-  t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
-  t.match(JSON.parse(write('standard', {}, { showsEmail: false })), { data: { email: null } })
-})
+t.test(
+  'the e-mail is in no chat unless the operator shows it, and can be kept from programs',
+  async (t) => {
+    for (const form of chats) {
+      t.notMatch(write(form), 'user@example.com', form)
+      t.match(write(form, {}, { showsEmail: true }), 'example.com', form)
+    }
+    t.match(JSON.parse(write('standard')), { data: { email: 'user@example.com' } })
+    t.match(JSON.parse(write('standard', {}, { showsEmail: false })), { data: { email: null } })
+  },
+)
 
 t.test('a text of a client mentions nobody and is no link', async (t) => {
-  const text = 'Hi <!channel> @here <https://evil.example|bank> [bank](https://evil.example)\n```\n@octocat #1'
-  const slack = JSON.parse(write('slack', { text })) as { text: string; blocks: { type: string; text: object }[] }
+  const text =
+    'Hi <!channel> @here <https://evil.example|bank> [bank](https://evil.example)\n```\n@octocat #1'
+  const slack = JSON.parse(write('slack', { text })) as {
+    text: string
+    blocks: { type: string; text: object }[]
+  }
   t.notMatch(slack.text, /[<>]/)
   t.match(slack.blocks[1], { type: 'section', text: { type: 'plain_text', text } })
   const teams = textTypes(JSON.parse(write('teams', { text })))
@@ -71,17 +84,23 @@ const textTypes = (value: unknown): string[] =>
 
 t.test('a text is cut where chats would refuse it, and what is invisible is shown', async (t) => {
   for (const form of chats) {
-    const body = write(form, { text: '\u{1F600}'.repeat(20_000), bundle_identifier: 'a'.repeat(255) })
+    const body = write(form, {
+      text: '\u{1F600}'.repeat(20_000),
+      bundle_identifier: 'a'.repeat(255),
+    })
     t.ok(body.length < 28_000, `${form}: ${body.length} characters`)
     t.ok(body.isWellFormed(), form)
     t.match(write(form, { text: 'a\u202Eb' }), 'U+202E', form)
   }
 })
 
-t.test('what was not sent is left out, and without the address of the page there is no link', async (t) => {
-  const empty = { device: '{"os":null,"version_code":null}', attachments: [] }
-  for (const form of chats) {
-    const said = textsOf(JSON.parse(write(form, empty, { pageUrl: undefined }))).join('\n')
-    t.notMatch(said, /null|undefined|picture|https:\/\/intake/, form)
-  }
-})
+t.test(
+  'what was not sent is left out, and without the address of the page there is no link',
+  async (t) => {
+    const empty = { device: '{"os":null,"version_code":null}', attachments: [] }
+    for (const form of chats) {
+      const said = textsOf(JSON.parse(write(form, empty, { pageUrl: undefined }))).join('\n')
+      t.notMatch(said, /null|undefined|picture|https:\/\/intake/, form)
+    }
+  },
+)

@@ -246,7 +246,9 @@ function parseRules(stored: Record<string, string>): {
     else unreadableRules.push(id)
   }
   return {
-    rules: rules.toSorted((a, b) => `${a.createdAt} ${a.id}`.localeCompare(`${b.createdAt} ${b.id}`)),
+    rules: rules.toSorted((a, b) =>
+      `${a.createdAt} ${a.id}`.localeCompare(`${b.createdAt} ${b.id}`),
+    ),
     unreadableRules,
   }
 }

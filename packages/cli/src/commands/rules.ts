@@ -104,7 +104,9 @@ function defineList(rules: Command): void {
     .description('list the rules, oldest first')
     .option('--json', 'print them as JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const { rules: list } = await withRedis(async (redis) => loadPolicy(createPolicyStore({ redis })))
+      const { rules: list } = await withRedis(async (redis) =>
+        loadPolicy(createPolicyStore({ redis })),
+      )
       if (json) return printJson(list)
       for (const rule of list) {
         printRow([rule.id, describeRule(rule), `added ${rule.createdAt}`, `by ${rule.createdBy}`])
@@ -146,7 +148,9 @@ Example:
   intake rules test sample.json`,
     )
     .action(async (file: string | undefined, options: { key?: string; json?: boolean }) => {
-      const json = requireJson(file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'))
+      const json = requireJson(
+        file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'),
+      )
       const { rules: list, ruleSecret: secret } = await withRedis(async (redis) =>
         loadPolicy(createPolicyStore({ redis })),
       )
@@ -158,7 +162,13 @@ Example:
       })
       const acted = compiled.active.filter(({ matches }) => matches > 0)
       if (options.json) {
-        return printJson({ status, code, ...counts, rules: acted.map(({ rule }) => rule.id), records })
+        return printJson({
+          status,
+          code,
+          ...counts,
+          rules: acted.map(({ rule }) => rule.id),
+          records,
+        })
       }
       print(`${status}${code === undefined ? '' : ` ${code}`}`)
       for (const [outcome, count] of Object.entries(counts)) print(`${outcome}: ${count}`)
@@ -217,7 +227,9 @@ async function loadPolicy(store: PolicyStore) {
   const policy = await store.load()
   if (policy === undefined) throw new Error('the policy could not be read')
   for (const id of policy.unreadableRules) {
-    note(`${id} cannot be read, and new gateways do not follow it: docs/operations/redis-lost-its-data.md`)
+    note(
+      `${id} cannot be read, and new gateways do not follow it: docs/operations/redis-lost-its-data.md`,
+    )
   }
   return policy
 }

@@ -65,7 +65,15 @@ const asText = (columns: ColumnComments) =>
 
 const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'
 
-const logColumns = { ...head, ...device, ...deviceExtra, ...event, ...params, ...extra, ...sampleRate }
+const logColumns = {
+  ...head,
+  ...device,
+  ...deviceExtra,
+  ...event,
+  ...params,
+  ...extra,
+  ...sampleRate,
+}
 const feedbackColumns = {
   ...head,
   ...device,

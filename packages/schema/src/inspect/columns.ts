@@ -43,7 +43,7 @@ const compactAll = (types: [string, string][]) =>
 
 /** Adds or changes one column; one statement has one such change. */
 const change =
-  /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: AFTER \w+)?(?: SETTINGS [^]+)?$/
+  /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: DEFAULT \w+)?(?: AFTER \w+)?(?:, MODIFY ORDER BY [^]+)?(?: SETTINGS [^]+)?$/
 
 interface Column {
   table: string

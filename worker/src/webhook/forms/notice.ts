@@ -37,7 +37,10 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
 }
 
 /** The whole identity, because several devices may have sent the same id. */
-function linkOf({ id, device_uuid: device, bundle_identifier: application }: StoredFeedback, pageUrl: string) {
+function linkOf(
+  { id, device_uuid: device, bundle_identifier: application }: StoredFeedback,
+  pageUrl: string,
+) {
   const query = new URLSearchParams({ device, application }).toString()
   return `${pageUrl.replace(/\/$/, '')}/feedback/${encodeURIComponent(id)}?${query}`
 }

@@ -23,8 +23,7 @@ export function teamsBody({ app, text, facts, link }: Notice): string {
             block(text),
             ...facts.map((fact) => block(fact, { isSubtle: true, size: 'Small' })),
           ],
-          actions:
-            link === undefined ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: link }],
+          actions: link === undefined ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: link }],
         },
       },
     ],
