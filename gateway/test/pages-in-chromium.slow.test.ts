@@ -71,55 +71,62 @@ function post(page: Page, url: string, options: { body: string; key?: string; ty
 
 const log = JSON.stringify(logBody())
 
-t.test('a page of another origin sends a log, a compressed batch and feedback', { skip }, async (t) => {
-  const { origin, page } = await openPage(t)
-  const gateway = await startGateway(t, { env: { CORS_ORIGINS: '*' }, key: { origins: [origin] } })
-  const url = await listenGateway(gateway)
-  const { status, remaining, date } = await post(page, `${url}/api/log`, { body: log })
-  t.equal(status, 201)
-  t.ok(Number(remaining) > 0 && date !== null, 'it reads what remains, and the time')
-  const { log: _, ...head } = logBody()
-  const batch = JSON.stringify({ ...head, logs: [{ event: 'a' }, { event: 'b' }] })
-  const picture = images.png.toString('base64')
-  const payload = JSON.stringify({ ...head, feedback: { text: 'It broke.' } })
-  const statuses = await page.evaluate(
-    async (sent) => {
-      const zipped = new Blob([sent.batch]).stream().pipeThrough(new CompressionStream('gzip'))
-      const batched = await fetch(`${sent.url}/api/log/batch`, {
-        method: 'POST',
-        headers: {
-          'x-api-key': sent.key,
-          'content-type': 'application/json',
-          'content-encoding': 'gzip',
-        },
-        body: await new Response(zipped).blob(),
-      })
-      const bytes = Uint8Array.from(atob(sent.picture), (char) => char.charCodeAt(0))
-      const form = new FormData()
-      form.append('payload', sent.payload)
-      form.append('attachments', new File([bytes], 'shot.png', { type: 'image/png' }))
-      const created = await fetch(`${sent.url}/api/feedback`, {
-        method: 'POST',
-        headers: {
-          'x-api-key': sent.key,
-          'idempotency-key': 'once',
-          prefer: 'handling=lenient',
-        },
-        body: form,
-      })
-      return [batched.status, created.status]
-    },
-    { url, batch, payload, picture, key: secret },
-  )
-  t.same(statuses, [207, 201])
-  t.same(
-    gateway.rows('logs').map(({ event }) => event),
-    ['screen_view', 'a', 'b'],
-  )
-  t.match(gateway.rows('feedback'), [{ text: 'It broke.' }])
-  t.equal(gateway.objects.size, 1)
-  t.match(await gateway.metrics(), /^intake_preflights_total\{result="answered"\} 3$/m)
-})
+t.test(
+  'a page of another origin sends a log, a compressed batch and feedback',
+  { skip },
+  async (t) => {
+    const { origin, page } = await openPage(t)
+    const gateway = await startGateway(t, {
+      env: { CORS_ORIGINS: '*' },
+      key: { origins: [origin] },
+    })
+    const url = await listenGateway(gateway)
+    const { status, remaining, date } = await post(page, `${url}/api/log`, { body: log })
+    t.equal(status, 201)
+    t.ok(Number(remaining) > 0 && date !== null, 'it reads what remains, and the time')
+    const { log: _, ...head } = logBody()
+    const batch = JSON.stringify({ ...head, logs: [{ event: 'a' }, { event: 'b' }] })
+    const picture = images.png.toString('base64')
+    const payload = JSON.stringify({ ...head, feedback: { text: 'It broke.' } })
+    const statuses = await page.evaluate(
+      async (sent) => {
+        const zipped = new Blob([sent.batch]).stream().pipeThrough(new CompressionStream('gzip'))
+        const batched = await fetch(`${sent.url}/api/log/batch`, {
+          method: 'POST',
+          headers: {
+            'x-api-key': sent.key,
+            'content-type': 'application/json',
+            'content-encoding': 'gzip',
+          },
+          body: await new Response(zipped).blob(),
+        })
+        const bytes = Uint8Array.from(atob(sent.picture), (char) => char.charCodeAt(0))
+        const form = new FormData()
+        form.append('payload', sent.payload)
+        form.append('attachments', new File([bytes], 'shot.png', { type: 'image/png' }))
+        const created = await fetch(`${sent.url}/api/feedback`, {
+          method: 'POST',
+          headers: {
+            'x-api-key': sent.key,
+            'idempotency-key': 'once',
+            prefer: 'handling=lenient',
+          },
+          body: form,
+        })
+        return [batched.status, created.status]
+      },
+      { url, batch, payload, picture, key: secret },
+    )
+    t.same(statuses, [207, 201])
+    t.same(
+      gateway.rows('logs').map(({ event }) => event),
+      ['screen_view', 'a', 'b'],
+    )
+    t.match(gateway.rows('feedback'), [{ text: 'It broke.' }])
+    t.equal(gateway.objects.size, 1)
+    t.match(await gateway.metrics(), /^intake_preflights_total\{result="answered"\} 3$/m)
+  },
+)
 
 t.test('a page reads the code of every refusal', { skip }, async (t) => {
   const { page } = await openPage(t)
@@ -138,11 +145,7 @@ t.test('a page reads the code of every refusal', { skip }, async (t) => {
     [401, 'unauthorized', () => post(page, `${url}/api/log`, { body: log, key: 'wrong' })],
     [403, 'bundle_not_allowed', () => post(page, `${url}/api/log`, { body: other })],
     [408, 'request_timeout', () => post(page, `${slowUrl}/api/log`, { body: log })],
-    [
-      413,
-      'body_too_large',
-      () => post(page, `${url}/api/log/batch`, { body: ' '.repeat(30_000) }),
-    ],
+    [413, 'body_too_large', () => post(page, `${url}/api/log/batch`, { body: ' '.repeat(30_000) })],
     [
       415,
       'unsupported_media_type',
@@ -195,24 +198,32 @@ function stopInBodies(url: string): Server {
   })
 }
 
-t.test('a page of an origin that the key does not have reads why it is refused', { skip }, async (t) => {
-  const { page } = await openPage(t)
-  const gateway = await startGateway(t, {
-    env: { CORS_ORIGINS: '*' },
-    key: { origins: ['https://app.example'] },
-  })
-  const url = await listenGateway(gateway)
-  const refused = await post(page, `${url}/api/log`, { body: log })
-  t.match(refused, { status: 403, code: 'origin_not_allowed' })
-})
+t.test(
+  'a page of an origin that the key does not have reads why it is refused',
+  { skip },
+  async (t) => {
+    const { page } = await openPage(t)
+    const gateway = await startGateway(t, {
+      env: { CORS_ORIGINS: '*' },
+      key: { origins: ['https://app.example'] },
+    })
+    const url = await listenGateway(gateway)
+    const refused = await post(page, `${url}/api/log`, { body: log })
+    t.match(refused, { status: 403, code: 'origin_not_allowed' })
+  },
+)
 
-t.test('without CORS_ORIGINS the browser lets no page of another origin send', { skip }, async (t) => {
-  const { page } = await openPage(t)
-  const gateway = await startGateway(t)
-  const url = await listenGateway(gateway)
-  await t.rejects(post(page, `${url}/api/log`, { body: log }), /Failed to fetch/)
-  t.equal(gateway.frames.logs.length, 0)
-})
+t.test(
+  'without CORS_ORIGINS the browser lets no page of another origin send',
+  { skip },
+  async (t) => {
+    const { page } = await openPage(t)
+    const gateway = await startGateway(t)
+    const url = await listenGateway(gateway)
+    await t.rejects(post(page, `${url}/api/log`, { body: log }), /Failed to fetch/)
+    t.equal(gateway.frames.logs.length, 0)
+  },
+)
 
 t.test('the last event of a page that is closed is stored', { skip }, async (t) => {
   const { page } = await openPage(t)
@@ -220,8 +231,8 @@ t.test('the last event of a page that is closed is stored', { skip }, async (t) 
   const url = await listenGateway(gateway)
   await page.evaluate(
     (sent) => {
-      const page = globalThis as unknown as EventTarget
-      page.addEventListener('pagehide', () => {
+      const own = globalThis as unknown as EventTarget
+      own.addEventListener('pagehide', () => {
         void fetch(`${sent.url}/api/log`, {
           method: 'POST',
           keepalive: true,

@@ -28,50 +28,57 @@ async function listen({ app }: TestGateway): Promise<string> {
   return urlOf(app.server.address() as AddressInfo)
 }
 
-t.test('the page of examples/web sends events and feedback to another origin', { skip }, async (t) => {
-  const site = (await (createSite as () => Promise<Site>)()) as Site & NodeJS.EventEmitter
-  site.listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  t.teardown(() => site.close())
-  const origin = urlOf(site.address())
-  const env = { CORS_ORIGINS: origin }
-  const gateway = await startGateway(t, { env, key: { origins: [origin] } })
-  const foreign = await startGateway(t, { env, key: { origins: ['https://app.example'] } })
-  const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1_000, height: 720 } })
-  const take = async (name: string) => {
-    const picture = await page.screenshot()
-    if (PICTURES !== undefined) writeFileSync(join(PICTURES, name), picture)
-  }
-  const connect = async (to: TestGateway) => {
-    await page.goto(origin)
-    await page.fill('[name=url]', await listen(to))
-    await page.fill('[name=apiKey]', secret)
-    await page.click('#settings button')
-  }
+t.test(
+  'the page of examples/web sends events and feedback to another origin',
+  { skip },
+  async (t) => {
+    const site = (await (createSite as () => Promise<Site>)()) as Site & NodeJS.EventEmitter
+    site.listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    t.teardown(() => site.close())
+    const origin = urlOf(site.address())
+    const env = { CORS_ORIGINS: origin }
+    const gateway = await startGateway(t, { env, key: { origins: [origin] } })
+    const foreign = await startGateway(t, { env, key: { origins: ['https://app.example'] } })
+    const browser = await chromium.launch({
+      executablePath: executablePath!,
+      args: ['--no-sandbox'],
+    })
+    t.teardown(() => browser.close())
+    const page = await browser.newPage({ viewport: { width: 1_000, height: 720 } })
+    const take = async (name: string) => {
+      const picture = await page.screenshot()
+      if (PICTURES !== undefined) writeFileSync(join(PICTURES, name), picture)
+    }
+    const connect = async (to: TestGateway) => {
+      await page.goto(origin)
+      await page.fill('[name=url]', await listen(to))
+      await page.fill('[name=apiKey]', secret)
+      await page.click('#settings button')
+    }
 
-  await connect(foreign)
-  await until('the page says why', async () =>
-    ((await page.textContent('#sending')) ?? '').includes('origin_not_allowed'),
-  )
-  await take('refused.png')
-  t.equal(foreign.frames.logs.length, 0)
+    await connect(foreign)
+    await until('the page says why', async () =>
+      ((await page.textContent('#sending')) ?? '').includes('origin_not_allowed'),
+    )
+    await take('refused.png')
+    t.equal(foreign.frames.logs.length, 0)
 
-  await connect(gateway)
-  await page.click('[data-event=cart_opened]')
-  await page.click('[data-event=item_added]')
-  await page.fill('[name=text]', 'The total is wrong.')
-  const file = { name: 'shot.png', mimeType: 'image/png', buffer: images.png }
-  await page.setInputFiles('[name=picture]', file)
-  await page.click('#feedback button')
-  await until('everything is stored', () => gateway.rows('feedback').length === 1)
-  await until('the page knows', async () =>
-    ((await page.textContent('#lines')) ?? '').includes('feedback sent'),
-  )
-  await take('screenshot.png')
-  const events = gateway.rows('logs').map(({ event }) => event)
-  for (const event of ['page_opened', 'cart_opened', 'item_added']) t.ok(events.includes(event))
-  t.match(gateway.rows('feedback'), [{ text: 'The total is wrong.' }])
-  t.equal(gateway.objects.size, 1)
-})
+    await connect(gateway)
+    await page.click('[data-event=cart_opened]')
+    await page.click('[data-event=item_added]')
+    await page.fill('[name=text]', 'The total is wrong.')
+    const file = { name: 'shot.png', mimeType: 'image/png', buffer: images.png }
+    await page.setInputFiles('[name=picture]', file)
+    await page.click('#feedback button')
+    await until('everything is stored', () => gateway.rows('feedback').length === 1)
+    await until('the page knows', async () =>
+      ((await page.textContent('#lines')) ?? '').includes('feedback sent'),
+    )
+    await take('screenshot.png')
+    const events = new Set(gateway.rows('logs').map(({ event }) => event))
+    for (const event of ['page_opened', 'cart_opened', 'item_added']) t.ok(events.has(event))
+    t.match(gateway.rows('feedback'), [{ text: 'The total is wrong.' }])
+    t.equal(gateway.objects.size, 1)
+  },
+)

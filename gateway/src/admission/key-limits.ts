@@ -1,7 +1,14 @@
-import type { ApiKey, KeyLimitName } from '@intake/access'
-import { dayMs, IntakeError, limits, type RecordKind } from '@intake/contract'
+import type { ApiKey } from '@intake/access'
+import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { DeviceLimits } from './device-limits.ts'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
+import {
+  createKeyUsage,
+  type Day,
+  type KeyState,
+  type KeyUsage,
+  type LimitDefaults,
+} from './key-usage.ts'
 
 /** What a request contains. */
 export interface RequestSize {
@@ -41,35 +48,8 @@ export interface KeyLimiter {
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
-export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
-
 /** A key that has used this part of a budget is reported. */
 const nearEnd = 0.8
-/** Longer than a day: the counters of a day are not used after it. */
-const dayWindowMs = dayMs + 3_600_000
-
-interface Minute {
-  requests: FleetCounter
-  events: FleetCounter
-  feedback: FleetCounter
-  attachmentBytes: FleetCounter
-}
-
-interface Day {
-  /** Days since 1970. */
-  number: number
-  events: FleetCounter
-  bytes: FleetCounter
-}
-
-interface KeyState {
-  minute: Minute
-  /** Undefined while the key has no budget. */
-  day: Day | undefined
-  own: ApiKey['limits']
-  max: LimitDefaults
-}
-
 /**
  * Limits requests by their key. A limit of a minute or of a day is never exceeded by what is known of
  * the other gateways (see `startFleetCounters`), except by a single request that is larger than the
@@ -83,31 +63,8 @@ export function createKeyLimiter(options: {
   defaults: LimitDefaults
   wallMs: () => number
 }): KeyLimiter {
-  const { counters, devices, defaults, wallMs } = options
-  const states = new Map<string, KeyState>()
-
-  function stateOf(key: ApiKey): KeyState {
-    let state = states.get(key.id)
-    if (state === undefined) {
-      const minute = openMinute(counters, key.id)
-      state = { minute, day: undefined, own: key.limits, max: { ...defaults, ...key.limits } }
-      states.set(key.id, state)
-    } else if (state.own !== key.limits) {
-      // The keys have been read again.
-      state.own = key.limits
-      state.max = { ...defaults, ...key.limits }
-    }
-    return state
-  }
-
-  /** The counters of this day; undefined if the key has no budget. */
-  function dayOf(key: ApiKey, state: KeyState): Day | undefined {
-    const { eventsPerDay, bytesPerDay } = state.max
-    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return undefined
-    const number = Math.floor(wallMs() / dayMs)
-    if (state.day?.number !== number) state.day = openDay(counters, key.id, number)
-    return state.day
-  }
+  const { devices, wallMs } = options
+  const usage = createKeyUsage(options)
 
   function checkBudgets(state: KeyState, day: Day | undefined, size: Partial<RequestSize>): void {
     if (day === undefined) return
@@ -120,29 +77,28 @@ export function createKeyLimiter(options: {
   }
 
   return {
-    requestsMax: (key) => stateOf(key).max.requestsPerMinute,
+    requestsMax: (key) => usage.of(key).max.requestsPerMinute,
 
     countRequest(apiKeyId) {
-      const state = states.get(apiKeyId)
-      if (state === undefined) throw new Error('the limits of the key have not been looked up')
-      const { requests } = state.minute
-      requests.add(1, state.max.requestsPerMinute)
+      const { minute, max } = usage.known(apiKeyId)
+      const { requests } = minute
+      requests.add(1, max.requestsPerMinute)
       return { requests: requests.total(), msLeft: requests.msLeft() }
     },
 
     requireAllowance(key, kind) {
-      const state = stateOf(key)
+      const state = usage.of(key)
       const { minute, max } = state
       if (kind === 'logs') requireRoom(minute.events, 0, max.eventsPerMinute, 'events')
       else {
         requireRoom(minute.feedback, 0, max.feedbackPerMinute, 'feedback')
         requireRoom(minute.attachmentBytes, 0, max.attachmentBytesPerMinute, 'attachments')
       }
-      checkBudgets(state, dayOf(key, state), { kind })
+      checkBudgets(state, usage.dayOf(key, state), { kind })
     },
 
     take(key, deviceUuid, size) {
-      const state = stateOf(key)
+      const state = usage.of(key)
       const { minute, max } = state
       const { kind, records, attachmentBytes, bytes } = size
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
@@ -153,13 +109,11 @@ export function createKeyLimiter(options: {
       const counter = isLogs ? minute.events : minute.feedback
       const recordsMax = isLogs ? max.eventsPerMinute : max.feedbackPerMinute
       requireRoom(counter, records, recordsMax, isLogs ? 'events' : 'feedback')
-      requireRoom(
-        minute.attachmentBytes,
-        attachmentBytes,
-        max.attachmentBytesPerMinute,
-        'attachments',
-      )
-      const day = dayOf(key, state)
+      if (attachmentBytes > 0) {
+        const bytesMax = max.attachmentBytesPerMinute
+        requireRoom(minute.attachmentBytes, attachmentBytes, bytesMax, 'attachments')
+      }
+      const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
 
       const charge = (sign: 1 | -1): void => {
@@ -175,45 +129,26 @@ export function createKeyLimiter(options: {
       return { giveBack: () => charge(-1) }
     },
 
-    budgetsNearEnd(keys) {
-      const reasons: string[] = []
-      for (const key of keys) {
-        const state = stateOf(key)
-        const day = dayOf(key, state)
-        if (day === undefined) continue
-        const used = { events: day.events.total(), bytes: day.bytes.total() }
-        const max = { events: state.max.eventsPerDay, bytes: state.max.bytesPerDay }
-        for (const name of ['events', 'bytes'] as const) {
-          if (used[name] < nearEnd * max[name]) continue
-          const percent = Math.floor((100 * used[name]) / max[name])
-          reasons.push(`${key.id} has used ${percent} % of its ${name} for this day`)
-        }
-      }
-      return reasons
-    },
+    budgetsNearEnd: (keys) => [...keys].flatMap((key) => describeBudgets(key, usage)),
   }
 }
 
-function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
-  const open = (name: string) => counters.open(name, limits.rateWindowMs)
-  return {
-    // Earlier gateways count requests under this name, too.
-    requests: open(id),
-    events: open(`${id}:events`),
-    feedback: open(`${id}:feedback`),
-    attachmentBytes: open(`${id}:attachment-bytes`),
-  }
-}
-
-/** Budgets are followed: a gateway that has counted nothing yet must know that one is spent. */
-function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
-  const date = new Date(number * dayMs).toISOString().slice(0, 10)
-  const open = (name: string) => {
-    const counter = counters.open(`${id}:${date}:${name}`, dayWindowMs)
-    counter.follow()
-    return counter
-  }
-  return { number, events: open('events'), bytes: open('bytes') }
+/** The budgets of a key that are nearly used up, in words. */
+function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
+  const state = usage.of(key)
+  const day = usage.dayOf(key, state)
+  if (day === undefined) return []
+  const { eventsPerDay, bytesPerDay } = state.max
+  const budgets = [
+    { name: 'events', used: day.events.total(), max: eventsPerDay },
+    { name: 'bytes', used: day.bytes.total(), max: bytesPerDay },
+  ]
+  return budgets
+    .filter(({ used, max }) => used >= nearEnd * max)
+    .map(({ name, used, max }) => {
+      const percent = Math.floor((100 * used) / max)
+      return `${key.id} has used ${percent} % of its ${name} for this day`
+    })
 }
 
 function hasRoom(counter: FleetCounter, amount: number, max: number): boolean {

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createApiCors } from '../../src/admission/cors.ts'
 import { createAddressLimit } from '../../src/admission/limit-addresses.ts'
-import { fastClock, json, open, post, received } from '../raw-client.ts'
+import { fastClock, json, open, post as headOf, received } from '../raw-client.ts'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
 interface Answer {
@@ -121,17 +121,17 @@ t.test(
     t.teardown(() => server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const send = (address: string) =>
+    const ask = (address: string) =>
       fetch(`http://127.0.0.1:${port}/api/log`, {
         method: 'OPTIONS',
         headers: { 'x-address': address },
       })
-    for (const _ of [1, 2, 3]) t.equal((await send('one')).status, 204)
-    const refused = await send('one')
+    for (const _ of [1, 2, 3]) t.equal((await ask('one')).status, 204)
+    const refused = await ask('one')
     t.equal(refused.status, 429)
     t.equal(refused.headers.get('connection'), 'close')
     t.equal(refused.headers.get('retry-after'), '60')
-    t.equal((await send('another')).status, 204)
+    t.equal((await ask('another')).status, 204)
     t.same(results, ['answered', 'answered', 'answered', 'limited', 'answered'])
   },
 )
@@ -178,19 +178,19 @@ t.test('a page can read every response of the interface', async (t) => {
 t.test('a page can read what the edge and the parser refuse', async (t) => {
   const gateway = await startGateway(t, { env: on, clock: fastClock() })
   const cases: [what: string, request: string, status: number][] = [
-    ['a slow body', post(url, [json, 'content-length: 100000']), 408],
+    ['a slow body', headOf(url, [json, 'content-length: 100000']), 408],
     ['a broken head', 'POST /api/log HTTP/1.1\r\nbroken\r\n\r\n', 400],
     ['a head that is too large', `POST /api/log HTTP/1.1\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
     [
       'too many fields',
-      post(
+      headOf(
         url,
         Array.from({ length: 101 }, () => 'a: 1'),
       ),
       431,
     ],
-    ['two keys', post(url, ['x-api-key: b']), 400],
-    ['an expectation', post(url, ['expect: miracles']), 417],
+    ['two keys', headOf(url, ['x-api-key: b']), 400],
+    ['an expectation', headOf(url, ['expect: miracles']), 417],
   ]
   for (const [what, request, status] of cases) {
     const socket = await open(t, gateway)

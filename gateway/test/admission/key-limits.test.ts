@@ -67,6 +67,8 @@ t.test('429: feedback and bytes of attachments have limits of their own', async 
   t.equal((await sendForm(pictures.gateway, [...picture, file(images.png)])).status, 429)
   t.equal((await sendForm(pictures.gateway, picture)).status, 201)
   t.equal(pictures.gateway.objects.size, 2, 'a refused picture is not stored')
+  const log = await post(pictures.gateway, '/api/log', logBody())
+  t.equal(log.statusCode, 201, 'log events have no attachments')
 })
 
 t.test('429: a budget is spent until midnight UTC', async (t) => {
@@ -103,27 +105,30 @@ t.test('what is refused later uses nothing up', async (t) => {
   t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
 })
 
-t.test('429: a device that sends 1,000 times its share takes nothing from the others', async (t) => {
-  const share = 5
-  const { gateway } = await start(t, {
-    deviceEventsPerMinute: share,
-    requestsPerMinute: 200,
-    eventsPerMinute: 200,
-  })
-  const send = async (number: number) =>
-    (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
-  let accepted = 0
-  let others = 0
-  for (let sent = 0; sent < 1_000 * share; sent++) {
-    if ((await send(0)) === 201) accepted++
-    if (sent % 50 === 0 && (await send(sent + 1)) !== 201) others++
-  }
-  t.equal(accepted, share)
-  t.equal(others, 0, 'no other device is refused')
-  const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
-  t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
-  t.ok(Number(refused.headers['retry-after']) > 0)
-})
+t.test(
+  '429: a device that sends 1,000 times its share takes nothing from the others',
+  async (t) => {
+    const share = 5
+    const { gateway } = await start(t, {
+      deviceEventsPerMinute: share,
+      requestsPerMinute: 200,
+      eventsPerMinute: 200,
+    })
+    const send = async (number: number) =>
+      (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
+    let accepted = 0
+    let others = 0
+    for (let sent = 0; sent < 1_000 * share; sent++) {
+      if ((await send(0)) === 201) accepted++
+      if (sent % 50 === 0 && (await send(sent + 1)) !== 201) others++
+    }
+    t.equal(accepted, share)
+    t.equal(others, 0, 'no other device is refused')
+    const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
+    t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
+    t.ok(Number(refused.headers['retry-after']) > 0)
+  },
+)
 
 t.test('403: a suspended key refuses before the body, and stores nothing', async (t) => {
   const key = { suspendedAt: '2026-11-26T00:00:00.000Z' }
@@ -145,20 +150,23 @@ t.test('403: a prefix is for the applications below it', async (t) => {
   }
 })
 
-t.test('429: an address gets so many 401, and valid keys from there are not affected', async (t) => {
-  const gateway = await startGateway(t, { env: { TRUST_PROXY: '1' } })
-  const send = (key: string, address: string) =>
-    post(gateway, '/api/log', logBody(), { 'x-api-key': key, 'x-forwarded-for': address })
-  const valid = headers['x-api-key']
-  let refused = 0
-  let last = await send('wrong', '2001:db8::1')
-  while (last.statusCode === 401) {
-    refused++
-    last = await send('wrong', `2001:db8::${(refused % 65_000).toString(16)}`)
-  }
-  t.equal(refused, 6_000, 'addresses of one /64 count as one')
-  t.match(last.json(), { status: 429, code: 'rate_limited' })
-  t.ok(Number(last.headers['retry-after']) > 0)
-  t.equal((await send(valid, '2001:db8::1')).statusCode, 201)
-  t.equal((await send('wrong', '2001:db8:0:1::1')).statusCode, 401)
-})
+t.test(
+  '429: an address gets so many 401, and valid keys from there are not affected',
+  async (t) => {
+    const gateway = await startGateway(t, { env: { TRUST_PROXY: '1' } })
+    const send = (key: string, address: string) =>
+      post(gateway, '/api/log', logBody(), { 'x-api-key': key, 'x-forwarded-for': address })
+    const valid = headers['x-api-key']
+    let refused = 0
+    let last = await send('wrong', '2001:db8::1')
+    while (last.statusCode === 401) {
+      refused++
+      last = await send('wrong', `2001:db8::${(refused % 65_000).toString(16)}`)
+    }
+    t.equal(refused, 6_000, 'addresses of one /64 count as one')
+    t.match(last.json(), { status: 429, code: 'rate_limited' })
+    t.ok(Number(last.headers['retry-after']) > 0)
+    t.equal((await send(valid, '2001:db8::1')).statusCode, 201)
+    t.equal((await send('wrong', '2001:db8:0:1::1')).statusCode, 401)
+  },
+)

@@ -4,7 +4,8 @@ import { createDeviceLimits } from '../../src/admission/device-limits.ts'
 import { createWindowSketch } from '../../src/admission/window-sketch.ts'
 
 const windowMs = 60_000
-const device = (number: number) => `6f9619ff-8b86-4d01-b42d-${number.toString(16).padStart(12, '0')}`
+const device = (number: number) =>
+  `6f9619ff-8b86-4d01-b42d-${number.toString(16).padStart(12, '0')}`
 const mebibyte = 1024 * 1024
 
 t.test('a sender has its share in each window, whatever the case of its letters', async (t) => {
@@ -31,7 +32,7 @@ t.test('a million devices of a key, and one at 1,000 times its share', async (t)
   const take = (number: number) =>
     limits.take({ account: 'key_0123456789ab', member: device(number) }, size, share)
   const broken = 7_777_777
-  const perOther = share * 1_000 / size.records / 1_000_000
+  const perOther = (share * 1_000) / size.records / 1_000_000
   let accepted = 0
   let debt = 0
   let refusedOthers = 0

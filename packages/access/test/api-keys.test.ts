@@ -218,23 +218,26 @@ t.test('a key that an earlier version has stored works as before', async (t) => 
   t.match(await store.create({ name: 'again', secret }), { created: false, key: { id: key.id } })
 })
 
-t.test('to earlier gateways a suspended key looks revoked, and no longer when resumed', async (t) => {
-  const { key } = await store.create({ name: 'leaked' })
-  const field = await fieldOf(key.id)
-  const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
-  t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
-  t.type((await stored()).revokedAt, 'string')
-  const { suspendedAt } = (await store.load()).keys.get(field)!
-  t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
-  await store.set(key.id, { name: 'renamed' })
-  t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
-  await store.setState(key.id, 'active')
-  t.equal((await stored()).revokedAt, null)
-  await store.setState(key.id, 'suspended')
-  await store.setState(key.id, 'revoked')
-  t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })
-  t.equal(await store.setState(key.id, 'active'), undefined, 'for good')
-})
+t.test(
+  'to earlier gateways a suspended key looks revoked, and no longer when resumed',
+  async (t) => {
+    const { key } = await store.create({ name: 'leaked' })
+    const field = await fieldOf(key.id)
+    const stored = async () => JSON.parse((await redis.hget(redisKey, field))!)
+    t.match(await store.setState(key.id, 'suspended'), { suspendedAt: String, revokedAt: null })
+    t.type((await stored()).revokedAt, 'string')
+    const { suspendedAt } = (await store.load()).keys.get(field)!
+    t.match(await store.setState(key.id, 'suspended'), { suspendedAt }, 'since the first time')
+    await store.set(key.id, { name: 'renamed' })
+    t.match((await store.load()).keys.get(field), { name: 'renamed', suspendedAt, revokedAt: null })
+    await store.setState(key.id, 'active')
+    t.equal((await stored()).revokedAt, null)
+    await store.setState(key.id, 'suspended')
+    await store.setState(key.id, 'revoked')
+    t.match((await store.load()).keys.get(field), { suspendedAt: null, revokedAt: String })
+    t.equal(await store.setState(key.id, 'active'), undefined, 'for good')
+  },
+)
 
 t.test('a directory finds a suspended key, so that its senders learn what it is', async (t) => {
   const directory = watchApiKeys({

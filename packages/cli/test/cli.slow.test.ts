@@ -139,10 +139,18 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
     return JSON.parse(stdout)
   }
   const created = await json(
-    ...['create', '--name', 'web', '--bundle', 'com.example.*', '--origin', 'https://app.example'],
-    ...['--requests-per-minute', '1', '--events-per-minute', '2', '--events-per-day', '3'],
-    ...['--bytes-per-day', '4', '--attachment-bytes-per-minute', '5'],
-    ...['--feedback-per-minute', '6', '--device-events-per-minute', '7', '--expires', '2099-01-01'],
+    'create',
+    '--name=web',
+    '--bundle=com.example.*',
+    '--origin=https://app.example',
+    '--requests-per-minute=1',
+    '--events-per-minute=2',
+    '--events-per-day=3',
+    '--bytes-per-day=4',
+    '--attachment-bytes-per-minute=5',
+    '--feedback-per-minute=6',
+    '--device-events-per-minute=7',
+    '--expires=2099-01-01',
   )
   const limits = {
     requestsPerMinute: 1,

@@ -18,5 +18,7 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
  */
 export function normaliseBundle(entry: string): string {
   if (/^[^*]+(\.\*)?$/.test(entry)) return entry.toWellFormed()
-  throw new RangeError(`${JSON.stringify(entry)} is no bundle identifier; * may only follow the last dot`)
+  throw new RangeError(
+    `${JSON.stringify(entry)} is no bundle identifier; * may only follow the last dot`,
+  )
 }

@@ -14,4 +14,5 @@ export const keyLimitNames = [
 export type KeyLimitName = (typeof keyLimitNames)[number]
 
 /** Whether a value is a valid limit: a whole number from 1. */
-export const isLimit = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+export const isLimit = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) > 0

@@ -152,9 +152,7 @@ function addRules(command: Command): Command {
   return command.option('--json', 'print the key as JSON')
 }
 
-async function create(
-  options: RuleOptions & { name: string; fromEnv?: string },
-): Promise<void> {
+async function create(options: RuleOptions & { name: string; fromEnv?: string }): Promise<void> {
   const name = checkName(options.name)
   const secret = options.fromEnv === undefined ? undefined : requireSecret(options.fromEnv)
   await changeKeys(async (store) => {

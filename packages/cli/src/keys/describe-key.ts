@@ -30,5 +30,4 @@ function describeState(key: ApiKey): string {
 }
 
 /** `eventsPerDay` in words. */
-const wordsOf = (name: string) =>
-  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+const wordsOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -1,0 +1,104 @@
+import type { ApiKey, KeyLimitName } from '@intake/access'
+import { dayMs, limits } from '@intake/contract'
+import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
+
+export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
+
+/** Longer than a day: the counters of a day are not used after it. */
+const dayWindowMs = dayMs + 3_600_000
+
+interface Minute {
+  requests: FleetCounter
+  events: FleetCounter
+  feedback: FleetCounter
+  attachmentBytes: FleetCounter
+}
+
+export interface Day {
+  /** Days since 1970. */
+  number: number
+  events: FleetCounter
+  bytes: FleetCounter
+}
+
+export interface KeyState {
+  minute: Minute
+  /** Undefined while the key has no budget. */
+  day: Day | undefined
+  own: ApiKey['limits']
+  max: LimitDefaults
+}
+
+/** What each key has used, and its limits. */
+export interface KeyUsage {
+  of(key: ApiKey): KeyState
+  /** The state of a key that `of` was called for. */
+  known(apiKeyId: string): KeyState
+  /** The counters of this day; undefined if the key has no budget. */
+  dayOf(key: ApiKey, state: KeyState): Day | undefined
+}
+
+/**
+ * @param options.defaults the limits of keys that have none of their own
+ * @param options.wallMs the gateway's clock, in milliseconds since 1970
+ */
+export function createKeyUsage(options: {
+  counters: Pick<FleetCounters, 'open'>
+  defaults: LimitDefaults
+  wallMs: () => number
+}): KeyUsage {
+  const { counters, defaults, wallMs } = options
+  const states = new Map<string, KeyState>()
+
+  function of(key: ApiKey): KeyState {
+    let state = states.get(key.id)
+    if (state === undefined) {
+      const minute = openMinute(counters, key.id)
+      state = { minute, day: undefined, own: key.limits, max: { ...defaults, ...key.limits } }
+      states.set(key.id, state)
+    } else if (state.own !== key.limits) {
+      // The keys have been read again.
+      state.own = key.limits
+      state.max = { ...defaults, ...key.limits }
+    }
+    return state
+  }
+
+  function dayOf(key: ApiKey, state: KeyState): Day | undefined {
+    const { eventsPerDay, bytesPerDay } = state.max
+    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return undefined
+    const number = Math.floor(wallMs() / dayMs)
+    if (state.day?.number !== number) state.day = openDay(counters, key.id, number)
+    return state.day
+  }
+
+  function known(apiKeyId: string): KeyState {
+    const state = states.get(apiKeyId)
+    if (state === undefined) throw new Error('the limits of the key have not been looked up')
+    return state
+  }
+
+  return { of, known, dayOf }
+}
+
+function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
+  const open = (name: string) => counters.open(name, limits.rateWindowMs)
+  return {
+    // Earlier gateways count requests under this name, too.
+    requests: open(id),
+    events: open(`${id}:events`),
+    feedback: open(`${id}:feedback`),
+    attachmentBytes: open(`${id}:attachment-bytes`),
+  }
+}
+
+/** Budgets are followed: a gateway that has counted nothing yet must know that one is spent. */
+function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
+  const date = new Date(number * dayMs).toISOString().slice(0, 10)
+  const open = (name: string) => {
+    const counter = counters.open(`${id}:${date}:${name}`, dayWindowMs)
+    counter.follow()
+    return counter
+  }
+  return { number, events: open('events'), bytes: open('bytes') }
+}
