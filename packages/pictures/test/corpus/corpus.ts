@@ -238,7 +238,10 @@ async function heifs(): Promise<Sample[]> {
   const unknown = box('uuid', Buffer.from(planted))
   const motion = box('mpvd', film())
   // Without an index, which libheif would read instead of the picture.
-  const another = Buffer.concat([box('ftyp', Buffer.from('mp42')), box('mdat', Buffer.from(planted))])
+  const another = Buffer.concat([
+    box('ftyp', Buffer.from('mp42')),
+    box('mdat', Buffer.from(planted)),
+  ])
   const files: [name: string, type: string, bytes: Buffer][] = [
     ['Exif, XMP and a link', 'image/avif', heifWith(avif, { brand: 'avif', items })],
     [
@@ -247,7 +250,11 @@ async function heifs(): Promise<Sample[]> {
       heifWith(lossless, { brand: 'avif', items, atTop: [unknown] }),
     ],
     ['a motion photo', 'image/avif', heifWith(avif, { brand: 'avif', items, behind: motion })],
-    ['another file behind it', 'image/avif', heifWith(avif, { brand: 'avif', items, behind: another })],
+    [
+      'another file behind it',
+      'image/avif',
+      heifWith(avif, { brand: 'avif', items, behind: another }),
+    ],
     [
       'of libvips',
       'image/avif',
