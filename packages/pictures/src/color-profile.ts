@@ -1,4 +1,4 @@
-import { Edit } from './edit.ts'
+import type { Edit } from './edit.ts'
 import { hasText, Reader } from './reader.ts'
 
 /**

@@ -42,8 +42,9 @@ export function fourLetters(letters: string): number {
   return Buffer.from(letters, 'latin1').readUInt32BE()
 }
 
-export function setOfFourLetters(...names: string[]): ReadonlySet<number> {
-  return new Set(names.map(fourLetters))
+/** @param names separated by commas, because a name may end with a blank */
+export function setOfFourLetters(names: string): ReadonlySet<number> {
+  return new Set(names.split(',').map(fourLetters))
 }
 
 /** Whether `text`, in Latin-1, is at `at`. */

@@ -18,20 +18,18 @@ const types = {
   jpeg: fourLetters('jpeg'),
 }
 /** `prof` and `rICC`: an ICC profile; other colours are a few numbers. */
-const profiles = setOfFourLetters('prof', 'rICC')
+const profiles = setOfFourLetters('prof,rICC')
 /** Boxes that say how items belong together. */
-const relations = setOfFourLetters('pitm', 'iref', 'dinf', 'grpl')
+const relations = setOfFourLetters('pitm,iref,dinf,grpl')
 /** Items that are images, or say how images are put together. */
 const images = setOfFourLetters(
-  ...['hvc1', 'hev1', 'lhv1', 'av01', 'avc1', 'vvc1', 'evc1', 'j2k1', 'jpeg', 'unci', 'mski'],
-  ...['grid', 'iden', 'iovl', 'tmap'],
+  'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
 /** Properties that draw. Others are texts (`udes`), or where the camera stood (`cmex`). */
 const drawing = setOfFourLetters(
-  ...['ispe', 'pixi', 'colr', 'pasp', 'clap', 'irot', 'imir', 'iscl', 'rloc', 'auxC', 'lsel'],
-  ...['hvcC', 'lhvC', 'av1C', 'avcC', 'vvcC', 'evcC', 'j2kH', 'jpgC', 'uncC', 'cmpd', 'cmpC'],
-  ...['icef', 'oinf', 'tols', 'a1op', 'a1lx', 'clli', 'mdcv', 'cclv', 'amve', 'reve', 'ndwt'],
-  ...['mskC', 'crtt', 'prdi', 'cicp', 'free', 'skip'],
+  'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
+    'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
+    'ndwt,mskC,crtt,prdi,cicp,free,skip',
 )
 
 /** Where the data of an item is. */

@@ -17,13 +17,13 @@ const types = {
   largeChunks: fourLetters('co64'),
 }
 /** Boxes that contain those below, and those that draw. */
-const containers = setOfFourLetters('trak', 'mdia', 'minf', 'stbl', 'edts', 'dinf')
+const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
-  ...['mvhd', 'tkhd', 'tref', 'elst', 'mdhd', 'hdlr', 'vmhd', 'nmhd', 'dref', 'stsd', 'stts'],
-  ...['ctts', 'cslg', 'stss', 'stsc', 'stsz', 'stco', 'co64', 'sdtp', 'sgpd', 'sbgp', 'subs'],
+  'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
+    'stco,co64,sdtp,sgpd,sbgp,subs',
 )
 /** Tracks of pictures; others are sound, texts and metadata with a time. */
-const pictures = setOfFourLetters('pict', 'vide', 'auxv')
+const pictures = setOfFourLetters('pict,vide,auxv')
 
 /** Keeps the tracks of an image sequence that are pictures, and their samples; returns their number. */
 export function keepTracks(walk: HeifWalk, movie: Box): number {

@@ -17,8 +17,8 @@ const chunks = {
 }
 /** The chunks that draw. */
 const kept = setOfFourLetters(
-  ...['IHDR', 'CgBI', 'PLTE', 'IDAT', 'IEND', 'tRNS', 'sRGB', 'gAMA', 'cHRM', 'pHYs', 'sBIT'],
-  ...['bKGD', 'cICP', 'mDCV', 'mDCv', 'cLLI', 'cLLi', 'acTL', 'fcTL', 'fdAT'],
+  'IHDR,CgBI,PLTE,IDAT,IEND,tRNS,sRGB,gAMA,cHRM,pHYs,sBIT,bKGD,cICP,mDCV,mDCv,cLLI,' +
+    'cLLi,acTL,fcTL,fdAT',
 )
 const animationData = fourLetters('fdAT')
 /** The length, the type and, behind the content, the checksum. */

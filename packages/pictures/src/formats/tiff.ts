@@ -51,8 +51,9 @@ const isKept: ReadonlySet<number> = new Set(
   }),
 )
 /** Bytes of one value, by type. */
+// prettier-ignore
 const typeBytes: readonly (number | undefined)[] = [
-  ...[undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8],
+  undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
 /** Kinds of compression in which each strip is a JPEG. */
 const jpegCompressions = new Set([6, 7, 34892])

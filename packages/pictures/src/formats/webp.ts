@@ -14,9 +14,9 @@ const chunks = {
   profile: fourLetters('ICCP'),
   exif: fourLetters('EXIF'),
 }
-const pixels = setOfFourLetters('VP8 ', 'VP8L', 'ALPH', 'ANMF')
-const kept = setOfFourLetters('VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP')
-const inFrame = setOfFourLetters('VP8 ', 'VP8L', 'ALPH')
+const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
+const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
+const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
 const flags = { exif: 0x08, xmp: 0x04 }
 /** What an animation says about a frame, before the chunks in it. */
 const frameHeaderBytes = 16

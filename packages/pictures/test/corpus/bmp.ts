@@ -7,7 +7,8 @@ export function bmp(options: {
   gap?: Buffer
   behind?: Buffer
   profile?: Buffer
-  kind?: 'MBED' | 'LINK'
+  /** The letters of `MBED` (embedded) or `LINK` in the order in which they are in the file. */
+  kind?: 'DEBM' | 'KNIL'
 }): Buffer {
   const { width, height, data, profile } = options
   const { gap = Buffer.alloc(0), behind = Buffer.alloc(0), kind } = options
@@ -32,7 +33,7 @@ export function bmp(options: {
   header.writeUInt16LE(1, 26)
   header.writeUInt16LE(24, 28)
   header.writeUInt32LE(pixels.length, 34)
-  header.write(kind === undefined ? 'BGRs' : [...kind].toReversed().join(''), 70)
+  header.write(kind ?? 'BGRs', 70)
   if (profile !== undefined) {
     header.writeUInt32LE(size - profile.length - 14, 126)
     header.writeUInt32LE(profile.length, 130)

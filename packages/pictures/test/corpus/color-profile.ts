@@ -14,7 +14,11 @@ const curve = Buffer.concat([Buffer.from('curv\0\0\0\0'), number(1), Buffer.from
 const text = (value: string) =>
   Buffer.concat([
     Buffer.from('mluc\0\0\0\0'),
-    ...[number(1), number(12), Buffer.from('enUS'), number(value.length * 2), number(28)],
+    number(1),
+    number(12),
+    Buffer.from('enUS'),
+    number(value.length * 2),
+    number(28),
     Buffer.from(value, 'utf16le').swap16(),
   ])
 

@@ -151,7 +151,10 @@ async function pngs(): Promise<Sample[]> {
     ['cut off', pngWith(rgb, { early: [text] }).subarray(0, -300)],
   ]
   return files.map(([name, bytes, orientation]) => ({
-    ...{ name, type: 'image/png', bytes, ...size },
+    name,
+    type: 'image/png',
+    bytes,
+    ...size,
     ...(orientation !== undefined && { orientation }),
   }))
 }
@@ -193,7 +196,10 @@ async function webps(): Promise<Sample[]> {
     ['bytes behind it', Buffer.concat([lossy, Buffer.from(planted)])],
   ]
   return files.map(([name, bytes, orientation]) => ({
-    ...{ name, type: 'image/webp', bytes, ...size },
+    name,
+    type: 'image/webp',
+    bytes,
+    ...size,
     ...(orientation !== undefined && { orientation }),
   }))
 }
@@ -270,7 +276,10 @@ async function heifs(): Promise<Sample[]> {
   ]
   // HEVC has blocks of 16 pixels; a property cuts off the lowest.
   return files.map(([name, type, bytes]) => ({
-    ...{ name, type, bytes, width },
+    name,
+    type,
+    bytes,
+    width,
     height: type === 'image/heic' ? 64 : height,
   }))
 }
@@ -278,8 +287,14 @@ async function heifs(): Promise<Sample[]> {
 /** The tags that a plain TIFF of `rows` rows of RGB needs. */
 function rgbEntries(strips: Buffer[], rowsPerStrip: number): Entry[] {
   return [
-    ...[short(256, width), short(257, height), short(258, 8, 8, 8), short(259, 1), short(262, 2)],
-    ...[blocks(273, ...strips), short(277, 3), short(278, rowsPerStrip)],
+    short(256, width),
+    short(257, height),
+    short(258, 8, 8, 8),
+    short(259, 1),
+    short(262, 2),
+    blocks(273, ...strips),
+    short(277, 3),
+    short(278, rowsPerStrip),
     long(279, ...strips.map(({ length }) => length)),
   ]
 }
@@ -293,9 +308,17 @@ async function tiffs(): Promise<Sample[]> {
   const jpeg = await image().jpeg({ chromaSubsampling: '4:4:4' }).toBuffer()
   const inJpeg = jpegWith(jpeg, [exifSegment({}), comment])
   const asJpeg: Entry[] = [
-    ...[short(256, width), short(257, height), short(258, 8, 8, 8), short(259, 7), short(262, 6)],
-    ...[blocks(273, inJpeg), short(277, 3), short(278, height), long(279, inJpeg.length)],
-    ...[short(530, 1, 1), ...tiffMetadata],
+    short(256, width),
+    short(257, height),
+    short(258, 8, 8, 8),
+    short(259, 7),
+    short(262, 6),
+    blocks(273, inJpeg),
+    short(277, 3),
+    short(278, height),
+    long(279, inJpeg.length),
+    short(530, 1, 1),
+    ...tiffMetadata,
   ]
   const parts = [...rgbEntries(strips, 16), directory(330, entries)]
   const files: [name: string, bytes: Buffer][] = [
@@ -328,14 +351,17 @@ function bmps(): Sample[] {
       'a gap and bytes behind it',
       bmp({ ...size, data, gap: Buffer.from(planted), behind: Buffer.from(planted) }),
     ],
-    ['a profile', bmp({ ...size, data, profile: colorProfile(), kind: 'MBED' })],
-    ['the name of a profile', bmp({ ...size, data, profile: Buffer.from(planted), kind: 'LINK' })],
+    ['a profile', bmp({ ...size, data, profile: colorProfile(), kind: 'DEBM' })],
+    ['the name of a profile', bmp({ ...size, data, profile: Buffer.from(planted), kind: 'KNIL' })],
   ]
   return files.map(([name, bytes]) => ({ name, type: 'image/bmp', bytes, ...size }))
 }
 
 /** Pictures in every accepted format with everything in them that nobody may see. */
 export async function createCorpus(): Promise<Sample[]> {
-  const all = await Promise.all([jpegs(), pngs(), webps(), gifs(), heifs(), tiffs(), bmps()])
-  return all.flat().map((sample) => ({ ...sample, name: `${sample.type}: ${sample.name}` }))
+  const all = await Promise.all([jpegs(), pngs(), webps(), gifs(), heifs(), tiffs()])
+  return [...all.flat(), ...bmps()].map((sample) => ({
+    ...sample,
+    name: `${sample.type}: ${sample.name}`,
+  }))
 }
