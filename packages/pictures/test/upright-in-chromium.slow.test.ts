@@ -10,6 +10,19 @@ import { jpegWith, segment } from './corpus/containers.ts'
 import { createCorpus } from './corpus/corpus.ts'
 import { exifBlock } from './corpus/tiff-writer.ts'
 
+declare const window: {
+  createImageBitmap(blob: object): Promise<{ width: number; height: number }>
+  OffscreenCanvas: new (
+    width: number,
+    height: number,
+  ) => {
+    getContext(kind: '2d'): {
+      drawImage(image: object, x: number, y: number): void
+      getImageData(x: number, y: number, width: number, height: number): { data: Uint8Array }
+    }
+  }
+}
+
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
 
@@ -43,17 +56,11 @@ async function shownIn(
   path: string,
 ): Promise<{ width: number; height: number; data: string } | undefined> {
   return page.evaluate(async (url) => {
-    const image = new Image()
-    image.src = url
-    try {
-      await image.decode()
-    } catch {
-      return undefined
-    }
-    const canvas = document.createElement('canvas')
-    const [width, height] = [image.naturalWidth, image.naturalHeight]
-    Object.assign(canvas, { width, height })
-    const context = canvas.getContext('2d')!
+    const response = await fetch(url)
+    const image = await window.createImageBitmap(await response.blob()).catch(() => undefined)
+    if (image === undefined) return undefined
+    const { width, height } = image
+    const context = new window.OffscreenCanvas(width, height).getContext('2d')
     context.drawImage(image, 0, 0)
     const { data } = context.getImageData(0, 0, width, height)
     return { width, height, data: data.join() }

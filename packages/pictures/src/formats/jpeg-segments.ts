@@ -73,15 +73,30 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
   return at
 }
 
+/** The bytes that can be read one by one in the time of two native searches. */
+const sparseBytes = 64
+/** The bytes after which this is first judged. */
+const firstBytes = 4_096
+
+const endsScan = (marker: number) => marker >= 0xc0 && marker !== 0xff && !isRestart(marker)
+
 /**
  * Where the data of a scan ends: at the next marker that may follow one. A marker that the standard
  * reserves can only be a damage, and remains a part of the data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
-  for (let at = from; at + 1 < end; at++) {
-    if (bytes[at] !== 0xff) continue
-    const marker = bytes[at + 1] as number
-    if (marker >= 0xc0 && marker !== 0xff && !isRestart(marker)) return at
+  // A search must not go on behind the end: a file may have many JPEGs in it.
+  const upToEnd = bytes.subarray(0, end)
+  let at = from
+  // Searching natively is several times as fast, unless there is much to find.
+  for (let found = 0; found * sparseBytes <= at - from + firstBytes; found++) {
+    at = upToEnd.indexOf(0xff, at)
+    if (at === -1 || at + 1 >= end) return end
+    if (endsScan(bytes[at + 1] as number)) return at
+    at++
+  }
+  for (; at + 1 < end; at++) {
+    if (bytes[at] === 0xff && endsScan(bytes[at + 1] as number)) return at
   }
   return end
 }

@@ -1,4 +1,4 @@
-import sharp from 'sharp'
+import sharp, { type CreateRaw, type Sharp } from 'sharp'
 import {
   animatedPng,
   chunk,
@@ -40,7 +40,7 @@ const height = 48
 const size = { width, height }
 
 /** Colours that differ at every corner, with noise, so that nothing is lost unseen. */
-function noise(channels: 1 | 3 | 4, frames = 1): { data: Buffer; raw: sharp.CreateRaw } {
+function noise(channels: 1 | 3 | 4, frames = 1): { data: Buffer; raw: CreateRaw } {
   const rows = height * frames
   const data = Buffer.alloc(width * rows * channels)
   let state = 1
@@ -54,7 +54,7 @@ function noise(channels: 1 | 3 | 4, frames = 1): { data: Buffer; raw: sharp.Crea
   return { data, raw: { width, height: rows, channels, ...(frames > 1 && { pageHeight: height }) } }
 }
 
-function image(channels: 1 | 3 | 4 = 3, frames = 1): sharp.Sharp {
+function image(channels: 1 | 3 | 4 = 3, frames = 1): Sharp {
   const { data, raw } = noise(channels, frames)
   return sharp(data, { raw })
 }
