@@ -86,7 +86,7 @@ function batchRequests(
   })
 }
 
-/** A form with PNG images: a signature followed by noise, like compressed pixels. */
+/** A form with PNG images whose pixels are noise, as compressed pixels are. */
 function feedbackRequest(
   { images, imageBytes }: { images: number; imageBytes: number },
   { apiKey, index }: { apiKey: string; index: number },
@@ -114,11 +114,13 @@ function feedbackRequest(
   return request({ path: '/api/feedback', apiKey, body, contentType })
 }
 
-/** Signature, header, and the beginning of the pixels. */
+/** Signature, header, and the beginning of the chunk of pixels, without its length. */
 const pngHead = Buffer.from(
   '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b0004000049444154',
   'hex',
 )
+
+const pngEnd = Buffer.from('0000000049454e44ae426082', 'hex')
 
 function png(bytes: number, salt: number): Buffer {
   const image = Buffer.alloc(bytes)
@@ -127,5 +129,8 @@ function png(bytes: number, salt: number): Buffer {
     image.writeInt32LE(state | 0, at)
   }
   pngHead.copy(image)
+  const chunkAt = pngHead.length - 8
+  image.writeUInt32BE(bytes - chunkAt - 12 - pngEnd.length, chunkAt)
+  pngEnd.copy(image, bytes - pngEnd.length)
   return image
 }

@@ -287,7 +287,11 @@ async function registerOperations(
       idempotency,
       store: ports.attachments,
       turns,
-      attachmentBytesMax,
+      attachments: {
+        bytesMax: attachmentBytesMax,
+        pixelsMax: config.ATTACHMENT_PIXELS_MAX,
+        keepsMetadata: config.KEEP_METADATA,
+      },
       enqueueTimeoutMs,
       clock,
     }),

@@ -116,7 +116,7 @@ export function createGateway(options: {
       idempotency,
       store: createAttachments({ world, process, objects }),
       turns: undefined as never,
-      attachmentBytesMax: 1,
+      attachments: { bytesMax: 1, pixelsMax: 1, keepsMetadata: false },
       enqueueTimeoutMs,
       clock,
     })
@@ -165,7 +165,7 @@ export function createGateway(options: {
       return (await life.accept(life.log, read)).identified.id
     }
     const body = Buffer.from(content)
-    const image = { body, contentType: 'image/png', extension: 'png', sha256: '0' }
+    const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }
     const feedback: Feedback = {
       payload: { ...sender, feedback: { text: content, ...own } },
       payloadBytes: 0,

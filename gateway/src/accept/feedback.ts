@@ -9,7 +9,7 @@ import type { Turns } from '../admission/fairness/turns.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
-import type { Image, Upload } from '../form/upload.ts'
+import type { AttachmentRules, Image, Upload } from '../form/upload.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { fingerprintOf } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
@@ -51,7 +51,7 @@ export function createFeedbackSteps(options: {
   idempotency: IdempotencyStore
   store: Pick<ObjectStore, 'put' | 'remove'>
   turns: Turns
-  attachmentBytesMax: number
+  attachments: AttachmentRules
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }): FeedbackSteps {
@@ -109,7 +109,7 @@ export function createFeedbackSteps(options: {
 
 async function readFeedback(
   request: FastifyRequest,
-  { turns, attachmentBytesMax }: { turns: Turns; attachmentBytesMax: number },
+  { turns, attachments }: { turns: Turns; attachments: AttachmentRules },
 ): Promise<Feedback> {
   const lenient = isLenient(request)
   let invalidEmail: InvalidEmail | undefined
@@ -120,9 +120,9 @@ async function readFeedback(
       return validatePayload(sent, root)
     },
     turns,
-    attachmentBytesMax,
+    attachments,
     // A lenient form discards files that are too large, so that its text can be kept.
-    bytesMax: lenient ? Infinity : formBytesMax(attachmentBytesMax),
+    bytesMax: lenient ? Infinity : formBytesMax(attachments.bytesMax),
   })
   return { ...form, isLenient: lenient, invalidEmail }
 }
@@ -148,7 +148,13 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 /** The content that identifies a feedback: a retry has the same, another feedback does not. */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
-  return [bundle, user, feedback.email ?? '', feedback.text, images.map(({ sha256 }) => sha256)]
+  return [
+    bundle,
+    user,
+    feedback.email ?? '',
+    feedback.text,
+    images.map(({ sentSha256 }) => sentSha256),
+  ]
 }
 
 /** The columns of the sender and of unknown fields, as the rules leave them. */

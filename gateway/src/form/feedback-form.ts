@@ -9,7 +9,7 @@ import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from '../body/check-json.ts'
 import { parseInTurns } from '../body/parse-in-turns.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
-import type { Upload } from './upload.ts'
+import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
@@ -55,7 +55,7 @@ export async function readFeedbackForm(
   options: {
     validate: Validator<FeedbackPayload>
     turns: Turns
-    attachmentBytesMax: number
+    attachments: AttachmentRules
     bytesMax: number
   },
 ): Promise<FeedbackForm> {
@@ -81,12 +81,12 @@ export async function readFeedbackForm(
 
 async function readForm(
   request: FastifyRequest,
-  { attachmentBytesMax, bytesMax }: { attachmentBytesMax: number; bytesMax: number },
+  { attachments, bytesMax }: { attachments: AttachmentRules; bytesMax: number },
 ): Promise<FormParts> {
   let watch: FormWatch | undefined
   try {
     watch = watchForm(request.raw, bytesMax)
-    const parts = await Promise.race([readParts(request, attachmentBytesMax), watch.failure])
+    const parts = await Promise.race([readParts(request, attachments), watch.failure])
     if (parts.count === watch.parts()) return parts
     const detail = 'Every part needs a header with Content-Disposition: form-data.'
     throw new IntakeError('invalid_multipart', watch.reason() ?? detail)

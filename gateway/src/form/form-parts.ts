@@ -5,7 +5,7 @@ import { IntakeError, limits } from '@intake/contract'
 import { requireLease } from '../body/body-lease.ts'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { imageTypeOf } from './image-type.ts'
-import { readUpload, type Upload } from './upload.ts'
+import { readUpload, type AttachmentRules, type Upload } from './upload.ts'
 
 export interface FormParts {
   /** The number of parts that the parser has emitted. */
@@ -32,7 +32,7 @@ export interface Omitted {
  */
 export async function readParts(
   request: FastifyRequest,
-  attachmentBytesMax: number,
+  rules: AttachmentRules,
 ): Promise<FormParts> {
   const lease = requireLease(request)
   const parts: FormParts = { count: 0, uploads: [], texts: [], omitted: { parts: 0, bytes: 0 } }
@@ -52,7 +52,7 @@ export async function readParts(
       parts.payload = text
     } else if (isFile(part)) {
       const index = parts.uploads.length
-      const upload = await readUpload(file, { index, bytesMax: attachmentBytesMax, lease })
+      const upload = await readUpload(file, { index, rules, lease })
       // Browsers send a file field in which nothing was chosen as an empty file without a name.
       if (upload.bytes > 0 || filename) parts.uploads.push(upload)
     } else {
@@ -61,12 +61,7 @@ export async function readParts(
       if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
         // The header of this part may be damaged, or the client sent neither file name nor type.
         const index = parts.uploads.length
-        const upload = await readUpload([text], {
-          index,
-          bytesMax: attachmentBytesMax,
-          lease,
-        })
-        parts.uploads.push(upload)
+        parts.uploads.push(await readUpload([text], { index, rules, lease }))
       } else if (isAttachment(name)) {
         if (bytes > 0) throw invalidPart('/attachments', 'must be file parts')
       } else if (text === undefined) omit(parts.omitted, bytes)

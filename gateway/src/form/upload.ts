@@ -1,17 +1,30 @@
 import { createHash } from 'node:crypto'
-import { imageTypes, IntakeError, limits } from '@intake/contract'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { imageTypes, IntakeError, limits, type ErrorCode } from '@intake/contract'
+import { examinePicture, PictureError, type Picture } from '@intake/pictures'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 
+/** What is asked of attachments, and what is done with them. */
+export interface AttachmentRules {
+  bytesMax: number
+  pixelsMax: number
+  /** Whether images are stored as they were sent, with their metadata. */
+  keepsMetadata: boolean
+}
+
 /** An image that may be stored. */
 export interface Image {
+  /** What is stored: the image without its metadata. */
   body: Buffer
   /** Determined from the bytes, never from the file name or the declared type. */
   contentType: string
   extension: string
-  /** The hash of the content, in hexadecimal. */
+  /** The hash of `body`, in hexadecimal. */
   sha256: string
+  /** Of what was sent. It identifies the image in a retry, whatever a later version removes. */
+  sentSha256: string
 }
 
 /** The result for one file part: an image, or the reason why it cannot be kept. */
@@ -25,9 +38,10 @@ export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeEr
  */
 export async function readUpload(
   stream: AsyncIterable<Buffer> | Iterable<Buffer>,
-  options: { index: number; bytesMax: number; lease: ByteLease },
+  options: { index: number; rules: AttachmentRules; lease: ByteLease },
 ): Promise<Upload> {
-  const { index, bytesMax, lease } = options
+  const { index, rules, lease } = options
+  const { bytesMax } = rules
   const overCount = index >= limits.attachments
   const hash = createHash('sha256')
   const chunks = new Chunks({
@@ -54,8 +68,8 @@ export async function readUpload(
       detail: `must not exceed ${bytesMax} bytes`,
     })
   }
-  const body = chunks.concat()
-  const contentType = imageTypeOf(body)
+  const sent = chunks.concat()
+  const contentType = imageTypeOf(sent)
   const extension = imageTypes.get(contentType ?? '')
   if (contentType === undefined || extension === undefined) {
     const formats = [...new Set(imageTypes.values())].join(', ')
@@ -65,11 +79,46 @@ export async function readUpload(
       detail: `must be an image: ${formats}`,
     })
   }
-  return { bytes, image: { body, contentType, extension, sha256: hash.digest('hex') } }
+  const picture = examine(sent, contentType)
+  if (picture instanceof PictureError) {
+    const detail = `cannot be read as ${extension}: ${picture.message}`
+    return refuse('attachment_unreadable', { index, bytes, detail })
+  }
+  if (picture.width * picture.height > rules.pixelsMax) {
+    const detail = `must not have more than ${rules.pixelsMax} pixels`
+    return refuse('attachment_too_many_pixels', { index, bytes, detail })
+  }
+  const sentSha256 = hash.digest('hex')
+  const isKept = rules.keepsMetadata || picture.isClean
+  const body = isKept ? sent : picture.removeMetadata()
+  const sha256 = isKept ? sentSha256 : await hashInTurns(body)
+  return { bytes, image: { body, contentType, extension, sha256, sentSha256 } }
+}
+
+function examine(bytes: Buffer, contentType: string): Picture | PictureError {
+  try {
+    return examinePicture(bytes, contentType)
+  } catch (error) {
+    if (error instanceof PictureError) return error
+    throw error
+  }
+}
+
+/** As many bytes as are hashed in about a millisecond. */
+const bytesPerTurn = 1024 * 1024
+
+/** Hashes bytes that are all there, and lets others have their turn meanwhile. */
+async function hashInTurns(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += bytesPerTurn) {
+    if (at > 0) await nextTurn()
+    hash.update(bytes.subarray(at, at + bytesPerTurn))
+  }
+  return hash.digest('hex')
 }
 
 function refuse(
-  code: 'too_many_attachments' | 'attachment_too_large' | 'attachment_not_an_image',
+  code: Extract<ErrorCode, `${string}attachment${string}`>,
   { index, bytes, detail }: { index: number; bytes: number; detail: string },
 ): Upload {
   const errors = [{ pointer: `/attachments/${index}`, detail }]

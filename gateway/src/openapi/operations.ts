@@ -3,10 +3,12 @@ import { keptFor, limits } from '@intake/contract'
 import { feedbackExample, logBatchExample, logExample } from './examples.ts'
 import { errorResponses, success } from './responses.ts'
 
-/** Settings of the gateway that limit requests. */
+/** Settings of the gateway that the document mentions. */
 export interface DocumentedLimits {
   BATCH_BODY_BYTES_MAX: number
   ATTACHMENT_BYTES_MAX: number
+  ATTACHMENT_PIXELS_MAX: number
+  KEEP_METADATA: boolean
 }
 
 export const parameters = {
@@ -92,9 +94,11 @@ export const describeOperations = (config: DocumentedLimits) => ({
       tags: ['intake'],
       summary: 'Submit user feedback with images',
       description:
-        `Each attachment has at most ${config.ATTACHMENT_BYTES_MAX} bytes, the payload ` +
-        `${limits.payloadBytes} bytes and ${limits.jsonNodes} members and elements. The payload is a text ` +
-        'part without a file name. The form must not be compressed.',
+        `Each attachment has at most ${config.ATTACHMENT_BYTES_MAX} bytes and ` +
+        `${config.ATTACHMENT_PIXELS_MAX} pixels. ` +
+        (config.KEEP_METADATA ? '' : 'Its metadata is removed before it is stored. ') +
+        `The payload has at most ${limits.payloadBytes} bytes and ${limits.jsonNodes} members and ` +
+        'elements. It is a text part without a file name. The form must not be compressed.',
       parameters: [refer('IdempotencyKey'), refer('Prefer')],
       requestBody: {
         required: true,

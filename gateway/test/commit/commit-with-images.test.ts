@@ -19,7 +19,7 @@ t.test('a second attempt of a record with different bytes overwrites nothing', a
         remove: async () => {},
       },
       identity,
-      images: [{ body, contentType: 'image/png', extension: 'png', sha256 }],
+      images: [{ body, contentType: 'image/png', extension: 'png', sha256, sentSha256: sha256 }],
       repeatable: true,
       log,
       requestId: 'r',

@@ -23,7 +23,7 @@ async function startForms(t: Test) {
   const options = {
     validate,
     turns: createTurns(),
-    attachmentBytesMax: 1_000_000,
+    attachments: { bytesMax: 1_000_000, pixelsMax: 1_000_000, keepsMetadata: false },
     bytesMax: Infinity,
   }
   app.route({

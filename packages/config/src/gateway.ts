@@ -3,6 +3,7 @@ import { limits } from '@intake/contract'
 import { ConfigError } from '@intake/runtime'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
+import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { parseCorsOrigins } from './origins.ts'
 import { TracingConfig } from './tracing.ts'
@@ -137,6 +138,12 @@ export const GatewayConfig = Type.Object({
     default: 10 * mebibyte,
     description: 'Maximum size of one attachment.',
   }),
+  ATTACHMENT_PIXELS_MAX: Type.Integer({
+    minimum: 1,
+    default: 200_000_000,
+    description: 'Maximum number of pixels of one attachment, its width times its height.',
+  }),
+  KEEP_METADATA: keepMetadata,
   BYTES_IN_FLIGHT_MAX: Type.Integer({
     minimum: 1,
     default: 256 * mebibyte,

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { ConfigError } from '@intake/runtime'
 import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
+import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { TracingConfig } from './tracing.ts'
@@ -66,6 +67,7 @@ export const WorkerConfig = Type.Object({
     }),
   ),
   ...ObjectStoreConfig.properties,
+  KEEP_METADATA: keepMetadata,
   FEEDBACK_WEBHOOK_URL: Type.Optional(
     Type.String({
       writeOnly: true,

@@ -29,6 +29,11 @@ export const errorCatalogue = {
   request_timeout: { status: 408, retryable: true, title: 'The request took too long to arrive' },
   body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
   attachment_too_large: { status: 413, retryable: false, title: 'An attachment is too large' },
+  attachment_too_many_pixels: {
+    status: 413,
+    retryable: false,
+    title: 'An attachment has too many pixels',
+  },
   too_many_attachments: { status: 413, retryable: false, title: 'Too many attachments' },
   unsupported_media_type: { status: 415, retryable: false, title: 'Unsupported content type' },
   unsupported_encoding: { status: 415, retryable: false, title: 'Unsupported content encoding' },
@@ -36,6 +41,11 @@ export const errorCatalogue = {
     status: 415,
     retryable: false,
     title: 'An attachment is not an accepted image',
+  },
+  attachment_unreadable: {
+    status: 415,
+    retryable: false,
+    title: 'The structure of an attachment cannot be read',
   },
   expectation_failed: { status: 417, retryable: false, title: 'Unsupported Expect header' },
   idempotency_key_reused: {

@@ -37,6 +37,8 @@ export interface PageOptions {
   reader: RecordReader
   /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
+  /** Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says. */
+  keepsMetadata?: boolean
   backlog: ReadBacklog
   log: Logger
   /** Called when a view or picture could not be shown because of a server error. */
@@ -62,10 +64,13 @@ const nothingFound = {
  * It authenticates its own requests; routes that are registered elsewhere are not affected.
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
-  const { password, reader, store, log } = options
+  const { password, reader, store, keepsMetadata = false, log } = options
   const links = createSignedLinks(password, options.linkSecret)
   const views = createConcurrencyLimit(viewsMax)
-  const sign = store && ((key: string) => links.sign(`${signedPrefix}${key}`))
+  const sign = store && {
+    path: (key: string) => links.sign(`${signedPrefix}${key}`),
+    keepsMetadata,
+  }
   const isSigned = (request: FastifyRequest) =>
     password !== undefined &&
     request.url.startsWith(signedPrefix) &&
@@ -156,7 +161,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   })
   view('/overview', async () => overviewView(await readOverview(reader, options.backlog)))
 
-  pictureRoutes(app, { reader, store, links })
+  pictureRoutes(app, { reader, store, keepsMetadata, links })
   app.get('/page.css', async (_request, reply) => reply.type('text/css').send(stylesheet))
   app.get('/icon.svg', async (_request, reply) => reply.type('image/svg+xml').send(icon))
 }

@@ -28,9 +28,14 @@ const sendTimeoutMs = 20_000
  */
 export function pictureRoutes(
   app: FastifyInstance,
-  options: { reader: RecordReader; store: PictureStore | undefined; links: SignedLinks },
+  options: {
+    reader: RecordReader
+    store: PictureStore | undefined
+    keepsMetadata: boolean
+    links: SignedLinks
+  },
 ): void {
-  const { reader, store, links } = options
+  const { reader, store, keepsMetadata, links } = options
   const pictures = createConcurrencyLimit(picturesMax)
 
   app.get<{ Params: { '*': string } }>('/attachments/*', async (request, reply) => {
@@ -45,6 +50,7 @@ export function pictureRoutes(
     const { body, contentType, fileName } = await readPicture(request.params['*'], {
       reader,
       store,
+      keepsMetadata,
     })
     cutOffAfter(sendTimeoutMs, reply)
     const disposition = shownTypes.has(contentType) ? 'inline' : 'attachment'

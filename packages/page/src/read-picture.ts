@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sqlTime } from '@intake/clickhouse'
 import { imageTypes, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
+import { examinePicture, PictureError } from '@intake/pictures'
 import { PageError } from './page-error.ts'
 import { querySettings, type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
@@ -18,15 +19,17 @@ export interface Picture {
 const bytesMax = 32 * 1024 * 1024
 
 /**
- * Reads a picture of a visible feedback, and checks its bytes against the row.
+ * Reads a picture of a visible feedback, and checks its bytes against the row. Gateways of earlier
+ * versions stored metadata, so it is removed here too.
  *
  * @throws {PageError} 404 if no feedback has it; 413 if it is too large; 502 if its object is
- * missing or differs
+ * missing or differs, or if its structure cannot be read
  */
 export async function readPicture(
   key: string,
-  { reader, store }: { reader: RecordReader; store: PictureStore },
+  options: { reader: RecordReader; store: PictureStore; keepsMetadata: boolean },
 ): Promise<Picture> {
+  const { reader, store, keepsMetadata } = options
   const { id, number } = parseAttachmentKey(key) ?? { id: '' }
   const attachment = await findAttachment(reader, { key, id })
   const extension = imageTypes.get(attachment?.content_type ?? '')
@@ -42,10 +45,20 @@ export async function readPicture(
   if (body.length !== attachment.bytes || sha256 !== attachment.sha256) {
     throw new PageError(502, 'The object in the store is not the picture that was accepted.')
   }
+  const contentType = attachment.content_type
   return {
-    body,
-    contentType: attachment.content_type,
+    body: keepsMetadata ? body : withoutMetadata(body, contentType),
+    contentType,
     fileName: `${id}-${number}.${extension}`,
+  }
+}
+
+function withoutMetadata(body: Buffer, contentType: string): Buffer {
+  try {
+    return examinePicture(body, contentType).removeMetadata()
+  } catch (error) {
+    if (!(error instanceof PictureError)) throw error
+    throw new PageError(502, 'The structure of the picture cannot be read, so it is not shown.')
   }
 }
 

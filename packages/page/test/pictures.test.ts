@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { createObjectStore } from '@intake/object-store'
+import { heic } from '../../pictures/test/corpus/heic.ts'
 import { ownS3 } from '@intake/test-kit/own-services'
 import { createSignedLinks } from '../src/signed-links.ts'
 import type { Attachment, RecordReader } from '../src/records.ts'
@@ -91,7 +92,10 @@ t.test('a link expires, and workers with one password accept each other’s', as
 })
 
 t.test('a type that browsers do not show is a download', async (t) => {
-  const { response } = await open(t, await storePicture({ number: 1, type: 'image/heic' }))
+  const { response } = await open(
+    t,
+    await storePicture({ number: 1, body: heic, type: 'image/heic' }),
+  )
   t.match(response.headers.get('content-disposition'), /^attachment; filename="[\w-]+\.heic"/)
   await response.arrayBuffer()
 })
@@ -148,4 +152,24 @@ t.test('without a store there are no pictures', async (t) => {
   const attachment = await storePicture({ number: 1 })
   const { url } = await startPage(t, { reader: readerOf(attachment) })
   t.equal((await fetch(`${url}/attachments/${attachment.key}`)).status, 404)
+})
+
+t.test('a picture that an earlier gateway stored with metadata is shown without it', async (t) => {
+  const place = Buffer.from('\xff\xfe\x00\x12N 48.8 E 2.29', 'latin1')
+  place.writeUInt16BE(place.length - 2, 2)
+  const body = Buffer.concat([photo.subarray(0, 2), place, photo.subarray(2), Buffer.from('film')])
+  const attachment = await storePicture({ number: 3, body })
+  const { response } = await open(t, attachment)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(photo))
+  const reader = readerOf(attachment)
+  const { url } = await startPage(t, { password, store, reader, keepsMetadata: true })
+  const kept = await fetch(`${url}/attachments/${attachment.key}`, { headers: withPassword })
+  t.ok(Buffer.from(await kept.arrayBuffer()).equals(body), 'unless metadata is kept')
+})
+
+t.test('502 for a picture that an earlier gateway stored and nobody can read', async (t) => {
+  const body = Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex')
+  const { response } = await open(t, await storePicture({ number: 4, body }))
+  t.equal(response.status, 502)
+  t.match(await response.text(), /cannot be read/)
 })

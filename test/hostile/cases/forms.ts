@@ -2,6 +2,7 @@ import { payloadText, mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
 import { boundary, form, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
+import { costlyPictures } from '../attack/pictures.ts'
 import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
@@ -125,6 +126,19 @@ export const forms = [
         Buffer.from(formEnd),
       ]),
     ],
+  }),
+  costlyForms({
+    id: 'e9',
+    title:
+      'one key: forms of 10 MB with a picture that has as many parts as possible, five at a time',
+    lanes: 5,
+    bodies: costlyPictures.map((picture) =>
+      Buffer.concat([
+        Buffer.from(`${payload}--${boundary}\r\n${attachment}\r\n\r\n`),
+        picture,
+        Buffer.from(`\r\n${formEnd}`),
+      ]),
+    ),
   }),
 ]
 

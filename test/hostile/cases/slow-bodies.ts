@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { payloadText } from '../attack/bodies.ts'
 import { connected, dial, ended, written } from '../attack/connection.ts'
 import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat, wait } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
-/** A form with one file that starts like a JPEG. */
+/** A form with one JPEG whose pixels are nothing but one byte. */
 function pictureForm(bytes: number): Buffer {
   const dispositions = ['name="payload"', 'name="attachments"; filename="a.jpg"']
   const [payload, attachment] = dispositions.map(
@@ -14,7 +13,10 @@ function pictureForm(bytes: number): Buffer {
   return Buffer.concat([
     Buffer.from(`${payload}${payloadText()}\r\n${attachment}`),
     Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
-    randomBytes(bytes),
+    // A frame of 256 times 256 pixels, and the start of its scan.
+    Buffer.from('ffc0000b080100010001011100ffda0008010100003f00', 'hex'),
+    Buffer.alloc(bytes, 0x5a),
+    Buffer.from('ffd9', 'hex'),
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ])
 }

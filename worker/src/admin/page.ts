@@ -30,6 +30,7 @@ export function createPage(
         password: config.PAGE_PASSWORD,
         linkSecret: credentialsOf(config.REDIS_URL),
         store: measured,
+        keepsMetadata: config.KEEP_METADATA,
         ...others,
       }),
     close: () => store?.close(),

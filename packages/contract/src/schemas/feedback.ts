@@ -56,8 +56,13 @@ export const AttachmentResult = Type.Union(
     Type.Object({
       status: Type.Literal('stored'),
       content_type: Type.String({ description: 'The type of a stored image, by its bytes.' }),
-      bytes: Type.Integer({ format: 'int64', description: 'The size of a stored image.' }),
-      sha256: Type.String({ description: 'The hash of a stored image, in hexadecimal.' }),
+      bytes: Type.Integer({
+        format: 'int64',
+        description: 'The size of a stored image, without its metadata.',
+      }),
+      sha256: Type.String({
+        description: 'The SHA-256 of a stored image, without its metadata, in hexadecimal.',
+      }),
     }),
     Type.Object({
       status: Type.Literal('rejected'),

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { crc32 } from 'node:zlib'
+import { images, startGateway } from '../support.ts'
+import { file, payload, send } from '../forms.ts'
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const secretPlace = 'N 48.85837 E 2.29448'
+
+/** The picture with a comment that says where it was taken. */
+function withPlace(png: Buffer, place = secretPlace): Buffer {
+  const content = Buffer.from(`tEXtComment\0${place}`, 'latin1')
+  const chunk = Buffer.alloc(content.length + 8)
+  chunk.writeUInt32BE(content.length - 4)
+  content.copy(chunk, 4)
+  chunk.writeUInt32BE(crc32(content), chunk.length - 4)
+  return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)])
+}
+
+/** The picture with a header that claims another size. */
+function claiming(width: number, height: number): Buffer {
+  const png = Buffer.from(images.png)
+  png.writeUInt32BE(width, 16)
+  png.writeUInt32BE(height, 20)
+  return png
+}
+
+t.test('201: what is stored, listed and hashed has no metadata', async (t) => {
+  const gateway = await startGateway(t)
+  const { status, body } = await send(gateway, [
+    payload(),
+    file(withPlace(images.png)),
+    file(images.gif),
+  ])
+  t.equal(status, 201)
+  const facts = { content_type: 'image/png', bytes: images.png.length, sha256: sha256(images.png) }
+  t.match(body.attachments, [{ status: 'stored', ...facts }, { sha256: sha256(images.gif) }])
+  t.match(gateway.rows('feedback'), [{ attachments: [facts, {}] }])
+  t.match([...gateway.objects.values()], [{ body: images.png, sha256: facts.sha256 }, {}])
+  const [key] = gateway.objects.keys()
+  t.match(key, new RegExp(`/1-${facts.sha256}\\.png$`))
+  const all = JSON.stringify([gateway.rows('feedback'), gateway.log, body])
+  t.notMatch(
+    all + Buffer.concat([...gateway.objects.values()].map((one) => one.body)).toString('latin1'),
+    secretPlace,
+  )
+})
+
+t.test('201: a picture in a text part, and one larger than a turn of hashing', async (t) => {
+  const gateway = await startGateway(t)
+  const behind = Buffer.alloc(3_000_000, secretPlace)
+  const pixels = Buffer.alloc(3_000_000, 7)
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(pixels.length)
+  head.write('IDAT', 4)
+  const large = Buffer.concat([
+    images.png.subarray(0, 33),
+    head,
+    pixels,
+    Buffer.alloc(4),
+    images.png.subarray(-12),
+  ])
+  const sent = Buffer.concat([withPlace(large), behind])
+  const { status } = await send(gateway, [payload(), file(sent), ['a', withPlace(images.png)]])
+  t.equal(status, 201)
+  const [first, second] = [...gateway.objects.values()]
+  t.ok(first?.body.equals(large))
+  t.equal(first?.sha256, sha256(large))
+  t.same(second?.body, images.png)
+})
+
+t.test(
+  'the hash of what was sent identifies it: the same picture with another place is another',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const id = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+    const first = await send(gateway, [payload({ id }), file(withPlace(images.png))])
+    const again = await send(gateway, [payload({ id }), file(withPlace(images.png))])
+    t.match([first, again], [{ status: 201 }, { status: 201, body: { id: first.body.id } }])
+    t.equal(gateway.objects.size, 1)
+    const other = await send(gateway, [payload({ id }), file(withPlace(images.png, 'elsewhere'))])
+    t.match(other, { status: 422, body: { code: 'idempotency_key_reused' } })
+  },
+)
+
+t.test(
+  '415 attachment_unreadable for a structure that cannot be walked; lenient leaves it out',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const unreadable = [
+      images.png.subarray(0, 33),
+      Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
+      Buffer.concat([images.gif.subarray(0, 13), Buffer.from('PK\x03\x04')]),
+      Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
+      Buffer.from('II*\0\xff\xff\xff\xff', 'latin1'),
+    ]
+    for (const bytes of unreadable) {
+      const parts = [payload(), file(images.png), file(bytes)]
+      t.match(await send(gateway, parts), {
+        status: 415,
+        body: {
+          code: 'attachment_unreadable',
+          errors: [{ pointer: '/attachments/1', detail: /^cannot be read as / }],
+        },
+      })
+      t.equal(gateway.objects.size, 0)
+      const lenient = await send(gateway, parts, { prefer: 'handling=lenient' })
+      t.match(lenient, {
+        status: 201,
+        body: { attachments: [{ status: 'stored' }, { code: 'attachment_unreadable' }] },
+      })
+      t.equal(gateway.objects.size, 1)
+      gateway.objects.clear()
+    }
+  },
+)
+
+t.test('413 attachment_too_many_pixels by the header; lenient leaves it out', async (t) => {
+  const gateway = await startGateway(t)
+  const bomb = claiming(16_000, 16_000)
+  t.match(await send(gateway, [payload(), file(bomb)]), {
+    status: 413,
+    body: { code: 'attachment_too_many_pixels', errors: [{ pointer: '/attachments/0' }] },
+  })
+  // A GIF and a WebP that claim more than 2 GB of pixels in a few bytes.
+  const gif = Buffer.from(images.gif)
+  gif.writeUInt32LE(0xffff_ffff, 6)
+  const webp = Buffer.from(images.webp)
+  webp.writeUInt32LE(0x0fff_ffff, 21)
+  for (const claim of [gif, webp]) {
+    t.match(await send(gateway, [payload(), file(claim)]), {
+      status: 413,
+      body: { code: 'attachment_too_many_pixels' },
+    })
+  }
+  t.equal((await send(gateway, [payload(), file(claiming(20_000, 10_000))])).status, 201)
+  const lenient = await send(gateway, [payload(), file(bomb)], { prefer: 'handling=lenient' })
+  t.match(lenient.body.attachments, [{ code: 'attachment_too_many_pixels' }])
+  const small = await startGateway(t, { env: { ATTACHMENT_PIXELS_MAX: '99' } })
+  t.equal((await send(small, [payload(), file(claiming(10, 10))])).status, 413)
+  t.equal((await send(small, [payload(), file(claiming(9, 11))])).status, 201)
+})
+
+t.test(
+  'KEEP_METADATA keeps a picture as it was sent, but refuses what cannot be read',
+  async (t) => {
+    const gateway = await startGateway(t, { env: { KEEP_METADATA: 'true' } })
+    const sent = withPlace(images.png)
+    const { body } = await send(gateway, [payload(), file(sent)])
+    t.match(body.attachments, [{ bytes: sent.length, sha256: sha256(sent) }])
+    t.match([...gateway.objects.values()], [{ body: sent }])
+    const unreadable = await send(gateway, [payload(), file(images.png.subarray(0, 33))])
+    t.match(unreadable, { status: 415, body: { code: 'attachment_unreadable' } })
+  },
+)

@@ -1,0 +1,10 @@
+import { Type } from 'typebox'
+
+/** A setting of gateway and worker. */
+export const keepMetadata = Type.Boolean({
+  default: false,
+  description:
+    '`true`: attachments are stored as they were sent, with the position, maker notes and comments in them. By ' +
+    'default these are removed before an attachment is stored (docs/pictures.md). Set it for gateways and workers ' +
+    'alike: the page says so.',
+})

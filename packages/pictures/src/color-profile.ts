@@ -1,0 +1,52 @@
+import type { Edit } from './edit.ts'
+import { hasText, Reader } from './reader.ts'
+
+/**
+ * The tags of an ICC profile that draw, name it or say whose it is. Others may identify a device: `mmod` of
+ * macOS and `meta` of Linux have the serial number of the display, and a screenshot has the profile
+ * of the display.
+ */
+const keptTags: ReadonlySet<string> = new Set(
+  (
+    'rXYZ gXYZ bXYZ rTRC gTRC bTRC kTRC wtpt bkpt chad chrm lumi gamt cicp desc cprt ' +
+    'A2B0 A2B1 A2B2 A2B3 B2A0 B2A1 B2A2 B2A3 D2B0 D2B1 D2B2 D2B3 B2D0 B2D1 B2D2 B2D3 ' +
+    'pre0 pre1 pre2 aabg aagg aarg ndin vcgt'
+  ).split(' '),
+)
+const headerBytes = 128
+const tagsMax = 1_000
+
+/** Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely. */
+export function scrubProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
+  const profile = bytes.subarray(from, to)
+  const reader = new Reader(profile, 'big-endian')
+  const count = profile.length < headerBytes + 4 ? Infinity : reader.u32(headerBytes)
+  const tableEnd = headerBytes + 4 + count * 12
+  if (!hasText(profile, 36, 'acsp') || count > tagsMax || tableEnd > profile.length) {
+    edit.zero(from, to)
+    return
+  }
+  const kept: [from: number, to: number][] = [[0, tableEnd]]
+  for (let tag = headerBytes + 4; tag < tableEnd; tag += 12) {
+    if (!keptTags.has(profile.toString('latin1', tag, tag + 4))) continue
+    const at = Math.min(reader.u32(tag + 4), profile.length)
+    kept.push([at, Math.min(at + reader.u32(tag + 8), profile.length)])
+  }
+  kept.sort(([one], [other]) => one - other)
+  let end = 0
+  let isChanged = false
+  for (const [start, stop] of [...kept, [profile.length, profile.length] as const]) {
+    if (start > end && !isZero(profile.subarray(end, start))) {
+      edit.zero(from + end, from + start)
+      isChanged = true
+    }
+    end = Math.max(end, stop)
+  }
+  // The profile's own hash, which no longer fits. Zero means that there is none.
+  if (isChanged) edit.zero(from + 84, from + 100)
+}
+
+function isZero(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false
+  return true
+}

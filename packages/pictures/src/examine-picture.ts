@@ -1,0 +1,57 @@
+import { PictureError } from './picture-error.ts'
+import type { Walked } from './walked.ts'
+import { walkBmp } from './formats/bmp.ts'
+import { walkGif } from './formats/gif.ts'
+import { walkHeif } from './formats/heif.ts'
+import { walkJpeg } from './formats/jpeg.ts'
+import { walkPng } from './formats/png.ts'
+import { walkTiff } from './formats/tiff.ts'
+import { walkWebp } from './formats/webp.ts'
+
+/** What the structure of a file says about it, without decoding a pixel. */
+export interface Picture {
+  /** In pixels, of the largest image in the file, before it is cropped or turned. */
+  width: number
+  height: number
+  /** Whether it certainly has no metadata: then `removeMetadata` changes nothing. */
+  isClean: boolean
+  /**
+   * Removes everything that does not draw: positions, maker notes, serial numbers, comments,
+   * previews, and what follows the end. Pixels, colours and the orientation remain. It edits the
+   * bytes in place, and returns the part of them that is left. Call it once.
+   */
+  removeMetadata(): Buffer
+}
+
+const walks: ReadonlyMap<string, (bytes: Buffer) => Walked> = new Map([
+  ['image/jpeg', walkJpeg],
+  ['image/png', walkPng],
+  ['image/gif', walkGif],
+  ['image/webp', walkWebp],
+  ['image/heic', walkHeif],
+  ['image/heif', walkHeif],
+  ['image/avif', walkHeif],
+  ['image/bmp', walkBmp],
+  ['image/tiff', walkTiff],
+])
+
+/**
+ * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and its time
+ * is proportional to their number. A file that was cut off within its image data is accepted as
+ * far as it goes.
+ *
+ * @param contentType the format, by the first bytes of the file
+ * @throws {PictureError} when the structure cannot be read
+ */
+export function examinePicture(bytes: Buffer, contentType: string): Picture {
+  const walk = walks.get(contentType)
+  if (walk === undefined) throw new PictureError('its format is not known')
+  const { width, height, edit } = walk(bytes)
+  if (width < 1 || height < 1) throw new PictureError('it has no size')
+  return {
+    width,
+    height,
+    isClean: edit.isEmpty(bytes.length),
+    removeMetadata: () => edit.apply(bytes),
+  }
+}

@@ -1,0 +1,68 @@
+import { scrubProfile } from '../color-profile.ts'
+import { Edit } from '../edit.ts'
+import { KeptRanges } from '../kept-ranges.ts'
+import { PictureError } from '../picture-error.ts'
+import { hasText, Reader } from '../reader.ts'
+import type { Walked } from '../walked.ts'
+
+const fileHeaderBytes = 14
+const coreHeaderBytes = 12
+const os2HeaderBytes = 64
+const lastHeaderBytes = 124
+const compressions = { none: 0, masks: 3, jpeg: 4, png: 5, alphaMasks: 6 }
+
+/** Keeps the headers, the palette, the pixels and an embedded profile. */
+export function walkBmp(bytes: Buffer): Walked {
+  const reader = new Reader(bytes, 'little-endian')
+  const edit = new Edit()
+  const ranges = new KeptRanges(bytes.length)
+  const header = readHeader(reader)
+  const { width, height, headerEnd, paletteBytes } = header
+  const pixels = reader.u32(10)
+  reader.require(0, headerEnd)
+  reader.require(headerEnd, pixels + 1)
+  ranges.add(0, Math.min(headerEnd + paletteBytes, pixels))
+  ranges.add(pixels, pixels + (header.pixelBytes ?? bytes.length))
+  if (header.size >= lastHeaderBytes) keepProfile(reader, ranges, edit)
+  ranges.keepOnly(edit)
+  return { width, height, edit }
+}
+
+function readHeader(reader: Reader) {
+  const size = reader.u32(fileHeaderBytes)
+  const isCore = size === coreHeaderBytes
+  const width = isCore ? reader.u16(18) : reader.u32(18)
+  // Negative if the rows run downwards.
+  const height = isCore ? reader.u16(20) : Math.abs(reader.u32(22) | 0)
+  const bits = reader.u16(isCore ? 24 : 28)
+  const compression = isCore || size < 40 ? compressions.none : reader.u32(30)
+  const { none, masks, alphaMasks, jpeg, png } = compressions
+  const isOs2 = size === os2HeaderBytes
+  if (!isOs2 && (compression === jpeg || compression === png)) {
+    throw new PictureError('it contains another picture')
+  }
+  const isPlain =
+    compression === none || (!isOs2 && (compression === masks || compression === alphaMasks))
+  const colors = isCore || size < 40 ? 0 : reader.u32(46)
+  const masksBytes =
+    size === 40 ? (compression === masks ? 12 : compression === alphaMasks ? 16 : 0) : 0
+  return {
+    size,
+    width,
+    height,
+    headerEnd: fileHeaderBytes + size + masksBytes,
+    paletteBytes: (colors || (bits <= 8 ? 2 ** bits : 0)) * (isCore ? 3 : 4),
+    /** Undefined: up to the end of the file. */
+    pixelBytes: isPlain ? Math.ceil((bits * width) / 32) * 4 * height : reader.u32(34) || undefined,
+  }
+}
+
+/** A profile may also be linked; then its place has the name of a file. */
+function keepProfile(reader: Reader, ranges: KeptRanges, edit: Edit): void {
+  if (!hasText(reader.bytes, 70, 'DEBM')) return
+  const from = fileHeaderBytes + reader.u32(126)
+  const to = from + reader.u32(130)
+  reader.require(from, to)
+  ranges.add(from, to)
+  scrubProfile(reader.bytes, from, to, edit)
+}

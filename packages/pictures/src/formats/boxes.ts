@@ -1,0 +1,61 @@
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, type Reader } from '../reader.ts'
+import type { PartCount } from '../walked.ts'
+
+/** A box of the ISO base media file format (ISO/IEC 14496-12). */
+export interface Box {
+  type: number
+  from: number
+  /** Where its content begins. */
+  content: number
+  /** Where it ends; for data that was cut off, the end of the file. */
+  to: number
+}
+
+const mediaData = fourLetters('mdat')
+
+/** The boxes between two positions, without a rest that is too short for one. */
+export function* boxesIn(
+  { reader, parts }: { reader: Reader; parts: PartCount },
+  from: number,
+  to: number,
+): Generator<Box> {
+  for (let at = from; at + 8 <= to;) {
+    parts.add()
+    const box = readBox(reader, at, to)
+    if (box === undefined) throw new PictureError('a box of it has no valid size')
+    yield box
+    at = box.to
+  }
+}
+
+/** The boxes of a file, up to bytes that are none: some phones append a film or a trailer. */
+export function* boxesOfFile({
+  reader,
+  parts,
+}: {
+  reader: Reader
+  parts: PartCount
+}): Generator<Box> {
+  const end = reader.bytes.length
+  for (let at = 0; at + 8 <= end;) {
+    parts.add()
+    const box = readBox(reader, at, end)
+    if (box === undefined) return
+    yield box
+    at = box.to
+  }
+}
+
+/** The box at `at`; undefined if it does not end before `end`, unless it is data that was cut off. */
+function readBox(reader: Reader, at: number, end: number): Box | undefined {
+  const type = reader.u32(at + 4)
+  const short = reader.u32(at)
+  const content = at + (short === 1 ? 16 : 8)
+  if (content > end) return undefined
+  const size = short === 1 ? reader.u64(at + 8) : short
+  // Zero: up to the end of what it is in.
+  const to = short === 0 ? end : at + size
+  if (to < content || (to > end && type !== mediaData)) return undefined
+  return { type, from: at, content, to: Math.min(to, end) }
+}

@@ -1,0 +1,74 @@
+import { Edit } from '../edit.ts'
+import { PictureError } from '../picture-error.ts'
+import { hasText, Reader } from '../reader.ts'
+import { Largest, PartCount, type Walked } from '../walked.ts'
+
+const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
+const extensions = { graphicControl: 0xf9, application: 0xff }
+/** The applications that say how often an animation is repeated, and how long that can be. */
+const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
+const loopBytesMax = 32
+
+/** Keeps the images, their timing and the number of repetitions. */
+export function walkGif(bytes: Buffer): Walked {
+  const edit = new Edit()
+  const reader = new Reader(bytes, 'little-endian')
+  const largest = new Largest()
+  largest.add(reader.u16(6), reader.u16(8))
+  let at = 13 + colorTableBytes(reader.u8(10))
+  reader.require(0, at)
+  edit.keep(0, at)
+  const parts = new PartCount()
+  let hasImage = false
+  while (at < bytes.length) {
+    parts.add()
+    const block = bytes.readUInt8(at)
+    if (block === blocks.trailer) {
+      edit.keep(at, at + 1)
+      break
+    }
+    if (block === blocks.image) {
+      if (at + 10 > bytes.length) break
+      hasImage = true
+      largest.add(reader.u16(at + 5), reader.u16(at + 7))
+      // The byte between the colour table and the data says how the data is packed.
+      const data = at + 10 + colorTableBytes(reader.u8(at + 9)) + 1
+      const to = endOfSubBlocks(bytes, data)
+      edit.keep(at, to)
+      at = to
+    } else if (block === blocks.extension && at + 2 < bytes.length) {
+      const to = endOfSubBlocks(bytes, at + 2)
+      if (draws(bytes, at, to)) edit.keep(at, to)
+      at = to
+    } else {
+      // No block begins so: decoders end here, and what follows is none of theirs.
+      edit.set(at, Uint8Array.of(blocks.trailer))
+      edit.keep(at, at + 1)
+      break
+    }
+  }
+  if (!hasImage) throw new PictureError('it has no image')
+  return { width: largest.width, height: largest.height, edit }
+}
+
+function colorTableBytes(flags: number): number {
+  return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 0x07) + 1)
+}
+
+function draws(bytes: Buffer, at: number, to: number): boolean {
+  const label = bytes[at + 1]
+  if (label === extensions.graphicControl) return true
+  if (label !== extensions.application || to - at > loopBytesMax) return false
+  return loops.some((name) => hasText(bytes, at + 3, name))
+}
+
+/** Where a list of sub-blocks ends: each begins with its size, and the last is empty. */
+function endOfSubBlocks(bytes: Buffer, from: number): number {
+  let at = from
+  while (at < bytes.length) {
+    const size = bytes[at] as number
+    at += 1 + size
+    if (size === 0) break
+  }
+  return Math.min(at, bytes.length)
+}

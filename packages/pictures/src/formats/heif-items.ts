@@ -1,0 +1,193 @@
+import { scrubProfile } from '../color-profile.ts'
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, setOfFourLetters, type Reader } from '../reader.ts'
+import { boxesIn, type Box } from './boxes.ts'
+import type { HeifWalk } from './heif-walk.ts'
+import { zeroJpegMetadata } from './jpeg.ts'
+
+const types = {
+  handler: fourLetters('hdlr'),
+  itemInfo: fourLetters('iinf'),
+  itemLocation: fourLetters('iloc'),
+  itemData: fourLetters('idat'),
+  itemProperties: fourLetters('iprp'),
+  properties: fourLetters('ipco'),
+  associations: fourLetters('ipma'),
+  size: fourLetters('ispe'),
+  color: fourLetters('colr'),
+  jpeg: fourLetters('jpeg'),
+}
+/** `prof` and `rICC`: an ICC profile; other colours are a few numbers. */
+const profiles = setOfFourLetters('prof,rICC')
+/** Boxes that say how items belong together. */
+const relations = setOfFourLetters('pitm,iref,dinf,grpl')
+/** Items that are images, or say how images are put together. */
+const images = setOfFourLetters(
+  'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
+)
+/** Properties that draw. Others are texts (`udes`), or where the camera stood (`cmex`). */
+const drawing = setOfFourLetters(
+  'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
+    'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
+    'ndwt,mskC,crtt,prdi,cicp,free,skip',
+)
+
+/** Where the data of an item is. */
+interface Location {
+  id: number
+  /** In the file, in the box `idat`, or in another item. */
+  place: 'file' | 'idat' | 'item'
+  extents: { offset: number; length: number }[]
+}
+
+/** Keeps the images in a `meta` box and the data of each; returns their number. */
+export function keepItems(walk: HeifWalk, meta: Box): number {
+  const { ranges } = walk
+  // The version and flags of a full box.
+  const content = meta.content + 4
+  ranges.add(meta.from, content)
+  let kinds: ReadonlyMap<number, number> = new Map()
+  let locations: Location[] = []
+  let data: Box | undefined
+  for (const box of boxesIn(walk, content, meta.to)) {
+    if (box.type === types.handler) keepHandler(walk, box)
+    else if (box.type === types.itemInfo) kinds = keepItemInfo(walk, box)
+    else if (box.type === types.itemLocation) locations = keepLocations(walk, box)
+    else if (box.type === types.itemProperties) keepProperties(walk, box)
+    else if (relations.has(box.type)) ranges.add(box.from, box.to)
+    else if (box.type === types.itemData) {
+      ranges.add(box.from, box.content)
+      data = box
+    } else walk.free(box)
+  }
+  let count = 0
+  for (const location of locations) {
+    for (const { offset, length } of location.place === 'file' ? location.extents : []) {
+      if (length !== Infinity) walk.end = Math.max(walk.end, offset + length)
+    }
+    const kind = kinds.get(location.id)
+    if (kind === undefined || !images.has(kind)) continue
+    count++
+    keepData(walk, location, { kind, data })
+  }
+  return count
+}
+
+/** What a handler is for; its name is zeroed. Returns the four letters. */
+export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): number {
+  ranges.add(box.from, box.to)
+  edit.zero(box.content + 24, box.to)
+  return reader.u32(box.content + 8)
+}
+
+/** Keeps the kinds of the items, by id; zeroes their names. */
+function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
+  const { reader, ranges, edit } = walk
+  const kinds = new Map<number, number>()
+  const entries = box.content + (reader.u8(box.content) === 0 ? 6 : 8)
+  ranges.add(box.from, box.to)
+  for (const entry of boxesIn(walk, entries, box.to)) {
+    const version = reader.u8(entry.content)
+    // Items of the first two versions have no kind, and are no images.
+    if (version < 2) {
+      edit.zero(entry.content + 8, entry.to)
+      continue
+    }
+    const idBytes = version === 2 ? 2 : 4
+    const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
+    const kindAt = entry.content + 4 + idBytes + 2
+    kinds.set(id, reader.u32(kindAt))
+    edit.zero(kindAt + 4, entry.to)
+  }
+  return kinds
+}
+
+function keepLocations({ reader, ranges, parts }: HeifWalk, box: Box): Location[] {
+  ranges.add(box.from, box.to)
+  const version = reader.u8(box.content)
+  if (version > 2) throw new PictureError('it has items of an unknown version')
+  const numberBytes = reader.u16(box.content + 4)
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [12, 8, 4, 0].map(
+    (shift) => (numberBytes >> shift) & 0xf,
+  ) as [number, number, number, number]
+  let at = box.content + 6
+  const next = (bytes: number) => {
+    const value = readNumber(reader, at, bytes)
+    at += bytes
+    if (at > box.to) throw new PictureError('its list of items ends too early')
+    return value
+  }
+  const idBytes = version < 2 ? 2 : 4
+  const count = next(idBytes)
+  const locations: Location[] = []
+  for (let item = 0; item < count; item++) {
+    parts.add()
+    const id = next(idBytes)
+    const method = version === 0 ? 0 : next(2) & 0xf
+    next(2)
+    const base = next(baseBytes)
+    const extents: Location['extents'] = []
+    for (let left = next(2); left > 0; left--) {
+      parts.add()
+      if (version > 0) next(indexBytes)
+      const offset = base + next(offsetBytes)
+      // Zero: up to the end of what it is in.
+      extents.push({ offset, length: next(lengthBytes) || Infinity })
+    }
+    locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
+  }
+  return locations
+}
+
+function readNumber(reader: Reader, at: number, bytes: number): number {
+  if (bytes === 0) return 0
+  if (bytes === 2) return reader.u16(at)
+  if (bytes === 4) return reader.u32(at)
+  if (bytes === 8) return reader.u64(at)
+  throw new PictureError('its list of items has numbers of an unknown size')
+}
+
+function keepProperties(walk: HeifWalk, box: Box): void {
+  const { reader, ranges, largest, edit } = walk
+  ranges.add(box.from, box.content)
+  for (const child of boxesIn(walk, box.content, box.to)) {
+    if (child.type === types.associations) ranges.add(child.from, child.to)
+    else if (child.type !== types.properties) walk.free(child)
+    else {
+      ranges.add(child.from, child.content)
+      // Items refer to properties by their number, so one that goes leaves free space.
+      for (const property of boxesIn(walk, child.content, child.to)) {
+        const { type, content, from, to } = property
+        if (!drawing.has(type)) {
+          walk.free(property)
+          continue
+        }
+        ranges.add(from, to)
+        if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
+        if (type === types.color && profiles.has(reader.u32(content))) {
+          scrubProfile(reader.bytes, content + 4, to, edit)
+        }
+      }
+    }
+  }
+}
+
+function keepData(
+  { reader, ranges, edit, parts }: HeifWalk,
+  { place, extents }: Location,
+  { kind, data }: { kind: number; data: Box | undefined },
+): void {
+  if (place === 'item') throw new PictureError('an image of it is a part of another item')
+  const from = place === 'file' ? 0 : data?.content
+  const end = place === 'file' ? reader.bytes.length : data?.to
+  if (from === undefined || end === undefined)
+    throw new PictureError('it lacks the data of an item')
+  for (const { offset, length } of extents) {
+    const to = Math.min(from + offset + length, end)
+    ranges.add(from + offset, to)
+    if (kind !== types.jpeg) continue
+    if (extents.length > 1) throw new PictureError('a JPEG in it has several parts')
+    const range = { start: from + offset, end: to, parts }
+    if (range.start < to) zeroJpegMetadata(reader.bytes, range, edit)
+  }
+}

@@ -1,0 +1,126 @@
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, setOfFourLetters } from '../reader.ts'
+import { boxesIn, type Box } from './boxes.ts'
+import { keepHandler } from './heif-items.ts'
+import type { HeifWalk } from './heif-walk.ts'
+
+const types = {
+  track: fourLetters('trak'),
+  trackHeader: fourLetters('tkhd'),
+  media: fourLetters('mdia'),
+  mediaInfo: fourLetters('minf'),
+  samples: fourLetters('stbl'),
+  handler: fourLetters('hdlr'),
+  sampleSizes: fourLetters('stsz'),
+  samplesPerChunk: fourLetters('stsc'),
+  chunks: fourLetters('stco'),
+  largeChunks: fourLetters('co64'),
+}
+/** Boxes that contain those below, and those that draw. */
+const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
+const drawing = setOfFourLetters(
+  'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
+    'stco,co64,sdtp,sgpd,sbgp,subs',
+)
+/** Tracks of pictures; others are sound, texts and metadata with a time. */
+const pictures = setOfFourLetters('pict,vide,auxv')
+
+/** Keeps the tracks of an image sequence that are pictures, and their samples; returns their number. */
+export function keepTracks(walk: HeifWalk, movie: Box): number {
+  walk.ranges.add(movie.from, movie.content)
+  let count = 0
+  for (const box of boxesIn(walk, movie.content, movie.to)) {
+    if (box.type !== types.track) keepBox(walk, box)
+    else if (pictures.has(handlerOf(walk, box))) {
+      count++
+      keepBox(walk, box)
+      keepSamples(walk, box)
+    } else walk.free(box)
+  }
+  return count
+}
+
+/** Real ones are five deep. */
+const depthMax = 8
+
+function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
+  const { reader, ranges, largest } = walk
+  const { type, from, content, to } = box
+  if (containers.has(type)) {
+    if (depth > depthMax) throw new PictureError('its boxes are too deep')
+    ranges.add(from, content)
+    for (const child of boxesIn(walk, content, to)) keepBox(walk, child, depth + 1)
+  } else if (type === types.handler) keepHandler(walk, box)
+  else if (drawing.has(type)) {
+    ranges.add(from, to)
+    // The last two numbers, with 16 bits for fractions.
+    if (type === types.trackHeader && to - content >= 8) {
+      largest.add(reader.u16(to - 8), reader.u16(to - 4))
+    }
+  } else walk.free(box)
+}
+
+/** The box at a path below another; undefined if there is none. */
+function find(walk: HeifWalk, box: Box, ...path: number[]): Box | undefined {
+  const [type, ...rest] = path
+  if (type === undefined) return box
+  for (const child of boxesIn(walk, box.content, box.to)) {
+    if (child.type === type) return find(walk, child, ...rest)
+  }
+  return undefined
+}
+
+function handlerOf(walk: HeifWalk, track: Box): number {
+  const handler = find(walk, track, types.media, types.handler)
+  return handler === undefined ? 0 : walk.reader.u32(handler.content + 8)
+}
+
+/** Keeps the samples: each chunk has an offset, a number of samples, and the sizes of these. */
+function keepSamples(walk: HeifWalk, track: Box): void {
+  const { reader, ranges } = walk
+  const samples = find(walk, track, types.media, types.mediaInfo, types.samples)
+  const table = (type: number) => samples && find(walk, samples, type)
+  const sizes = table(types.sampleSizes)
+  const perChunk = table(types.samplesPerChunk)
+  const chunks = table(types.chunks)
+  const largeChunks = table(types.largeChunks)
+  const offsets = chunks ?? largeChunks
+  if (sizes === undefined || perChunk === undefined || offsets === undefined) {
+    throw new PictureError('it lacks a table of samples')
+  }
+  const offsetBytes = chunks === undefined ? 8 : 4
+  const chunkCount = entriesOf(walk, offsets, 8, offsetBytes)
+  const runs = entriesOf(walk, perChunk, 8, 12)
+  const fixedSize = reader.u32(sizes.content + 4)
+  const sampleCount =
+    fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
+  let sample = 0
+  let chunk = 1
+  for (let run = 0; run < runs; run++) {
+    const entry = perChunk.content + 8 + run * 12
+    const first = reader.u32(entry)
+    const end = run + 1 < runs ? reader.u32(entry + 12) : chunkCount + 1
+    const samplesIn = reader.u32(entry + 4)
+    // Never goes back, so that hostile runs do not multiply.
+    for (chunk = Math.max(first, chunk); chunk < Math.min(end, chunkCount + 1); chunk++) {
+      const at = offsets.content + 8 + (chunk - 1) * offsetBytes
+      const from = offsetBytes === 4 ? reader.u32(at) : reader.u64(at)
+      const last = Math.min(sample + samplesIn, sampleCount)
+      let bytes = (last - sample) * fixedSize
+      if (fixedSize === 0) {
+        for (let n = sample; n < last; n++) bytes += reader.u32(sizes.content + 12 + n * 4)
+      }
+      ranges.add(from, from + bytes)
+      sample = last
+    }
+  }
+}
+
+/** The number of entries in a table, which all have to be in it. */
+function entriesOf({ reader }: HeifWalk, box: Box, head: number, entryBytes: number): number {
+  const count = reader.u32(box.content + head - 4)
+  if (box.content + head + count * entryBytes > box.to) {
+    throw new PictureError('a table of its samples ends too early')
+  }
+  return count
+}

@@ -1,0 +1,72 @@
+import { Edit } from '../edit.ts'
+import { KeptRanges } from '../kept-ranges.ts'
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, Reader } from '../reader.ts'
+import { Largest, PartCount, type Walked } from '../walked.ts'
+import { boxesOfFile, type Box } from './boxes.ts'
+import type { HeifWalk } from './heif-walk.ts'
+import { keepItems } from './heif-items.ts'
+import { keepTracks } from './heif-tracks.ts'
+
+const types = {
+  fileType: fourLetters('ftyp'),
+  items: fourLetters('meta'),
+  tracks: fourLetters('moov'),
+  data: fourLetters('mdat'),
+  fragment: fourLetters('moof'),
+}
+const free = Buffer.from('free')
+
+/**
+ * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Everything else is
+ * zeroed in place, so that no offset changes: Exif, XMP and other items that are no images, tracks
+ * that are no pictures, unknown boxes, and what lies between.
+ */
+export function walkHeif(bytes: Buffer): Walked {
+  const reader = new Reader(bytes, 'big-endian')
+  const edit = new Edit()
+  const ranges = new KeptRanges(bytes.length)
+  const largest = new Largest()
+  const walk: HeifWalk = {
+    reader,
+    parts: new PartCount(),
+    edit,
+    ranges,
+    largest,
+    end: 0,
+    free(box) {
+      ranges.add(box.from, box.content)
+      edit.set(box.from + 4, free)
+    },
+  }
+  let images = 0
+  /** Boxes of no use, which are cut off unless something follows. */
+  let unused: Box[] = []
+  for (const box of boxesOfFile(walk)) {
+    // What follows is another file: a film that was appended.
+    if (box.type === types.fileType && box.from > 0) break
+    if (box.type === types.fragment) throw new PictureError('it has fragments')
+    if (!isKnown(box.type)) {
+      unused.push(box)
+      continue
+    }
+    for (const one of unused) walk.free(one)
+    unused = []
+    walk.end = Math.max(walk.end, box.to)
+    if (box.type === types.fileType) ranges.add(box.from, box.to)
+    else if (box.type === types.data) ranges.add(box.from, box.content)
+    else if (box.type === types.items) images += keepItems(walk, box)
+    else images += keepTracks(walk, box)
+  }
+  if (images === 0) throw new PictureError('it has no image')
+  for (const box of unused) {
+    if (box.from >= walk.end) break
+    walk.free(box)
+    walk.end = Math.max(walk.end, box.to)
+  }
+  ranges.keepOnly(edit, walk.end)
+  return { width: largest.width, height: largest.height, edit }
+}
+
+const known: ReadonlySet<number> = new Set(Object.values(types))
+const isKnown = (type: number) => known.has(type)

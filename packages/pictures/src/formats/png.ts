@@ -1,0 +1,112 @@
+import { crc32, deflateSync, inflateSync } from 'node:zlib'
+import { scrubProfile } from '../color-profile.ts'
+import { Edit } from '../edit.ts'
+import { orientationOnly, readOrientation } from '../orientation.ts'
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, Reader, setOfFourLetters } from '../reader.ts'
+import { Largest, PartCount, type Walked } from '../walked.ts'
+
+const chunks = {
+  header: fourLetters('IHDR'),
+  /** The first chunk of files that Xcode made for an iPhone. */
+  apple: fourLetters('CgBI'),
+  data: fourLetters('IDAT'),
+  end: fourLetters('IEND'),
+  exif: fourLetters('eXIf'),
+  profile: fourLetters('iCCP'),
+}
+/** The chunks that draw. */
+const kept = setOfFourLetters(
+  'IHDR,CgBI,PLTE,IDAT,IEND,tRNS,sRGB,gAMA,cHRM,pHYs,sBIT,bKGD,cICP,mDCV,mDCv,cLLI,' +
+    'cLLi,acTL,fcTL,fdAT',
+)
+const animationData = fourLetters('fdAT')
+/** The length, the type and, behind the content, the checksum. */
+const framing = 12
+/** The profiles of displays have a few kilobytes, those with large tables a few hundred. */
+const profileBytesMax = 512 * 1024
+
+/** Keeps the chunks that draw, also those of animations; of Exif, the orientation. */
+export function walkPng(bytes: Buffer): Walked {
+  const edit = new Edit()
+  const reader = new Reader(bytes, 'big-endian')
+  const largest = new Largest()
+  const parts = new PartCount()
+  let hasData = false
+  let hasProfile = false
+  edit.keep(0, 8)
+  for (let at = 8; at + 8 <= bytes.length;) {
+    parts.add()
+    const type = reader.u32(at + 4)
+    const to = at + framing + reader.u32(at)
+    if (at === 8 && type !== chunks.header && type !== chunks.apple) {
+      throw new PictureError('its first chunk is not its header')
+    }
+    if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
+    hasData ||= type === chunks.data
+    if (to > bytes.length) {
+      // Cut off within the pixels, or within something that is not needed.
+      if (type === chunks.data || type === animationData) edit.keep(at, bytes.length)
+      break
+    }
+    if (kept.has(type)) edit.keep(at, to)
+    else if (type === chunks.exif) keepOrientation(bytes, at, to, edit)
+    else if (type === chunks.profile && !hasProfile) {
+      hasProfile = true
+      keepProfile(bytes, at, to, edit)
+    }
+    if (type === chunks.end) break
+    at = to
+  }
+  if (!hasData) throw new PictureError('it has no pixels')
+  return { width: largest.width, height: largest.height, edit }
+}
+
+function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): void {
+  const orientation = readOrientation(bytes, from + 8, to - 4)
+  if (orientation === undefined) return
+  replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
+}
+
+/** The profile is compressed. What does not fit in its place when it is compressed again is left out. */
+function keepProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
+  // A name of at most 79 characters, a zero, and the method of compression.
+  const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
+  if (nameEnd === -1) return
+  const profile = inflate(bytes.subarray(nameEnd + 2, to - 4))
+  if (profile === undefined) return
+  const scrub = new Edit()
+  scrubProfile(profile, 0, profile.length, scrub)
+  scrub.keep(0, profile.length)
+  if (scrub.isEmpty(profile.length)) {
+    edit.keep(from, to)
+    return
+  }
+  const head = bytes.subarray(from + 8, nameEnd + 2)
+  const content = Buffer.concat([head, deflateSync(scrub.apply(profile), { level: 9 })])
+  if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
+}
+
+function inflate(bytes: Buffer): Buffer | undefined {
+  try {
+    return inflateSync(bytes, { maxOutputLength: profileBytesMax })
+  } catch {
+    // Browsers ignore such a profile too.
+    return undefined
+  }
+}
+
+/** Writes a chunk of the same type and with other content in the place of one. */
+function replace(
+  bytes: Buffer,
+  { from, to, content }: { from: number; to: number; content: Buffer },
+  edit: Edit,
+): void {
+  const chunk = Buffer.alloc(framing + content.length)
+  chunk.writeUInt32BE(content.length)
+  bytes.copy(chunk, 4, from + 4, from + 8)
+  content.copy(chunk, 8)
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4)
+  edit.keep(from, from + chunk.length)
+  if (chunk.length < to - from || !bytes.subarray(from, to).equals(chunk)) edit.set(from, chunk)
+}

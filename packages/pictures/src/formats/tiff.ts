@@ -1,0 +1,239 @@
+import { scrubProfile } from '../color-profile.ts'
+import { Edit } from '../edit.ts'
+import { KeptRanges } from '../kept-ranges.ts'
+import { PictureError } from '../picture-error.ts'
+import { hasText, Reader } from '../reader.ts'
+import { Largest, PartCount, partsMax, tooManyParts, type Walked } from '../walked.ts'
+import { zeroJpegMetadata } from './jpeg.ts'
+
+const tags = {
+  width: 256,
+  height: 257,
+  compression: 259,
+  stripOffsets: 273,
+  stripBytes: 279,
+  tileOffsets: 324,
+  tileBytes: 325,
+  subDirectories: 330,
+  jpegTables: 347,
+  jpegOffset: 513,
+  jpegBytes: 514,
+  profile: 34675,
+}
+/** The tags that draw: those of TIFF 6.0 and its supplements, and the colours of DNG. */
+const keptTags: readonly (number | [first: number, last: number])[] = [
+  [254, 259],
+  [262, 266],
+  [273, 274],
+  [277, 284],
+  [290, 293],
+  [296, 297],
+  301,
+  [317, 332],
+  334,
+  [336, 347],
+  [512, 515],
+  517,
+  518,
+  [529, 532],
+  [33421, 33422],
+  34675,
+  [50706, 50707],
+  [50710, 50734],
+  [50736, 50739],
+  [50778, 50781],
+  [50829, 50830],
+]
+const isKept: ReadonlySet<number> = new Set(
+  keptTags.flatMap((range) => {
+    const [first, last] = typeof range === 'number' ? [range, range] : range
+    return Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  }),
+)
+/** Bytes of one value, by type. */
+// prettier-ignore
+const typeBytes: readonly (number | undefined)[] = [
+  undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
+]
+/** Kinds of compression in which each strip is a JPEG. */
+const jpegCompressions = new Set([6, 7, 34892])
+const directoriesMax = 1_000
+
+interface Entry {
+  tag: number
+  type: number
+  count: number
+  /** Where its values are, in the entry itself or elsewhere. */
+  at: number
+  bytes: number
+}
+
+/**
+ * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything else is
+ * zeroed: Exif, GPS, maker notes, XMP, IPTC, and what nothing refers to.
+ */
+export function walkTiff(bytes: Buffer): Walked {
+  const walk = new TiffWalk(bytes)
+  walk.run()
+  return { width: walk.largest.width, height: walk.largest.height, edit: walk.edit }
+}
+
+class TiffWalk {
+  readonly edit = new Edit()
+  readonly largest = new Largest()
+  readonly #reader: Reader
+  readonly #bytes: Buffer
+  readonly #ranges: KeptRanges
+  readonly #parts = new PartCount()
+  /** BigTIFF has numbers of 8 bytes instead of 4, or 2 for the number of entries. */
+  readonly #isBig: boolean
+  /**
+   * What may still be read: directories may share their values, so that a small file could take long.
+   */
+  #budget: number
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.#reader = new Reader(bytes, hasText(bytes, 0, 'II') ? 'little-endian' : 'big-endian')
+    this.#isBig = this.#reader.u16(2) === 43
+    this.#ranges = new KeptRanges(bytes.length)
+    this.#budget = 2 * bytes.length
+  }
+
+  run(): void {
+    const headerBytes = this.#isBig ? 16 : 8
+    this.#reader.require(0, headerBytes)
+    this.#ranges.add(0, headerBytes)
+    const visited = new Set<number>()
+    const waiting = [this.#offset(headerBytes / 2)]
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      if (at === 0 || visited.has(at)) continue
+      if (visited.add(at).size > directoriesMax)
+        throw new PictureError('it has too many directories')
+      waiting.push(...this.#directory(at))
+    }
+    if (visited.size === 0) throw new PictureError('it has no directory')
+    this.#ranges.keepOnly(this.edit)
+  }
+
+  /** Rewrites a directory with the entries that draw, and returns where others begin. */
+  #directory(at: number): number[] {
+    const reader = this.#reader
+    const countBytes = this.#isBig ? 8 : 2
+    const entryBytes = this.#isBig ? 20 : 12
+    const count = this.#isBig ? reader.u64(at) : reader.u16(at)
+    const entriesAt = at + countBytes
+    const next = entriesAt + count * entryBytes
+    const end = next + this.#offsetBytes
+    reader.require(at, end)
+    this.#spend(end - at)
+    const rewritten = Buffer.alloc(end - at)
+    let written = countBytes
+    const entries = new Map<number, Entry>()
+    for (let from = entriesAt; from < next; from += entryBytes) {
+      const entry = this.#entry(from)
+      if (entry === undefined) continue
+      entries.set(entry.tag, entry)
+      this.#bytes.copy(rewritten, written, from, from + entryBytes)
+      written += entryBytes
+    }
+    this.#bytes.copy(rewritten, written, next, end)
+    // The number of entries, in the order of bytes that the file has.
+    const kept = (written - countBytes) / entryBytes
+    const swap = hasText(this.#bytes, 0, 'II')
+    for (let n = 0, rest = kept; n < countBytes; n++, rest = Math.floor(rest / 256)) {
+      rewritten[swap ? n : countBytes - 1 - n] = rest % 256
+    }
+    this.#ranges.add(at, end)
+    if (!this.#bytes.subarray(at, end).equals(rewritten)) this.edit.set(at, rewritten)
+    this.#pixels(entries)
+    const others = entries.get(tags.subDirectories)
+    return [this.#offset(next), ...(others === undefined ? [] : this.#numbers(others))]
+  }
+
+  /** Reads an entry and keeps its values; undefined if it does not draw. */
+  #entry(from: number): Entry | undefined {
+    const reader = this.#reader
+    const tag = reader.u16(from)
+    const type = reader.u16(from + 2)
+    const valueBytes = typeBytes[type]
+    if (!isKept.has(tag) || valueBytes === undefined) return undefined
+    const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
+    const bytes = count * valueBytes
+    const field = from + (this.#isBig ? 12 : 8)
+    if (bytes <= this.#offsetBytes) return { tag, type, count, at: field, bytes }
+    const at = this.#offset(field)
+    reader.require(at, at + bytes)
+    this.#ranges.add(at, at + bytes)
+    if (tag === tags.profile) {
+      this.#spend(bytes)
+      scrubProfile(this.#bytes, at, at + bytes, this.edit)
+    }
+    if (tag === tags.jpegTables) this.#jpeg(at, bytes)
+    return { tag, type, count, at, bytes }
+  }
+
+  /** Keeps the strips and tiles of a directory, and a JPEG in it. */
+  #pixels(entries: ReadonlyMap<number, Entry>): void {
+    const numbers = (tag: number) => {
+      const entry = entries.get(tag)
+      return entry === undefined ? [] : this.#numbers(entry)
+    }
+    this.largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
+    const [compression = 1] = numbers(tags.compression)
+    const isJpeg = jpegCompressions.has(compression)
+    for (const [offsetTag, bytesTag] of [
+      [tags.stripOffsets, tags.stripBytes],
+      [tags.tileOffsets, tags.tileBytes],
+      [tags.jpegOffset, tags.jpegBytes],
+    ] as const) {
+      const offsets = numbers(offsetTag)
+      const sizes = numbers(bytesTag)
+      if (sizes.length < offsets.length) throw new PictureError('a part of it has no size')
+      offsets.forEach((at, n) => {
+        const size = sizes[n] ?? 0
+        this.#ranges.add(at, at + size)
+        if (isJpeg || offsetTag === tags.jpegOffset) this.#jpeg(at, size)
+      })
+    }
+  }
+
+  #jpeg(at: number, bytes: number): void {
+    const end = Math.min(at + bytes, this.#bytes.length)
+    if (at >= end) return
+    this.#spend(end - at)
+    const range = { start: at, end, parts: this.#parts }
+    zeroJpegMetadata(this.#bytes, range, this.edit)
+  }
+
+  /** The values of an entry with whole numbers; none for other types. */
+  #numbers({ type, count, at, bytes }: Entry): number[] {
+    if (bytes === 0 || !wholeTypes.has(type)) return []
+    if (count > partsMax) throw tooManyParts()
+    this.#spend(bytes)
+    const size = bytes / count
+    return Array.from({ length: count }, (_, n) => this.#number(at + n * size, size))
+  }
+
+  #number(at: number, size: number): number {
+    if (size === 2) return this.#reader.u16(at)
+    return size === 4 ? this.#reader.u32(at) : this.#reader.u64(at)
+  }
+
+  #offset(at: number): number {
+    return this.#number(at, this.#offsetBytes)
+  }
+
+  get #offsetBytes(): number {
+    return this.#isBig ? 8 : 4
+  }
+
+  #spend(bytes: number): void {
+    this.#budget -= bytes
+    if (this.#budget < 0)
+      throw new PictureError('its directories refer to the same bytes too often')
+  }
+}
+
+/** SHORT, LONG, IFD, LONG8 and IFD8. */
+const wholeTypes = new Set([3, 4, 13, 16, 18])

@@ -1,0 +1,142 @@
+import { scrubProfile } from '../color-profile.ts'
+import { Edit } from '../edit.ts'
+import { orientationOnly, readOrientation } from '../orientation.ts'
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, hasText, Reader, setOfFourLetters } from '../reader.ts'
+import { Largest, PartCount, type Walked } from '../walked.ts'
+
+// The letters of a type are in their order, the numbers are little-endian.
+const chunks = {
+  extended: fourLetters('VP8X'),
+  lossy: fourLetters('VP8 '),
+  lossless: fourLetters('VP8L'),
+  frame: fourLetters('ANMF'),
+  profile: fourLetters('ICCP'),
+  exif: fourLetters('EXIF'),
+}
+const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
+const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
+const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
+const flags = { exif: 0x08, xmp: 0x04 }
+/** What an animation says about a frame, before the chunks in it. */
+const frameHeaderBytes = 16
+
+/** Keeps the chunks that draw; of Exif, the orientation. */
+export function walkWebp(bytes: Buffer): Walked {
+  const walk = new WebpWalk(bytes)
+  walk.run()
+  return { width: walk.largest.width, height: walk.largest.height, edit: walk.edit }
+}
+
+class WebpWalk {
+  readonly edit = new Edit()
+  readonly largest = new Largest()
+  readonly #parts = new PartCount()
+  readonly #bytes: Buffer
+  readonly #little: Reader
+  #flagsAt: number | undefined
+  #hasPixels = false
+  #hasOrientation = false
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.#little = new Reader(bytes, 'little-endian')
+  }
+
+  run(): void {
+    const bytes = this.#bytes
+    const size = this.#little.u32(4)
+    const end = Math.min(8 + size, bytes.length)
+    this.edit.keep(0, 12)
+    for (let at = 12; at + 8 <= end;) {
+      this.#parts.add()
+      const type = bytes.readUInt32BE(at)
+      const contentEnd = at + 8 + this.#little.u32(at + 4)
+      this.#hasPixels ||= pixels.has(type)
+      if (contentEnd > end) {
+        // Cut off within the pixels, or within something that is not needed.
+        if (pixels.has(type)) this.#keepChunk(type, at, end, end)
+        break
+      }
+      // The content is padded to an even size.
+      const to = Math.min(contentEnd + (contentEnd % 2), end)
+      this.#keepChunk(type, at, contentEnd, to)
+      at = to
+    }
+    if (!this.#hasPixels) throw new PictureError('it has no pixels')
+    this.#correctFlags()
+    if (this.edit.length - 8 !== size) this.edit.set(4, u32(this.edit.length - 8))
+  }
+
+  #keepChunk(type: number, at: number, contentEnd: number, to: number): void {
+    if (type === chunks.exif) this.#keepOrientation(at, contentEnd)
+    if (!kept.has(type)) return
+    if (type === chunks.extended) this.#extended(at)
+    else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
+    else if (type === chunks.profile) scrubProfile(this.#bytes, at + 8, contentEnd, this.edit)
+    else this.#measure(type, at + 8, contentEnd)
+    this.edit.keep(at, to)
+  }
+
+  #extended(at: number): void {
+    this.#little.require(at, at + 18)
+    this.#flagsAt = at + 8
+    this.largest.add(this.#u24(at + 12) + 1, this.#u24(at + 15) + 1)
+  }
+
+  /** A frame of an animation has chunks of its own. */
+  #frame(from: number, to: number): void {
+    if (to - from < frameHeaderBytes) throw new PictureError('a frame of it is too short')
+    this.largest.add(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
+    for (let at = from + frameHeaderBytes; at + 8 <= to;) {
+      this.#parts.add()
+      const type = this.#bytes.readUInt32BE(at)
+      const contentEnd = Math.min(at + 8 + this.#little.u32(at + 4), to)
+      if (inFrame.has(type)) this.#measure(type, at + 8, contentEnd)
+      else this.edit.zero(at + 8, contentEnd)
+      at = contentEnd + (contentEnd % 2)
+    }
+  }
+
+  /** The size that the pixels themselves have, which may be another than that of the canvas. */
+  #measure(type: number, from: number, to: number): void {
+    const little = this.#little
+    if (type === chunks.lossy && from + 10 <= to) {
+      this.largest.add(little.u16(from + 6) & 0x3fff, little.u16(from + 8) & 0x3fff)
+    } else if (type === chunks.lossless && from + 5 <= to) {
+      const size = little.u32(from + 1)
+      this.largest.add((size & 0x3fff) + 1, ((size >>> 14) & 0x3fff) + 1)
+    }
+  }
+
+  #keepOrientation(at: number, to: number): void {
+    // Some writers put the prefix of JPEG before the block.
+    const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
+    const orientation = readOrientation(this.#bytes, tiff, to)
+    if (orientation === undefined || this.#hasOrientation) return
+    this.#hasOrientation = true
+    // An even number of bytes, so that nothing has to be padded.
+    const block = orientationOnly(orientation, (to - at - 8) & ~1)
+    this.edit.keep(at, at + 8 + block.length)
+    if (this.#bytes.subarray(at + 8, to).equals(block)) return
+    this.edit.set(at + 4, u32(block.length))
+    this.edit.set(at + 8, block)
+  }
+
+  #correctFlags(): void {
+    if (this.#flagsAt === undefined) return
+    const found = this.#bytes.readUInt8(this.#flagsAt)
+    const right = (found & ~flags.xmp & ~flags.exif) | (this.#hasOrientation ? flags.exif : 0)
+    if (right !== found) this.edit.set(this.#flagsAt, Uint8Array.of(right))
+  }
+
+  #u24(at: number): number {
+    return this.#little.u16(at) + this.#little.u8(at + 2) * 0x1_0000
+  }
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(value)
+  return bytes
+}

@@ -1,0 +1,41 @@
+import type { Edit } from './edit.ts'
+import { partsMax, tooManyParts } from './walked.ts'
+
+/**
+ * The ranges of a file that something refers to, in any order; they may overlap. In formats that
+ * work with offsets everything else is filled with zeros, so that no offset changes.
+ */
+export class KeptRanges {
+  readonly #ranges: [from: number, to: number][] = []
+  readonly #bytes: number
+
+  /** @param bytes the size of the file; what lies behind it is ignored */
+  constructor(bytes: number) {
+    this.#bytes = bytes
+  }
+
+  add(from: number, to: number): void {
+    const end = Math.min(to, this.#bytes)
+    if (from >= end) return
+    const last = this.#ranges.at(-1)
+    if (last !== undefined && last[1] === from) last[1] = end
+    else if (this.#ranges.push([from, end]) > partsMax) throw tooManyParts()
+  }
+
+  /**
+   * Zeroes what lies between the ranges, and cuts off what follows the last one.
+   *
+   * @param endMin where the file ends at the earliest
+   */
+  keepOnly(edit: Edit, endMin = 0): void {
+    this.#ranges.sort(([one], [other]) => one - other)
+    let end = 0
+    for (const [from, to] of this.#ranges) {
+      edit.zero(end, from)
+      end = Math.max(end, to)
+    }
+    const last = Math.min(Math.max(end, endMin), this.#bytes)
+    edit.zero(end, last)
+    edit.keep(0, last)
+  }
+}

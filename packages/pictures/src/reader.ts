@@ -1,0 +1,53 @@
+import { PictureError } from './picture-error.ts'
+
+/** Reads numbers from a file. Where the file ends, it throws a `PictureError`. */
+export class Reader {
+  readonly bytes: Buffer
+  readonly #isLittle: boolean
+
+  constructor(bytes: Buffer, order: 'big-endian' | 'little-endian') {
+    this.bytes = bytes
+    this.#isLittle = order === 'little-endian'
+  }
+
+  u8(at: number): number {
+    this.require(at, at + 1)
+    return this.bytes.readUInt8(at)
+  }
+
+  u16(at: number): number {
+    this.require(at, at + 2)
+    return this.#isLittle ? this.bytes.readUInt16LE(at) : this.bytes.readUInt16BE(at)
+  }
+
+  u32(at: number): number {
+    this.require(at, at + 4)
+    return this.#isLittle ? this.bytes.readUInt32LE(at) : this.bytes.readUInt32BE(at)
+  }
+
+  /** A number beyond 2^53 becomes one that is beyond every file. */
+  u64(at: number): number {
+    this.require(at, at + 8)
+    return Number(this.#isLittle ? this.bytes.readBigUInt64LE(at) : this.bytes.readBigUInt64BE(at))
+  }
+
+  /** @throws {PictureError} unless the bytes from `from` to `to`, exclusive, exist */
+  require(from: number, to: number): void {
+    if (from < 0 || to < from || to > this.bytes.length) throw new PictureError('it ends too early')
+  }
+}
+
+/** Four letters as the number that they are in a big-endian file. */
+export function fourLetters(letters: string): number {
+  return Buffer.from(letters, 'latin1').readUInt32BE()
+}
+
+/** @param names separated by commas, because a name may end with a blank */
+export function setOfFourLetters(names: string): ReadonlySet<number> {
+  return new Set(names.split(',').map(fourLetters))
+}
+
+/** Whether `text`, in Latin-1, is at `at`. */
+export function hasText(bytes: Buffer, at: number, text: string): boolean {
+  return at + text.length <= bytes.length && bytes.toString('latin1', at, at + text.length) === text
+}

@@ -1,0 +1,251 @@
+import { crc32 } from 'node:zlib'
+import { box } from './planted.ts'
+
+const jpegStart = Buffer.from([0xff, 0xd8])
+
+/** A segment of JPEG. */
+export function segment(marker: number, ...contents: (Buffer | string)[]): Buffer {
+  const content = Buffer.concat(
+    contents.map((one) => (typeof one === 'string' ? Buffer.from(one, 'latin1') : one)),
+  )
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(content.length + 2, 2)
+  return Buffer.concat([head, content])
+}
+
+/** Puts segments behind the start of a JPEG, and bytes behind its end. */
+export function jpegWith(
+  jpeg: Buffer,
+  segments: Buffer[],
+  behind: Buffer = Buffer.alloc(0),
+): Buffer {
+  return Buffer.concat([jpegStart, ...segments, jpeg.subarray(2), behind])
+}
+
+export function chunk(type: string, ...contents: (Buffer | string)[]): Buffer {
+  const content = Buffer.concat(
+    [type, ...contents].map((one) => (typeof one === 'string' ? Buffer.from(one, 'latin1') : one)),
+  )
+  const framed = Buffer.alloc(content.length + 8)
+  framed.writeUInt32BE(content.length - 4)
+  content.copy(framed, 4)
+  framed.writeUInt32BE(crc32(content), framed.length - 4)
+  return framed
+}
+
+/** Puts chunks behind the header of a PNG, others before its end, and bytes behind it. */
+export function pngWith(
+  png: Buffer,
+  {
+    early = [],
+    late = [],
+    behind = Buffer.alloc(0),
+  }: { early?: Buffer[]; late?: Buffer[]; behind?: Buffer },
+): Buffer {
+  const end = png.length - 12
+  return Buffer.concat([
+    png.subarray(0, 33),
+    ...early,
+    png.subarray(33, end),
+    ...late,
+    png.subarray(end),
+    behind,
+  ])
+}
+
+/** Two frames: the pixels of a PNG, and the same again. */
+export function animatedPng(png: Buffer): Buffer {
+  const width = png.subarray(16, 20)
+  const height = png.subarray(20, 24)
+  const u32 = (value: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(value)
+    return bytes
+  }
+  const control = (sequence: number) =>
+    chunk('fcTL', u32(sequence), width, height, Buffer.alloc(8), Buffer.from([0, 1, 0, 10, 0, 0]))
+  const data: Buffer[] = []
+  for (let at = 33; at < png.length;) {
+    const size = png.readUInt32BE(at)
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT')
+      data.push(png.subarray(at + 8, at + 8 + size))
+    at += size + 12
+  }
+  return pngWith(png, {
+    early: [chunk('acTL', u32(2), u32(0)), control(0)],
+    late: [control(1), chunk('fdAT', u32(2), ...data)],
+  })
+}
+
+function riffChunk(type: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(type)
+  head.writeUInt32LE(content.length, 4)
+  return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
+}
+
+/** Puts chunks behind those of a WebP, in the extended form. */
+export function webpWith(
+  webp: Buffer,
+  chunks: [type: string, content: Buffer][],
+  { width, height }: { width: number; height: number },
+): Buffer {
+  const isExtended = webp.toString('latin1', 12, 16) === 'VP8X'
+  const flags = isExtended ? webp.readUInt8(20) : 0
+  const extended = Buffer.alloc(10)
+  extended.writeUInt8(flags | (chunks.some(([type]) => type === 'EXIF') ? 8 : 0) | 4)
+  extended.writeUIntLE(width - 1, 4, 3)
+  extended.writeUIntLE(height - 1, 7, 3)
+  const rest = webp.subarray(isExtended ? 30 : 12)
+  const content = Buffer.concat([
+    Buffer.from('WEBP'),
+    riffChunk('VP8X', extended),
+    rest,
+    ...chunks.map(([type, bytes]) => riffChunk(type, bytes)),
+  ])
+  return riffChunk('RIFF', content)
+}
+
+function subBlocks(content: Buffer): Buffer {
+  const blocks: Buffer[] = []
+  for (let at = 0; at < content.length; at += 255) {
+    const part = content.subarray(at, at + 255)
+    blocks.push(Buffer.from([part.length]), part)
+  }
+  return Buffer.concat([...blocks, Buffer.from([0])])
+}
+
+/** A comment, or another extension with text. */
+export function gifExtension(
+  label: number,
+  content: Buffer,
+  head: Buffer = Buffer.alloc(0),
+): Buffer {
+  return Buffer.concat([Buffer.from([0x21, label]), head, subBlocks(content)])
+}
+
+/** Puts extensions behind the colour table of a GIF, and bytes behind its end. */
+export function gifWith(
+  gif: Buffer,
+  extensions: Buffer[],
+  behind: Buffer = Buffer.alloc(0),
+): Buffer {
+  const flags = gif.readUInt8(10)
+  const start = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  return Buffer.concat([gif.subarray(0, start), ...extensions, gif.subarray(start), behind])
+}
+
+/** The content of a box at a path below the top of a file. */
+function find(bytes: Buffer, from: number, to: number, type: string): [from: number, to: number] {
+  for (let at = from; at < to;) {
+    const size = bytes.readUInt32BE(at)
+    if (bytes.toString('latin1', at + 4, at + 8) === type) return [at, at + size]
+    at += size
+  }
+  throw new Error(`there is no ${type}`)
+}
+
+/**
+ * A file of the HEIF family with the first image of another and items beside it: Exif, XMP and a
+ * link. It takes the properties and the data of the image, and writes everything else anew.
+ */
+export function heifWith(
+  source: Buffer,
+  options: {
+    brand: string
+    items: [type: string, content: Buffer][]
+    atTop?: Buffer[]
+    behind?: Buffer
+  },
+): Buffer {
+  const { brand, items, atTop = [], behind = Buffer.alloc(0) } = options
+  const [metaFrom, metaTo] = find(source, 0, source.length, 'meta')
+  const child = (type: string) => source.subarray(...find(source, metaFrom + 12, metaTo, type))
+  const image = imageOf(source, child('iloc'))
+  const kind = child('iinf').toString('latin1', 30, 34)
+  const all: [type: string, content: Buffer][] = [[kind, image], ...items]
+  const u16 = (...values: number[]) => {
+    const bytes = Buffer.alloc(2 * values.length)
+    values.forEach((value, n) => bytes.writeUInt16BE(value, 2 * n))
+    return bytes
+  }
+  const u32 = (value: number) => Buffer.concat([u16(value >>> 16, value & 0xffff)])
+  const information = all.map(([type], n) =>
+    box(
+      'infe',
+      Buffer.from([2, 0, 0, 0]),
+      u16(n + 1, 0),
+      Buffer.from(
+        type + (n > 0 ? 'PLANTED name\0' : '\0') + (type === 'mime' ? 'application/rdf+xml\0' : ''),
+      ),
+    ),
+  )
+  const itemInfo = box('iinf', Buffer.alloc(4), u16(all.length), ...information)
+  const relations = box(
+    'iref',
+    Buffer.alloc(4),
+    ...items.map((_item, n) => box('cdsc', u16(n + 2, 1, 1))),
+  )
+  const properties = relabel(child('iprp'), 1)
+  const primary = box('pitm', Buffer.alloc(4), u16(1))
+  const locations = (dataAt: number) => {
+    let at = dataAt
+    const entries = all.map(([, content], n) => {
+      const entry = Buffer.concat([u16(n + 1, 0, 1), u32(at), u32(content.length)])
+      at += content.length
+      return entry
+    })
+    return box('iloc', Buffer.from([0, 0, 0, 0, 0x44, 0]), u16(all.length), ...entries)
+  }
+  const meta = (dataAt: number) =>
+    box(
+      'meta',
+      Buffer.alloc(4),
+      child('hdlr'),
+      primary,
+      itemInfo,
+      relations,
+      properties,
+      locations(dataAt),
+    )
+  const start = Buffer.concat([
+    box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1${brand}miaf`)),
+    ...atTop,
+  ])
+  const dataAt = start.length + meta(0).length + 8
+  return Buffer.concat([
+    start,
+    meta(dataAt),
+    box('mdat', ...all.map(([, content]) => content)),
+    behind,
+  ])
+}
+
+/** The data of the first item of an `iloc` with one extent. */
+function imageOf(source: Buffer, iloc: Buffer): Buffer {
+  const version = iloc.readUInt8(8)
+  const [offsetBytes, lengthBytes, baseBytes] = [
+    iloc[12]! >> 4,
+    iloc[12]! & 15,
+    iloc[13]! >> 4,
+  ] as const
+  if (version > 1) throw new Error('another version of iloc')
+  let at = 14 + 2 + 2 + (version === 1 ? 2 : 0) + 2
+  const next = (size: number) => {
+    const value = size === 0 ? 0 : iloc.readUIntBE(at, size)
+    at += size
+    return value
+  }
+  const base = next(baseBytes)
+  next(2)
+  const offset = base + next(offsetBytes)
+  return source.subarray(offset, offset + next(lengthBytes))
+}
+
+/** The properties, associated only with the item `id`, the first that has associations. */
+function relabel(properties: Buffer, id: number): Buffer {
+  const copy = Buffer.from(properties)
+  const [from] = find(copy, 8, copy.length, 'ipma')
+  copy.writeUInt16BE(id, from + 16)
+  return copy
+}
