@@ -14,6 +14,7 @@ const checksums: Record<string, string> = {
   '0006-outcomes-and-watermark': 'a3f247a79de6d97a4ac4fb0d62951d0ec20dd0d5d3f47748250308a5e0af5acb',
   '0007-erasures-and-retention': '59416308e04895eb3e7aaafca8c68b46a277e33db04030605f8ee2c03a071013',
   '0008-exact-params': '9746173e693e86f875ae1e26210f1497c2a267a9be156daa6766241b696a2e0e',
+  '0010-counts': '295913d7ca2142260c7bf0d751aa2719014b40742ccdb526667e3654229d763b',
 }
 
 t.test('released migrations never change', async (t) => {
