@@ -29,7 +29,7 @@ export function pictures(attachments: readonly Attachment[], sign: SignPicture):
       : label
     return html`<li><a href="${attachmentPath(key)}">${content}</a></li>`
   })
-  return html`<ul class="pictures">
+  return html`<ul class="pics">
     ${items}
   </ul>`
 }
