@@ -90,7 +90,7 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
     t.equal(ofFleet, ofSingle, path)
     t.match(ofFleet, application, `${path} shows records`)
   }
-  for (const path of ['/overview', '/dead-letters']) t.ok(await show(pages[0]!.url + path), path)
+  for (const path of ['/', '/events', '/dead-letters']) t.ok(await show(pages[0]!.url + path), path)
 }
 
 /** Puts rows into one order, because rows with equal sort keys may come in any order. */

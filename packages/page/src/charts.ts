@@ -47,6 +47,8 @@ interface Lanes {
   href?: (fromMs: number) => string
   /** Steps that end later are pale: their counts are not complete. */
   completeUntilMs?: number | undefined
+  /** The step that is not over yet, which is pale too. */
+  unfinishedMs?: number | undefined
   /** The distance between the labels of the axis is at least the width of all divided by this. */
   ticks?: number
 }
@@ -58,7 +60,8 @@ const sumOf = (point: Point, columns: readonly Column[]) =>
 
 /** Columns over time in one or more lanes, and the same numbers as a table. */
 export function lanes(options: Lanes): Html {
-  const { points, stepMs, label, legend, href, completeUntilMs = Infinity, ticks = 6 } = options
+  const { points, stepMs, label, legend, href, ticks = 6 } = options
+  const { completeUntilMs = Infinity, unfinishedMs = Infinity } = options
   const x = scaleBand(
     points.map(({ t }) => t),
     [0, 100],
@@ -73,7 +76,7 @@ export function lanes(options: Lanes): Html {
     const y0 = top + (lane.title === undefined ? 8 : 22)
     const y1 = y0 + lane.height
     top = y1 + 10
-    return drawLane({ lane, points, x, y0, y1, isPale: (t) => t + stepMs > completeUntilMs })
+    return drawLane({ lane, points, x, y0, y1, isPale: (t) => t + stepMs > completeUntilMs || t >= unfinishedMs })
   })
   const late =
     completeUntilMs < end

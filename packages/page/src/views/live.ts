@@ -89,7 +89,7 @@ function chart({ minutes, minuteSteps }: LiveData): Html {
     points: minutes,
     stepMs: minuteSteps.stepMs,
     label: `Per minute of the last 30 minutes: ${wholeNumber(events)} events accepted, ${wholeNumber(refused)} refused.`,
-    completeUntilMs: minutes.at(-1)?.t,
+    unfinishedMs: minutes.at(-1)?.t,
     lanes: [
       {
         title: 'Events per minute',

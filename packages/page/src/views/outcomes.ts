@@ -31,7 +31,7 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
       >
     </p>`,
     href: (from) => listPath('logs', { from: new Date(from), to: new Date(from + stepMs) }),
-    completeUntilMs: last?.t,
+    unfinishedMs: last?.t,
     ticks: 8,
     lanes: [
       {

@@ -113,7 +113,7 @@ export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
 export const problemAlert = ({ code, title, detail, help, state }: PageProblem): Html =>
   alert(
     state === 'down' ? 'danger' : 'warning',
-    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)} What to do: <code>${help}</code>`,
+    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: <code>${help}</code>`,
   )
 
 export const alert = (variant: 'warning' | 'danger', content: Html): Html =>

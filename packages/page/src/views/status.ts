@@ -118,7 +118,7 @@ function lastHour({ minutes, minuteSteps }: StatusData): Html {
           >counts of the last 10 s may be missing</span
         >
       </p>`,
-      completeUntilMs: minutes.at(-1)?.t,
+      unfinishedMs: minutes.at(-1)?.t,
       lanes: [
         {
           title: 'Accepted',
