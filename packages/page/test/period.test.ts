@@ -27,6 +27,6 @@ t.test('400 for a period that there is not', async (t) => {
   t.equal(readPeriod(new URLSearchParams(), '7d'), '7d')
   t.equal(readPeriod(new URLSearchParams('period=1h'), '7d'), '1h')
   for (const query of ['period=2h', 'period=toString', 'period=']) {
-    t.throws(() => readPeriod(new URLSearchParams(query), '7d'), { statusCode: 400 }, query)
+    t.throws(() => readPeriod(new URLSearchParams(query), '7d'), { name: 'PageError', statusCode: 400 }, query)
   }
 })
