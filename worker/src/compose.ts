@@ -12,11 +12,13 @@ import {
   type Secrets,
 } from '@intake/runtime'
 import { startTracing } from '@intake/tracing'
+import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
 import { createRefusalRuns } from './deliver/refusal-run.ts'
 import { startWorker } from './deliver/worker.ts'
 import { workerFacts, workerScaling } from './watch/facts.ts'
 import { whileConfirmed } from './watch/installation-check.ts'
+import { startCounts } from './watch/counts.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { createBodyWriter } from './webhook/forms/index.ts'
@@ -34,6 +36,8 @@ type Connections = ReturnType<typeof connect>
  * Timeout for a query of the page or the webhook. ClickHouse cancels the query earlier by itself.
  */
 const readTimeoutMs = 15_000
+/** Timeout for a statement that counts records. ClickHouse cancels it earlier by itself. */
+const countTimeoutMs = 120_000
 /** Maximum concurrent reads, so that most of ClickHouse's capacity is left to inserts. */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
@@ -59,6 +63,7 @@ export async function compose(context: Context): Promise<void> {
   const refusals = createRefusalRuns()
   const watch = startWatch({ ...context, ...connections, registry, refusals })
   const webhook = openWebhook(context, { registry, connections, watch })
+  count(context, connections)
   const adminPort = await serve(context, { registry, connections, watch })
   const { redis, onQueueError: onError } = connections
   const { isConfirmed } = watch.installation
@@ -122,6 +127,27 @@ function connect({ config, log, secrets, owner }: Context) {
   return { redis, clickhouse, reader, onQueueError }
 }
 
+/** Counts what the page and the catalogue show, on a connection of its own. */
+function count({ config, log, secrets, owner }: Context, { clickhouse }: Connections): void {
+  const reader = createClickHouse({
+    url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
+    spread: true,
+    cluster: config.CLICKHOUSE_CLUSTER,
+    requestTimeoutMs: countTimeoutMs,
+    connectionsMax: 1,
+  })
+  owner.add(() => reader.close())
+  const counts = startCounts({
+    reader,
+    store: clickhouse,
+    onError: limitRepeats((err, omitted) => {
+      const help = 'docs/operations/counts-late.md'
+      log.warn({ err, omitted, help }, 'the events could not be counted')
+    }),
+  })
+  owner.add(() => counts.close())
+}
+
 interface Parts {
   registry: Registry
   connections: Connections
@@ -157,14 +183,14 @@ function openWebhook({ config, log, owner }: Context, { registry, connections, w
 /** Serves the admin port with the page; resolves to the port number. */
 async function serve(context: Context, { registry, connections, watch }: Parts): Promise<number> {
   const { config, log, secrets, owner } = context
-  const { reader } = connections
-  const { problems, backlogs } = watch
+  const { reader, redis } = connections
+  const { problems, backlogs, stored } = watch
   const page = createPage({
     config,
     secrets,
     metrics: registry,
     reader,
-    backlog: (kind) => backlogs.of(kind),
+    state: createPageState({ redis, backlogs, stored, problems }),
     log,
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })

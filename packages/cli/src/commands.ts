@@ -17,6 +17,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'look for wrong settings of Redis, ClickHouse, object store, clocks and Intake',
     define: async (command) => (await import('./commands/doctor.ts')).defineDoctor(command),
   },
+  tail: {
+    description: 'follow what arrives: each event or feedback once, as soon as it is stored',
+    define: async (command) => (await import('./commands/tail.ts')).defineTail(command),
+  },
   trace: {
     description: 'where a record is: queued, in progress, stored, dead-lettered',
     define: async (command) => (await import('./commands/trace.ts')).defineTrace(command),
@@ -59,6 +63,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
   retention: {
     description: 'set how long records are kept, and drop older ones',
     define: async (command) => (await import('./commands/retention.ts')).defineRetention(command),
+  },
+  catalogue: {
+    description: 'count again what applications send, for the catalogue and the page',
+    define: async (command) => (await import('./commands/catalogue.ts')).defineCatalogue(command),
   },
   setup: {
     description: 'create or update the tables, the bucket and the mark of this installation',

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
@@ -16,6 +17,25 @@ export const print = (text: string): void => void process.stdout.write(`${visibl
 /** Prints cells with tabs between them. No cell can break out of its column. */
 export const printRow = (cells: readonly string[]): void =>
   void process.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
+
+/** A text with the style in which a terminal shows it. */
+export interface Styled {
+  text: string
+  style?: Parameters<typeof styleText>[0] | undefined
+}
+
+/**
+ * Prints cells in one line, with one space between them and with styles if standard output is a
+ * terminal.
+ */
+export function printStyled(cells: readonly Styled[]): void {
+  const hasStyles = process.stdout.isTTY && !process.env['NO_COLOR']
+  const shown = cells.map(({ text, style }) => {
+    const line = visibleLine(text)
+    return hasStyles && style !== undefined ? styleText(style, line) : line
+  })
+  process.stdout.write(`${shown.join(' ')}\n`)
+}
 
 /** @param space as for `JSON.stringify` */
 export const printJson = (value: unknown, space?: number): void =>

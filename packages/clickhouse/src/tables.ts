@@ -45,6 +45,15 @@ export const rawTables = {
     columns: ['minute', 'api_key_id', 'kind', 'code', 'run', 'records', 'rule'],
   },
   watermark: { name: 'intake.watermark_raw', columns: ['kind', 'visible_until'] },
+  hours: {
+    name: 'intake.hours_raw',
+    columns: ['bundle_identifier', 'hour', 'event_counts', 'device_states', 'ver'],
+  },
+  days: {
+    name: 'intake.days_raw',
+    columns: ['bundle_identifier', 'day', 'entries', 'warnings', 'ver'],
+  },
+  counted: { name: 'intake.counted_raw', columns: ['name', 'counted_until', 'counted_at'] },
 } as const
 
 export type RawTable = keyof typeof rawTables

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyPluginAsync, type FastifyReply, type FastifyRequest } from 'fastify'
 import { createHttpEdge, expectContinue } from '@intake/http-edge'
@@ -17,6 +18,26 @@ const connectionsMax = 500
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
+/** An identifier of 255 characters, percent-encoded. */
+const paramLengthMax = 255 * 12
+
+/**
+ * A route with the constraint `wants: 'html'` serves browsers; the route without it on the same path
+ * serves everybody else.
+ */
+const wants = {
+  name: 'wants',
+  storage<Route>() {
+    const routes = new Map<unknown, Route>()
+    return {
+      get: (value: unknown) => routes.get(value) ?? null,
+      set: (value: unknown, route: Route) => void routes.set(value, route),
+    }
+  },
+  deriveConstraint: ({ headers }: IncomingMessage) =>
+    headers.accept?.includes('text/html') ? 'html' : 'anything',
+}
+
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
  * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
@@ -32,7 +53,8 @@ const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
  * response is then 503, so that the autoscaler does not read zeros
  * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
  * `request.ip`
- * @param options.page more routes, which authenticate requests themselves
+ * @param options.page more routes, which authenticate requests themselves; a route with the constraint
+ *   `wants: 'html'` may have a path of these
  * @returns the port, and `close()`
  * @throws {TypeError} `trustProxy` is not a list of addresses
  */
@@ -62,6 +84,7 @@ export async function startAdminServer(options: {
     clientErrorHandler: edge.clientErrorHandler,
     forceCloseConnections: true,
     trustProxy: options.trustProxy ?? false,
+    routerOptions: { maxParamLength: paramLengthMax, constraints: { wants } },
   })
   // No route accepts a body.
   app.removeAllContentTypeParsers()

@@ -83,3 +83,16 @@ export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor |
     device: requireUuid(device, 'after'),
   }
 }
+
+/** How many dead letters an application has for one reason. */
+export interface DeadLetterReason {
+  bundle_identifier: string
+  error_code: number
+  letters: number
+}
+
+export const countDeadLetters = (reader: RecordReader): Promise<DeadLetterReason[]> =>
+  reader.query<DeadLetterReason>(
+    `SELECT bundle_identifier, error_code, count() AS letters FROM intake.dead_letters
+     GROUP BY bundle_identifier, error_code ORDER BY letters DESC, error_code LIMIT 100 ${querySettings}`,
+  )

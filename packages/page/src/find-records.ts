@@ -35,7 +35,7 @@ export async function findById(
  * Parses without `JSON.parse`, which would round large integers, and confuses names that contain an
  * escape (nodejs/node#63785).
  */
-function parseExact(line: string): unknown {
+export function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
 }
 

@@ -4,11 +4,22 @@
 export class Html {
   readonly #markup: string
   constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
-    this.#markup = String.raw({ raw: parts }, ...values.map(print))
+    this.#markup = String.raw({ raw: withoutIndentation(parts) }, ...values.map(print))
   }
   toString(): string {
     return this.#markup
   }
+}
+
+const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
+
+/** The parts of a template without the indentation of its source, which no reader needs. */
+function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
+  const known = compact.get(parts)
+  if (known !== undefined) return known
+  const made = parts.raw.map((part) => part.replaceAll(/\s*\n\s*/g, '\n'))
+  compact.set(parts, made)
+  return made
 }
 
 export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[]

@@ -13,17 +13,19 @@ import { timeOfId, type Search } from './search.ts'
 
 const pageRows = 50
 const textStart = 1_000
+const paramsStart = 600
 const identity = 'bundle_identifier, time, id, device_uuid'
 const order = ['time', 'id', 'device_uuid', 'bundle_identifier']
 
-const summaries = {
+export const summaries = {
   feedback: `id, time, bundle_identifier, device_uuid, substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
     email, substringUTF8(text, 1, ${textStart}) AS text_start, lengthUTF8(text) AS text_length,
     substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model,
-    substringUTF8(device.version_name, 1, 100) AS version, attachments`,
-  logs: `id, time, bundle_identifier, device_uuid, substringUTF8(event, 1, 300) AS event,
-    substringUTF8(device.version_name, 1, 100) AS version,
-    substringUTF8(toJSONString(params), 1, 300) AS params_start`,
+    substringUTF8(device.version_name, 1, 100) AS version, country, attachments`,
+  logs: `id, time, received_at, bundle_identifier, device_uuid, substringUTF8(unique_user_id, 1, 300) AS unique_user_id,
+    substringUTF8(event, 1, 300) AS event, substringUTF8(device.version_name, 1, 100) AS version,
+    substringUTF8(device.os, 1, 100) AS os, substringUTF8(device.device_model, 1, 100) AS model, country,
+    substringUTF8(toJSONString(params), 1, ${paramsStart}) AS params_start`,
 } as const
 interface Summaries {
   feedback: FeedbackSummary
@@ -107,9 +109,12 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
-function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
+/** The conditions of a search on the columns of a view, without its period. */
+export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
   const { after, from: _from, to: _to, ...values } = search
-  const names = Object.keys(values) as (keyof typeof values)[]
+  const names = (Object.keys(values) as (keyof typeof values)[]).filter(
+    (name) => values[name] !== undefined,
+  )
   const conditions = names.map((name) => conditionOf[name])
   if (after === undefined) return { conditions, params: values }
   return {
@@ -130,6 +135,7 @@ const conditionOf = {
   event: 'event = {event:String}',
   user: 'unique_user_id = {user:String}',
   device: 'device_uuid = {device:UUID}',
+  has: "if({has:String} = 'email', email IS NOT NULL, length(attachments) > 0)",
   text:
     '(positionCaseInsensitiveUTF8(text, {text:String}) > 0' +
     " OR positionCaseInsensitiveUTF8(ifNull(email, ''), {text:String}) > 0)",

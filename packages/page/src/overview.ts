@@ -1,78 +1,88 @@
-import { kinds, type RecordKind } from '@intake/contract'
-import { querySettings, type RecordReader } from './records.ts'
+import { sqlTime } from '@intake/clickhouse'
+import { listRecords } from './list-records.ts'
+import type { Steps } from './period.ts'
+import {
+  countDevices,
+  readApplications,
+  readCountedAt,
+  readTopEvents,
+  readVersions,
+  type ApplicationCounts,
+  type NameCount,
+} from './read-counts.ts'
+import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
+import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-export interface Overview {
-  /**
-   * By kind: the number of records in each of the last 24 hours by their time, oldest first; and
-   * the number accepted in the last full minute and hour.
-   */
-  rates: Record<RecordKind, { hours: HourCount[]; lastMinute: number; lastHour: number }>
-  /** By kind; undefined if Redis does not respond. */
-  backlogs: Record<RecordKind, Backlog | undefined>
-  deadLetters: number
+/** What the overview shows. No log event is read for it, only counts. */
+export interface OverviewData {
+  steps: Steps
+  arrivals: Arrivals[]
+  refusals: KeyOutcome[]
+  /** Names of API keys by their ids. */
+  names: ReadonlyMap<string, string>
+  applications: ApplicationCounts[]
+  feedbackByApplication: ReadonlyMap<string, number>
+  topEvents: NameCount[]
+  /** Devices by version. */
+  versions: NameCount[]
+  devices: number
+  feedback: FeedbackSummary[]
+  /** When the hours were counted, in ms since 1970; undefined if never. */
+  countedAtMs: number | undefined
 }
 
-export interface HourCount {
-  /** The beginning of the hour, in UTC. */
-  hour: string
-  records: number
-}
-
-/** The queue of a kind, for all workers together. */
-export interface Backlog {
-  waiting: number
-  active: number
-  delayed: number
-  rows: number
-  oldestAgeSeconds: number | undefined
-  /** `Infinity` if the queue is not getting shorter. */
-  secondsToDrain: number
-}
-
-export type ReadBacklog = (kind: RecordKind) => Backlog | undefined
+const latestFeedback = 3
 
 export async function readOverview(
   reader: RecordReader,
-  readBacklog: ReadBacklog,
-): Promise<Overview> {
-  const ofKinds = async <Value>(read: (kind: RecordKind) => Promise<Value>) =>
-    Object.fromEntries(
-      await Promise.all(kinds.map(async (kind) => [kind, await read(kind)] as const)),
-    ) as Record<RecordKind, Value>
-  const [rates, letters] = await Promise.all([
-    ofKinds((kind) => readRates(reader, kind)),
-    reader.query<{ letters: number }>(
-      `SELECT count() AS letters FROM intake.dead_letters ${querySettings}`,
-    ),
-  ])
-  const backlogs = { logs: readBacklog('logs'), feedback: readBacklog('feedback') }
-  return { rates, backlogs, deadLetters: letters[0]?.letters ?? 0 }
-}
-
-async function readRates(reader: RecordReader, kind: RecordKind) {
-  const [hours, [accepted]] = await Promise.all([
-    reader.query<HourCount>(
-      `SELECT toStartOfHour(time) AS hour, count() AS records
-       FROM intake.${kind}
-       WHERE time >= toStartOfHour(now64(3, 'UTC')) - INTERVAL 23 HOUR
-       GROUP BY hour ORDER BY hour
-       WITH FILL FROM toStartOfHour(now('UTC')) - INTERVAL 23 HOUR
-         TO toStartOfHour(now('UTC')) + INTERVAL 1 HOUR STEP INTERVAL 1 HOUR
-       ${querySettings}`,
-    ),
-    // Counts by the time of arrival, which includes late events. The outcome counts are read
-    // instead of the records.
-    reader.query<{ last_minute: number; last_hour: number }>(
-      `SELECT sumIf(records, minute = toStartOfMinute(now('UTC')) - INTERVAL 1 MINUTE) AS last_minute,
-         sum(records) AS last_hour
-       FROM intake.outcomes
-       WHERE code = 'accepted' AND kind = '${kind}' AND minute >= now('UTC') - INTERVAL 1 HOUR
-       ${querySettings}`,
-    ),
+  steps: Steps,
+  names: Promise<ReadonlyMap<string, string>>,
+): Promise<OverviewData> {
+  const [arrivals, refusals, applications, feedbackByApplication, topEvents, versions] =
+    await Promise.all([
+      readArrivals(reader, steps),
+      readKeyOutcomes(reader, steps, { onlyRefused: true }),
+      readApplications(reader, steps),
+      countFeedback(reader, steps),
+      readTopEvents(reader, steps),
+      readVersions(reader, steps),
+    ])
+  const [devices, countedAtMs, feedback] = await Promise.all([
+    countDevices(reader, steps),
+    readCountedAt(reader),
+    listRecords(reader, 'feedback', {}),
   ])
   return {
-    hours,
-    lastMinute: accepted?.last_minute ?? 0,
-    lastHour: accepted?.last_hour ?? 0,
+    steps,
+    arrivals,
+    refusals,
+    names: await names,
+    applications,
+    feedbackByApplication,
+    topEvents,
+    versions,
+    devices,
+    countedAtMs,
+    feedback: feedback.rows.slice(0, latestFeedback),
   }
 }
+
+async function countFeedback(
+  reader: RecordReader,
+  { from, to }: Steps,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.query<{ bundle_identifier: string; feedback: number }>(
+    `SELECT bundle_identifier, count() AS feedback FROM intake.feedback
+     WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
+     GROUP BY bundle_identifier ORDER BY feedback DESC LIMIT 200 ${querySettings}`,
+    { from: sqlTime(new Date(from)), to: sqlTime(new Date(to)) },
+  )
+  return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
+}
+
+/** Whether nothing has arrived in the last 30 days, neither accepted nor refused. */
+export const isNew = ({ arrivals, refusals, applications, feedback }: OverviewData): boolean =>
+  applications.length === 0 &&
+  feedback.length === 0 &&
+  refusals.length === 0 &&
+  arrivals.every(({ events, feedback: count }) => events + count === 0)

@@ -7,7 +7,7 @@ export interface TimeWindow {
   to: number
 }
 
-const widthsMs = [dayMs, 30 * dayMs, Infinity]
+const widthsMs = [dayMs / 24, dayMs, 30 * dayMs, Infinity]
 /** The time after which no further window is read. */
 const budgetMs = 6_000
 

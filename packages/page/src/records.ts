@@ -30,12 +30,18 @@ export interface FeedbackSummary extends RecordHead {
   os: string | null
   model: string | null
   version: string | null
+  country: string | null
   attachments: Attachment[]
 }
 
 export interface EventSummary extends RecordHead {
+  received_at: string
+  unique_user_id: string
   event: string
   version: string | null
+  os: string | null
+  model: string | null
+  country: string | null
   /** The beginning of the params, as JSON. */
   params_start: string
 }

@@ -12,6 +12,8 @@ export interface Search {
   user?: string
   /** UUID. */
   device?: string
+  /** Only feedback that has it. */
+  has?: 'pictures' | 'email'
   from?: Date
   /** The end of the period, excluded. */
   to?: Date
@@ -46,6 +48,8 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   }
   const device = readText(query, 'device')
   if (device !== undefined) search.device = requireUuid(device, 'device')
+  const has = readText(query, 'has')
+  if (has !== undefined && kind === 'feedback') search.has = readHas(has)
   for (const name of ['from', 'to'] as const) {
     const time = readTime(query, name)
     if (time !== undefined) search[name] = time
@@ -95,6 +99,11 @@ function readTime(query: URLSearchParams, name: string): Date | undefined {
 export function requireUuid(text: string, name: string): string {
   if (isUuid(text)) return text.toLowerCase()
   throw new PageError(400, `${name} must be a UUID.`)
+}
+
+function readHas(text: string): 'pictures' | 'email' {
+  if (text === 'pictures' || text === 'email') return text
+  throw new PageError(400, 'has must be pictures or email.')
 }
 
 function readCursor(text: string): Cursor {

@@ -1,11 +1,16 @@
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "frame-ancestors 'none'"
+
+/** The live view has one script, which reads from the page itself. */
+export const liveSecurityPolicy = `${policy}; script-src 'self'; connect-src 'self'`
+
 /**
  * Headers of every response of the page: no script runs, nothing is loaded from other sites, and
  * nothing is cached.
  */
 export const securityHeaders = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
-    "frame-ancestors 'none'",
+  'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',

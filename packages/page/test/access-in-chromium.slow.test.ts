@@ -5,6 +5,7 @@ import { chromium } from 'playwright-core'
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
+import { stylesheet } from '../src/assets.ts'
 import { startPage } from './fixture.ts'
 
 const executablePath = findChromium()
@@ -47,7 +48,7 @@ t.test(
       () => seen.filter((status) => status === 429).length > 15,
     )
 
-    const response = await fetch(`http://127.0.0.1:${port}/page.css`, {
+    const response = await fetch(`http://127.0.0.1:${port}${stylesheet.path}`, {
       headers: { authorization: `Basic ${btoa(`reader:${password}`)}` },
     })
     t.equal(response.status, 200)
@@ -55,7 +56,7 @@ t.test(
     const visitor = await browser.newContext({ httpCredentials: { username: 'reader', password } })
     const opened = await (
       await visitor.newPage()
-    ).goto(`http://127.0.0.1:${port}/page.css`, { timeout })
+    ).goto(`http://127.0.0.1:${port}${stylesheet.path}`, { timeout })
     t.equal(opened?.status(), 200, 'and in a browser')
   },
 )

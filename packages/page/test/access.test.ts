@@ -4,13 +4,14 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { icon } from '../src/assets.ts'
 import { startPage } from './fixture.ts'
 
 const basic = (password: string, user = 'anyone') => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 })
 
-async function statusOf(port: number, headers: Record<string, string>, path = '/page.css') {
+async function statusOf(port: number, headers: Record<string, string>, path = icon.path) {
   const sent = request({ host: '127.0.0.1', port, path, headers })
   sent.end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
@@ -147,7 +148,7 @@ t.test('of several guesses in one packet, no more than ten are compared', async 
   // The highest number of requests that a connection may send before it has the first response.
   const guesses = Array.from({ length: 4 }, (_, n) =>
     [
-      'GET /page.css HTTP/1.1',
+      `GET ${icon.path} HTTP/1.1`,
       'host: 127.0.0.1',
       `authorization: ${basic(`pipelined ${n}`).authorization}`,
       ...(n === 3 ? ['connection: close'] : []),

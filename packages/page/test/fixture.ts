@@ -5,14 +5,21 @@ import { startAdmin } from '../../health/test/start-admin.ts'
 import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
-const noBacklog = () => ({
-  waiting: 0,
-  active: 0,
-  delayed: 0,
-  rows: 0,
-  oldestAgeSeconds: 0,
-  secondsToDrain: 0,
-})
+/** A worker without problems, whose queues are empty. */
+export const calmState: PageOptions['state'] = {
+  backlog: () => ({
+    waiting: 0,
+    active: 0,
+    delayed: 0,
+    rows: 0,
+    oldestAgeSeconds: 0,
+    secondsToDrain: 0,
+  }),
+  problems: () => [],
+  visibleUntilMs: () => Date.now() - 20_000,
+  deadLetters: () => 0,
+  keyNames: async () => new Map([['key-1', 'shop-android']]),
+}
 
 /** A reader whose queries return no rows. */
 export const emptyReader: PageOptions['reader'] = { query: async () => [], lines: async () => [] }
@@ -32,7 +39,7 @@ export async function startPage(
         password: undefined,
         reader: emptyReader,
         store: undefined,
-        backlog: noBacklog,
+        state: calmState,
         onFailed: () => {},
         log: createLogger({
           name: 'worker',
@@ -60,12 +67,13 @@ export async function startRowStore(t: Test) {
     owner,
     insert: (table: 'feedback' | 'logs', rows: object[]) =>
       owner.insertGzip({ table, members: [member(rows)], rows: rows.length }),
-    startReaderPage: (t: Test) =>
-      startPage(t, { reader: connectReader(t, server.readerUrl), backlog }),
+    startReaderPage: (t: Test, options: Partial<PageOptions> = {}) =>
+      startPage(t, { reader: connectReader(t, server.readerUrl), state: lateState, ...options }),
   }
 }
 
-const backlog: PageOptions['backlog'] = (kind) =>
+/** The backlog of a worker that cannot read the queue of feedback. */
+const lateBacklog: PageOptions['state']['backlog'] = (kind) =>
   kind === 'feedback'
     ? undefined
     : {
@@ -76,6 +84,24 @@ const backlog: PageOptions['backlog'] = (kind) =>
         oldestAgeSeconds: 31.2,
         secondsToDrain: Infinity,
       }
+
+/** A worker that is six minutes behind, with a problem. */
+export const lateState: PageOptions['state'] = {
+  ...calmState,
+  backlog: lateBacklog,
+  visibleUntilMs: (kind) => (kind === 'logs' ? Date.now() - 375_000 : Date.now() - 30_000),
+  deadLetters: () => 3,
+  problems: () => [
+    {
+      code: 'backlog',
+      title: 'records wait to be stored',
+      state: 'degraded',
+      since: new Date(Date.now() - 370_000).toISOString(),
+      detail: '412300 rows, the oldest is 375 s old',
+      help: 'docs/operations/backlog.md',
+    },
+  ],
+}
 
 const now = Date.now()
 

@@ -4,7 +4,16 @@ import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../schema/test/fixture.ts'
-import { ago, emptyReader, linksIn, startPage, startRowStore, view } from './fixture.ts'
+import { icon, liveScript, stylesheet } from '../src/assets.ts'
+import {
+  ago,
+  emptyReader,
+  lateState,
+  linksIn,
+  startPage,
+  startRowStore,
+  view,
+} from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 
@@ -43,16 +52,22 @@ t.test('no text of a client is markup, in any view', async (t) => {
     '/',
     '/events',
     '/dead-letters',
-    '/overview',
-    `/?text=${encodeURIComponent('"><script>')}`,
+    '/live',
+    '/feedback',
+    `/feedback?text=${encodeURIComponent('"><script>')}`,
   ]
   while (waiting.length > 0) {
     const path = waiting.pop()!
-    if (seen.has(path) || !path.startsWith('/') || /^\/(page\.css|icon)/.test(path)) continue
+    if (seen.has(path) || !path.startsWith('/') || /^\/(page|live|icon)\./.test(path)) continue
+    // A chart has a link for each of its columns, to lists like these.
+    if (/[?&](from|period)=/.test(path)) continue
     seen.add(path)
     const { status, text } = await view(url, path)
     t.equal(status, 200, path)
     checkMarkup(t, text, path)
+    for (const [svg] of text.matchAll(/<svg[^]*?<\/svg>/g)) {
+      t.notMatch(svg.replaceAll(/ href="\/[^"]*"/g, ''), /client|&#|<script|<style|<image|<foreignObject|href="[^/]/, `${path}: no text of a client in SVG`)
+    }
     waiting.push(...linksIn(text))
   }
   t.ok(seen.size > 20, `${seen.size} pages`)
@@ -62,7 +77,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
 
 t.test('every response forbids scripts, frames, caching and referrers', async (t) => {
   const { url } = await startReaderPage(t)
-  for (const path of ['/', '/overview', '/page.css', '/feedback/nothing', '/find?id=1']) {
+  for (const path of ['/', '/dead-letters', '/pictures/none', '/feedback/nothing', '/find?id=1']) {
     const { headers } = await fetch(url + path)
     t.match(Object.fromEntries(headers), {
       'content-security-policy':
@@ -74,11 +89,20 @@ t.test('every response forbids scripts, frames, caching and referrers', async (t
   }
 })
 
+t.test('only the live view may run a script, and only the page’s own', async (t) => {
+  const { url } = await startReaderPage(t)
+  const { headers } = await fetch(`${url}/live`)
+  t.match(
+    headers.get('content-security-policy'),
+    /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'; connect-src 'self'$/,
+  )
+})
+
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
   const { url } = await startReaderPage(t)
   // Node's `get` is used, because `fetch` would set these headers itself.
   const statusOf = async (headers: Record<string, string>) => {
-    const [response] = (await once(get(`${url}/overview`, { headers }), 'response')) as [
+    const [response] = (await once(get(`${url}/dead-letters`, { headers }), 'response')) as [
       IncomingMessage,
     ]
     response.resume()
@@ -101,17 +125,69 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
   t.same(lines, [])
 })
 
-t.test('the status shows rates, backlog and dead letters, also without Redis', async (t) => {
+t.test('the status shows the queue, problems and how far behind it is, also without Redis', async (t) => {
   const { url } = await startReaderPage(t)
-  const { status, text } = await view(url, '/overview')
-  t.equal(status, 200)
-  t.match(
-    text,
-    /<td>7<\/td>\s*<td>2<\/td>\s*<td>1<\/td>\s*<td>640<\/td>\s*<td>32<\/td>\s*<td>–<\/td>/,
-  )
+  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+  t.equal(response.status, 200)
+  t.equal(response.headers.get('vary'), 'accept')
+  const text = await response.text()
+  t.match(text, /Frames waiting<\/th>\s*<td class="num">7<\/td><td class="num">–<\/td>/)
+  t.match(text, /Rows<\/th>\s*<td class="num">640<\/td>/)
   t.match(text, 'Redis does not respond')
-  t.match(text, /\d+ dead letters/)
-  t.equal(text.match(/<meter /g)?.length, 48, '24 hours of two kinds')
+  t.match(text, /complete up to \d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
+  t.match(text, 'records wait to be stored')
+  t.match(text, 'docs/operations/backlog.md')
+})
+
+t.test('/status is JSON for everybody who does not ask for HTML', async (t) => {
+  const { url } = await startReaderPage(t)
+  for (const accept of ['*/*', 'application/json']) {
+    const response = await fetch(`${url}/status`, { headers: { accept } })
+    t.match(response.headers.get('content-type'), 'application/json', accept)
+    t.match(await response.json(), { service: 'worker', state: 'ok' })
+  }
+})
+
+t.test('the status is shown although ClickHouse does not respond', async (t) => {
+  for (const query of [
+    () => Promise.reject(new ClickHouseError('gone', { kind: 'retry' })),
+    () => new Promise<never>(() => {}),
+  ]) {
+    const { url } = await startPage(t, { reader: { ...emptyReader, query }, state: lateState })
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    t.equal(response.status, 200)
+    const text = await response.text()
+    t.match(text, 'ClickHouse does not respond')
+    t.match(text, '6 min behind')
+  }
+})
+
+t.test('a search of the former list of feedback leads to the list', async (t) => {
+  const { url } = await startPage(t)
+  const response = await fetch(`${url}/?text=a%20b&user=x`, { redirect: 'manual' })
+  t.equal(response.status, 303)
+  t.equal(response.headers.get('location'), '/feedback?text=a+b&user=x')
+})
+
+t.test('a new installation shows a request to copy', async (t) => {
+  const { url } = await startPage(t)
+  t.match(await view(url, '/'), { status: 200, text: /Nothing has arrived yet[^]*curl http/ })
+})
+
+t.test('files have the hash of their content, are small, and may be kept', async (t) => {
+  const { url } = await startPage(t)
+  for (const [{ path }, bytesMax] of [
+    [stylesheet, 32_000],
+    [liveScript, 3_000],
+    [icon, 300],
+  ] as const) {
+    const response = await fetch(url + path, { headers: { 'accept-encoding': 'gzip' } })
+    t.equal(response.status, 200, path)
+    t.match(response.headers.get('cache-control'), 'immutable')
+    const body = await response.text()
+    t.ok(body.length <= bytesMax, `${path}: ${body.length} bytes`)
+    t.notMatch(body, /url\((?!#hatch)/)
+  }
 })
 
 t.test('404 and 400 are pages too', async (t) => {
@@ -121,7 +197,7 @@ t.test('404 and 400 are pages too', async (t) => {
     text: 'There is no such record',
   })
   t.match(await view(url, '/feedback/1'), { status: 400, text: 'must be a UUID' })
-  t.match(await view(url, '/?from=x'), { status: 400, text: 'from must be a time' })
+  t.match(await view(url, '/feedback?from=x'), { status: 400, text: 'from must be a time' })
   t.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404, 'nothing can be written')
   t.same(lines, [], 'these are no faults')
 })

@@ -8,6 +8,7 @@ import {
   type QueryParams,
   type RecordTable,
 } from '@intake/clickhouse'
+import { recountHours } from './counts/recount.ts'
 
 /** The identity of a dead letter: its record's identity, if it can be read. */
 interface RowIdentity {
@@ -109,7 +110,7 @@ export type DeadLetterOutcome = ClickHouseError | undefined
  * that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
-  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  clickhouse: Pick<ClickHouse, 'insertGzip' | 'insertSelect'>,
   letters: readonly DeadLetter[],
 ): Promise<Map<DeadLetter, DeadLetterOutcome>> {
   const outcomes = new Map<DeadLetter, DeadLetterOutcome>()
@@ -118,8 +119,22 @@ export async function replayDeadLetters(
     await insertOrHalve(clickhouse, ofTable, outcomes)
   }
   const stored = letters.filter((letter) => outcomes.get(letter) === undefined)
+  await recountReplayed(clickhouse, stored)
   await dropDeadLetters(clickhouse, stored)
   return outcomes
+}
+
+/** A replayed event arrived long ago, so its hour would not be counted again without a mark. */
+async function recountReplayed(
+  clickhouse: Pick<ClickHouse, 'insertSelect'>,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  const ids = letters.filter(({ table }) => table === 'logs').map(({ id }) => id)
+  if (ids.length === 0) return
+  await recountHours(clickhouse, {
+    sql: "time IN (SELECT UUIDv7ToDateTime(arrayJoin({ids:Array(UUID)}), 'UTC')) AND id IN {ids:Array(UUID)}",
+    params: { ids },
+  })
 }
 
 /** @param letters dead letters of one table */

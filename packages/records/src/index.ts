@@ -1,3 +1,4 @@
+export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
 export {
   type DeadLetter,
   type DeadLetterOutcome,
@@ -30,6 +31,7 @@ export {
   findDeadLetters,
   findRecords,
 } from './find-records.ts'
+export { type FollowFilter, type Followed, followRecords } from './follow-records.ts'
 export {
   type Retention,
   type RetentionKind,

@@ -46,7 +46,7 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`), including their tombstones. Only whole months are dropped, so no hidden
+ * Drops months (`YYYYMM`), including their tombstones and what was counted of them. Only whole months are dropped, so no hidden
  * version reappears.
  */
 export async function dropMonths(
@@ -58,6 +58,10 @@ export async function dropMonths(
     const drop = `DROP PARTITION ID '${month}'
        SETTINGS max_partition_size_to_drop = 0`
     await clickhouse.command(alterStored(clickhouse, partitioned[kind], drop))
+    if (kind === 'feedback') continue
+    for (const counts of ['hours_raw', 'days_raw']) {
+      await clickhouse.command(`ALTER TABLE intake.${counts} ${drop}`)
+    }
   }
 }
 

@@ -113,6 +113,7 @@ t.test('many are read in pages and replayed together, except a rejected one', as
   const read: string[] = []
   let inserts = 0
   const counting = {
+    insertSelect: clickhouse.insertSelect,
     insertGzip: (insert: InsertGzip) => {
       inserts++
       return clickhouse.insertGzip(insert)

@@ -23,13 +23,17 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
   t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
   const tables = [
+    'counted_raw',
+    'days_raw',
     'dead_letters_raw',
     'erasures',
     'feedback_raw',
+    'hours_raw',
     'installation',
     'journal',
     'logs_raw',
     'outcomes_raw',
+    'recounts_raw',
     'retention',
     'schema_migrations',
     'watermark_raw',

@@ -15,6 +15,7 @@ const checksums: Record<string, string> = {
   '0007-erasures-and-retention': '59416308e04895eb3e7aaafca8c68b46a277e33db04030605f8ee2c03a071013',
   '0008-exact-params': '9746173e693e86f875ae1e26210f1497c2a267a9be156daa6766241b696a2e0e',
   '0009-rules': '4beb7e9bae457a6e8972b95d3e2cdcdbe108ca5e1fe2d617de0c82de7d74cfe9',
+  '0010-counts': '295913d7ca2142260c7bf0d751aa2719014b40742ccdb526667e3654229d763b',
 }
 
 t.test('released migrations never change', async (t) => {

@@ -1,14 +1,21 @@
 /** Every view, in the order of names. A new view is added here, or the tests of this folder fail. */
 export const views = [
+  'catalogue',
+  'counted',
   'dead_letters',
+  'device_hours',
   'devices',
+  'drift',
   'feedback',
   'feedback_flat',
   'gaps',
+  'hours',
   'logs',
   'logs_flat',
   'outcomes',
+  'recounts',
   'sessions',
+  'warnings',
   'watermark',
 ]
 

@@ -7,7 +7,7 @@ const storeTimeoutMs = 20_000
 
 /** The page for the admin server, with a connection of its own to the object store. */
 export function createPage(
-  options: Pick<PageOptions, 'reader' | 'backlog' | 'log' | 'onFailed'> & {
+  options: Pick<PageOptions, 'reader' | 'state' | 'log' | 'onFailed'> & {
     config: WorkerConfig
     secrets: Secrets<typeof WorkerConfig>
     metrics: Registry

@@ -13,6 +13,8 @@ export interface StoredState {
 export interface StoredStateMonitor {
   /** Undefined while it cannot be read, for example because the user lacks the right. */
   state(): StoredState | undefined
+  /** The watermarks that were read last, at any time: they are never wrong, only late. */
+  lastVisibleUntil(): StoredState['visibleUntil']
   /** Why the last reading failed; undefined if it succeeded. */
   error(): unknown
   close(): void
@@ -65,6 +67,7 @@ export function startStoredStateMonitor(options: {
   return {
     state: () =>
       known !== undefined && performance.now() - known.at < freshMs ? known.state : undefined,
+    lastVisibleUntil: () => known?.state.visibleUntil ?? {},
     error: () => lastError,
     close,
   }

@@ -14,6 +14,9 @@ export const workerGrants: readonly string[] = [
   'INSERT ON intake.dead_letters_raw',
   'INSERT ON intake.outcomes_raw',
   'INSERT ON intake.watermark_raw',
+  'INSERT ON intake.hours_raw',
+  'INSERT ON intake.days_raw',
+  'INSERT ON intake.counted_raw',
   'SELECT (id, created_at) ON intake.installation',
   'SELECT (query_id, user, query) ON system.processes',
 ]
@@ -25,6 +28,13 @@ export const readerGrants: readonly string[] = [
   'SELECT ON intake.dead_letters',
   'SELECT ON intake.outcomes',
   'SELECT ON intake.watermark',
+  'SELECT ON intake.hours',
+  'SELECT ON intake.device_hours',
+  'SELECT ON intake.catalogue',
+  'SELECT ON intake.drift',
+  'SELECT ON intake.warnings',
+  'SELECT ON intake.counted',
+  'SELECT ON intake.recounts',
 ]
 
 /**
@@ -43,6 +53,12 @@ export const analystGrants: readonly string[] = [
   'SELECT ON intake.dead_letters',
   'SELECT ON intake.outcomes',
   'SELECT ON intake.watermark',
+  'SELECT ON intake.hours',
+  'SELECT ON intake.device_hours',
+  'SELECT ON intake.catalogue',
+  'SELECT ON intake.drift',
+  'SELECT ON intake.warnings',
+  'SELECT ON intake.counted',
   'SELECT ON information_schema.*',
   'SELECT ON INFORMATION_SCHEMA.*',
   'SELECT ON system.parts',

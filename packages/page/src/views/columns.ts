@@ -35,16 +35,16 @@ function valueOf(value: unknown, depth: number): Html {
   if (typeof value === 'string') return clientText(value)
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (isObject && depth > 0) return columnList(value as Record<string, unknown>, depth - 1)
-  return html`<span class="json">${clientText(json(value))}</span>`
+  return html`<span class="json">${clientText(printJson(value))}</span>`
 }
 
 /** Prints JSON with `bigint`s, which `JSON.stringify` refuses. */
-function json(value: unknown): string {
+export function printJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
-  if (Array.isArray(value)) return `[${value.map(json).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(printJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).map(
-    ([name, inner]) => `${JSON.stringify(name)}:${json(inner)}`,
+    ([name, inner]) => `${JSON.stringify(name)}:${printJson(inner)}`,
   )
   return `{${members.join(',')}}`
 }

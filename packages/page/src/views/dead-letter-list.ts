@@ -1,35 +1,88 @@
 import { clientText } from '../client-text.ts'
-import { printDeadLetterCursor, type DeadLetterSummary } from '../dead-letters.ts'
+import {
+  printDeadLetterCursor,
+  type DeadLetterReason,
+  type DeadLetterSummary,
+} from '../dead-letters.ts'
 import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
 import type { Found } from '../records.ts'
+import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { timeElement } from './links.ts'
+import { alert, bars, card } from './parts.ts'
 
 /** The rows that ClickHouse rejected, with its reasons. */
-export function deadLetterList(found: Found<DeadLetterSummary>): Html {
+export function deadLetterList(
+  header: Header,
+  found: Found<DeadLetterSummary>,
+  reasons: readonly DeadLetterReason[],
+): Html {
   const last = found.rows.at(-1)
   const items = found.rows.map(
     ({ table, id, failed_at, error_code, error_start, row_start, row_bytes, ...head }) =>
-      html`<article>
-        <h2>${timeElement(failed_at)} · ${clientText(table, 300)} · code ${error_code}</h2>
-        <p class="facts">
-          ${clientText(head.bundle_identifier, 300)} · record ${id} · device ${head.device_uuid}
-        </p>
-        <p class="text">${clientText(error_start)}</p>
-        <details>
-          <summary>The row, ${row_bytes} bytes</summary>
-          <pre>${clientText(row_start)}</pre>
-        </details>
-      </article> `,
+      html`<li class="card item">
+        <div>
+          <h2>
+            ${timeElement(failed_at)} · ${clientText(table, 300)} ·
+            ${clientText(head.bundle_identifier, 300)} · code ${error_code}
+          </h2>
+          <p class="text">${clientText(error_start)}</p>
+          <details class="numbers">
+            <summary>The row, ${row_bytes} bytes</summary>
+            <pre>${clientText(row_start)}</pre>
+          </details>
+          <p class="meta">
+            <span class="mono">record ${id}</span><span class="mono">device ${head.device_uuid}</span>
+          </p>
+        </div>
+      </li> `,
   )
   const older =
     found.hasMore && last !== undefined
       ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
       : 'No more.'
+  const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
+  const how = html`Replay or drop them with <code>npm run -s intake -- dead-letters</code>. What to do:
+    <code>docs/operations/dead-letters.md</code>`
+  const counted = (nameOf: (reason: DeadLetterReason) => string) => {
+    const counts = new Map<string, number>()
+    for (const reason of reasons)
+      counts.set(nameOf(reason), (counts.get(nameOf(reason)) ?? 0) + reason.letters)
+    return bars(
+      [...counts].map(([name, count]) => ({ name, count, href: '/dead-letters' })).slice(0, 8),
+      'dead',
+    )
+  }
   return document({
+    header,
+    view: 'deadLetters',
     title: 'Dead letters',
-    body: html`<p>Replay or drop them with <code>npm run -s intake -- dead-letters</code>.</p>
-      ${items}
-      <p class="pages">${older}</p>`,
+    alert:
+      total === 0
+        ? undefined
+        : alert(
+            'danger',
+            html`<b>${wholeNumber(total)} ${total === 1 ? 'row waits' : 'rows wait'} for an operator.</b>
+              ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
+          ),
+    body: html`<div class="grid g31">
+      <div>
+        <ul class="inbox">
+          ${items}
+        </ul>
+        <p class="pages">${older}</p>
+      </div>
+      <aside class="side">
+        ${card(
+          'By reason',
+          counted(({ error_code }) => `code ${error_code}`),
+        )}
+        ${card(
+          'By application',
+          counted(({ bundle_identifier }) => bundle_identifier),
+        )}
+      </aside>
+    </div>`,
   })
 }

@@ -1,52 +1,86 @@
-import { clientText } from '../client-text.ts'
+import type { EventCounts } from '../count-events.ts'
+import { lanes } from '../charts.ts'
 import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { PeriodName, Steps } from '../period.ts'
 import type { EventSummary, Found } from '../records.ts'
-import type { Search } from '../search.ts'
-import { document } from './document.ts'
-import { deviceLink, listLink, recordPath, timeElement, valueLink } from './links.ts'
+import { printSearch, type Search } from '../search.ts'
+import type { Header } from '../worker-state.ts'
+import { clockTime, document } from './document.ts'
+import { eventRows } from './event-rows.ts'
+import { filterForm, type Suggestions } from './filter-form.ts'
+import { listPath } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { searchForm } from './search-form.ts'
+import { behindAlert, card, periodLinks } from './parts.ts'
 
-export function eventList({ search, found }: { search: Search; found: Found<EventSummary> }): Html {
+export function eventList(options: {
+  header: Header
+  search: Search
+  found: Found<EventSummary>
+  /** Undefined if counting would read too much. */
+  counts: EventCounts | undefined
+  steps: Steps
+  /** Undefined if the reader has chosen another period. */
+  period: PeriodName | undefined
+  suggestions: Suggestions
+}): Html {
+  const { header, search, found, counts, steps, period, suggestions } = options
+  const { after: _, from, to, ...rest } = search
+  const query = printSearch(rest)
   return document({
+    header,
+    view: 'events',
     title: 'Events',
-    body: html`${searchForm('logs', search)} ${eventTable(found.rows, 'Events, newest first')}
-    ${nextPage('logs', search, found)}`,
+    alert: behindAlert(header),
+    tools: periodLinks(period, '/events', query),
+    body: html`${filterForm({
+      path: '/events',
+      fields: ['event', 'application', 'version', 'user', 'device'],
+      search,
+      suggestions,
+      hidden: { from: from?.toISOString(), to: to?.toISOString(), ...(period && { period }) },
+    })}
+    ${histogram({ header, search: rest, counts, steps })}
+    ${card(
+      html`Newest first <a href="/live?${query}">follow live</a>`,
+      html`${eventRows(found.rows, header.nowMs)}${nextPage('logs', search, found)}`,
+    )}`,
   })
 }
 
-export function eventTable(events: readonly EventSummary[], caption: string): Html {
-  const rows = events.map((event) => {
-    const { id, time, bundle_identifier, version, params_start } = event
-    return html`<tr>
-      <td><a href="${recordPath('logs', id)}">${timeElement(time)}</a></td>
-      <td>
-        ${listLink('logs', { application: bundle_identifier, event: event.event }, clientText(event.event))}
-      </td>
-      <td>
-        ${valueLink('logs', 'application', bundle_identifier)}${version ? html` · ${clientText(version)}` : undefined}
-      </td>
-      <td>${deviceLink('logs', event)}</td>
-      <td class="json">${clientText(params_start)}</td>
-    </tr> `
-  })
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Time (UTC)</th>
-          <th scope="col">Event</th>
-          <th scope="col">Application</th>
-          <th scope="col">Device</th>
-          <th scope="col">Params</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`
+function histogram(options: {
+  header: Header
+  search: Search
+  counts: EventCounts | undefined
+  steps: Steps
+}): Html {
+  const { header, search, counts, steps } = options
+  if (counts === undefined) {
+    return html`<p class="mute">
+      Too many events to count in this period: narrow it, or wait until a worker has counted the hours.
+    </p>`
+  }
+  const { points, total, countedAtMs } = counts
+  const when = `${printed(steps.from)} to ${printed(steps.to)}`
+  const note =
+    countedAtMs === undefined ? undefined : `, older hours as counted at ${clockTime(countedAtMs)}`
+  return card(
+    html`${wholeNumber(total)} ${total === 1 ? 'event matches' : 'events match'}
+      <small class="hide">by the time they happened${note}</small>`,
+    lanes({
+      points,
+      stepMs: steps.stepMs,
+      label: `${wholeNumber(total)} events from ${when}. The table below has every step.`,
+      href: (from) =>
+        listPath('logs', { ...search, from: new Date(from), to: new Date(from + steps.stepMs) }),
+      completeUntilMs: header.freshness.logs.visibleUntilMs,
+      ticks: 8,
+      lanes: [
+        { columns: [{ key: 'events', series: 'events', name: 'events' }], height: 64, ticks: 2 },
+      ],
+    }),
+    'card wide',
+  )
 }
+
+const printed = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')

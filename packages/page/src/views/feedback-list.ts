@@ -1,42 +1,112 @@
-import { clientText } from '../client-text.ts'
+import { lanes } from '../charts.ts'
+import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { PeriodName, Steps } from '../period.ts'
 import type { FeedbackSummary, Found } from '../records.ts'
-import type { Search } from '../search.ts'
+import { printSearch, type Search } from '../search.ts'
+import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { deviceLink, recordPath, timeElement, valueLink } from './links.ts'
+import { feedbackItems } from './feedback-items.ts'
+import { filterForm } from './filter-form.ts'
+import { listPath } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { pictures, type SignPicture } from './pictures.ts'
-import { searchForm } from './search-form.ts'
+import { bars, card, periodLinks } from './parts.ts'
+import type { SignPicture } from './pictures.ts'
 
 export function feedbackList(options: {
+  header: Header
   search: Search
   found: Found<FeedbackSummary>
+  facets: FeedbackFacets
+  steps: Steps
+  /** Undefined if the reader has chosen another period. */
+  period: PeriodName | undefined
   sign: SignPicture
 }): Html {
-  const { search, found, sign } = options
+  const { header, search, found, facets, steps, period, sign } = options
+  const { after: _, from, to, ...rest } = search
   return document({
+    header,
+    view: 'feedback',
     title: 'Feedback',
-    body: html`${searchForm('feedback', search)} ${found.rows.map((row) => feedbackItem(row, sign))}
-    ${nextPage('feedback', search, found)}`,
+    tools: periodLinks(period, '/feedback', printSearch(rest)),
+    body: html`${filterForm({
+        path: '/feedback',
+        fields: ['text', 'application', 'version', 'user', ...(search.device === undefined ? [] : (['device'] as const))],
+        search,
+        suggestions: { application: facets.applications.map(({ name }) => name) },
+        hidden: {
+          from: from?.toISOString(),
+          to: to?.toISOString(),
+          has: search.has,
+          ...(period && { period }),
+        },
+      })}
+      <div class="grid g31">
+        <div>
+          ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', search, found)}
+        </div>
+        <aside class="side">${sideOf({ search: rest, facets, steps })}</aside>
+      </div>`,
   })
 }
 
-function feedbackItem(row: FeedbackSummary, sign: SignPicture): Html {
-  const { id, time, bundle_identifier, os, model, version, email, text_start, text_length } = row
-  const isCut = text_length > Array.from(text_start).length
-  const facts = [os, model].filter((fact) => fact !== null && fact !== '')
-  return html`<article>
-    <h2><a href="${recordPath('feedback', id)}">${timeElement(time)}</a></h2>
-    <p class="facts">
-      ${valueLink('feedback', 'application', bundle_identifier)}
-      ${version ? html` · ${valueLink('feedback', 'version', version)}` : undefined}
-      ${facts.map((fact) => html` · ${clientText(fact ?? '')}`)}
-      ${email === null ? undefined : html` · ${clientText(email, 300)}`} · device
-      ${deviceLink('feedback', row)}
-    </p>
-    <p class="text">
-      ${clientText(text_start)}${isCut ? html` <a href="${recordPath('feedback', id)}">… all ${text_length} characters</a>` : undefined}
-    </p>
-    ${pictures(row.attachments, sign)}
-  </article> `
+function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps }): Html {
+  const { search, facets, steps } = options
+  const { has: _, ...all } = search
+  const chips = [
+    ['all', all, undefined],
+    ['with pictures', { ...all, has: 'pictures' as const }, facets.withPictures],
+    ['with e-mail', { ...all, has: 'email' as const }, facets.withEmail],
+  ] as const
+  const show = chips.map(
+    ([name, to, count]) =>
+      html`<li>
+        <a href="${listPath('feedback', to)}"${('has' in to ? to.has : undefined) === search.has ? html` aria-current="true"` : undefined}
+          >${name}${count === undefined ? undefined : ` ${wholeNumber(count)}`}</a
+        >
+      </li>`,
+  )
+  const chart = lanes({
+    points: facets.points,
+    stepMs: steps.stepMs,
+    label: `${wholeNumber(facets.total)} feedback in this period. The table below has every step.`,
+    href: (from) =>
+      listPath('feedback', { ...search, from: new Date(from), to: new Date(from + steps.stepMs) }),
+    ticks: 4,
+    lanes: [
+      { columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }], height: 60, ticks: 2 },
+    ],
+  })
+  return html`${card(html`By time <small>${wholeNumber(facets.total)}</small>`, chart)}
+  ${card(
+    'Show',
+    html`<ul class="chips">
+      ${show}
+    </ul>`,
+  )}
+  ${card(
+    html`Versions <small>per 100 devices</small>`,
+    bars(
+      facets.versions.map(({ name, count, perHundred }) => ({
+        name,
+        count,
+        note: perHundred?.toFixed(1),
+        href: listPath('feedback', { ...search, version: name }),
+      })),
+      'feedback',
+    ),
+  )}
+  ${card(
+    'Applications',
+    bars(
+      facets.applications.map(({ name, count }) => ({
+        name,
+        count,
+        href: listPath('feedback', { ...search, application: name }),
+      })),
+      'feedback',
+    ),
+  )}`
 }

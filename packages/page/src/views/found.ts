@@ -2,15 +2,20 @@ import type { RecordKind } from '@intake/contract'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import type { Found, RecordHead } from '../records.ts'
+import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
 
 /** The records that belong to a request id or to a client's feedback id. */
-export function foundList(found: Record<RecordKind, Found<RecordHead>>): Html {
+export function foundList(
+  header: Header,
+  found: Record<RecordKind, Found<RecordHead>>,
+): Html {
   const { feedback, logs } = found
   const isCut = feedback.unread !== undefined || logs.unread !== undefined
   const total = feedback.rows.length + logs.rows.length
   return document({
+    header,
     title: 'Found',
     body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
       <p>

@@ -4,11 +4,11 @@ import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type Search } from '../search.ts'
 import type { RecordHead } from '../records.ts'
 
-export const pathOf = { feedback: '/', logs: '/events' } as const
+export const pathOf = { feedback: '/feedback', logs: '/events' } as const
 export type ListKind = keyof typeof pathOf
 
 export const recordPath = (kind: ListKind, id: string) =>
-  `${kind === 'feedback' ? '/feedback' : '/events'}/${encodeURIComponent(id)}`
+  `${pathOf[kind]}/${encodeURIComponent(id)}`
 
 /**
  * The path of a record. It contains the whole identity, because several devices may have sent the
@@ -19,15 +19,24 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): strin
   return `${recordPath(kind, head.id)}?${new URLSearchParams({ device, application }).toString()}`
 }
 
+export const listPath = (kind: ListKind, search: Search): string =>
+  `${pathOf[kind]}?${printSearch(search)}`
+
+export const applicationPath = (application: string, tab = ''): string =>
+  `/applications/${encodeURIComponent(application)}${tab}`
+
 /** A link to a list that is limited to a search. */
 export function listLink(kind: ListKind, search: Search, content: Html | string): Html {
-  return html`<a href="${pathOf[kind]}?${printSearch(search)}">${content}</a>`
+  return html`<a href="${listPath(kind, search)}">${content}</a>`
 }
 
 /** A value of a record as a link to the list of all records with that value. */
 export function valueLink(kind: ListKind, name: 'application' | 'version' | 'user', value: string) {
   return listLink(kind, { [name]: value }, clientText(value, 300))
 }
+
+export const applicationLink = (application: string): Html =>
+  html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
 
 /** A link to the list of all records of a device in an application. */
 export function deviceLink(kind: ListKind, head: RecordHead, content: string = head.device_uuid) {
@@ -38,7 +47,16 @@ export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cu
   return { id, device: device_uuid, application: bundle_identifier }
 }
 
+/** A time that ClickHouse printed, in ms since 1970. */
+export const msOf = (time: string): number => Date.parse(isoTime(time))
+
 /** Shows a time from ClickHouse, in UTC. */
-export function timeElement(time: string): Html {
-  return html`<time datetime="${isoTime(time)}">${time.slice(0, 19)}</time>`
+export function timeElement(time: string, content: string = time.slice(0, 19)): Html {
+  return html`<time datetime="${isoTime(time)}" title="${time} UTC">${content}</time>`
+}
+
+/** The time of day if it is today's, with milliseconds. */
+export function shortTime(time: string, nowMs: number): Html {
+  const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
+  return timeElement(time, isToday ? time.slice(11, 23) : time.slice(5, 19))
 }

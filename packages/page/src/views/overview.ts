@@ -1,83 +1,159 @@
-import { kinds, type RecordKind } from '@intake/contract'
+import { spark } from '../charts.ts'
+import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import type { Overview } from '../overview.ts'
-import { document } from './document.ts'
+import { percent, shortDuration, shortNumber, wholeNumber } from '../numbers.ts'
+import type { OverviewData } from '../overview.ts'
+import { periods, type PeriodName } from '../period.ts'
+import type { ApplicationCounts, NameCount } from '../read-counts.ts'
+import type { Header } from '../worker-state.ts'
+import { clockTime, document } from './document.ts'
+import { feedbackItems } from './feedback-items.ts'
+import { applicationLink, listPath } from './links.ts'
+import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
+import { badge, bars, behindAlert, card, periodLinks, problemAlert, table, tile } from './parts.ts'
+import type { SignPicture } from './pictures.ts'
 
-const names = { logs: 'Events', feedback: 'Feedback' } as const
+const hourMs = 3_600_000
 
-export function overviewView(overview: Overview): Html {
+export function overviewView(options: {
+  header: Header
+  data: OverviewData
+  period: PeriodName
+  sign: SignPicture
+}): Html {
+  const { header, data, period, sign } = options
+  const { arrivals, steps, refusals, names, applications, topEvents, versions } = data
+  const down = header.problems.filter(({ state }) => state === 'down')
+  const counted =
+    data.countedAtMs === undefined
+      ? html`<small>not counted yet</small>`
+      : html`<small>counted at ${clockTime(data.countedAtMs)}</small>`
   return document({
+    header,
+    view: 'overview',
     title: 'Overview',
-    body: html`<div class="scroll" role="region" aria-label="Rates and backlog" tabindex="0">
-        <table>
-          <caption>
-            Rates and backlog
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col"></th>
-              <th scope="col">Accepted, last full minute</th>
-              <th scope="col">Accepted, last hour</th>
-              <th scope="col">Frames waiting</th>
-              <th scope="col">in progress</th>
-              <th scope="col">postponed</th>
-              <th scope="col">Rows</th>
-              <th scope="col">Oldest, s</th>
-              <th scope="col">Drained in, s</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${kinds.map((kind) => row(kind, overview))}
-          </tbody>
-        </table>
+    alert: html`${down.map(problemAlert)}${behindAlert(header)}`,
+    tools: periodLinks(period, '/'),
+    body: html`${tiles(options)}
+      ${card(
+        html`Arrivals <small class="hide">choose a step to see its records</small>`,
+        arrivalChart(arrivals, steps),
+        'card wide',
+      )}
+      <div class="grid g3">
+        ${card(html`Top events <a href="/events">all events</a>`, topList(topEvents, 'event'))}
+        ${card(html`Versions <small>devices</small>`, topList(versions, 'version'))}
+        <section class="card" id="refused">
+          <h2>Refused, and why <a href="/status#keys">keys</a></h2>
+          ${refusalList(refusals, { names, hasCharts: true })}
+        </section>
       </div>
-      <p>
-        ${overview.deadLetters === 0 ? 'No dead letters.' : html`<a href="/dead-letters">${overview.deadLetters} dead letters</a>`}
-      </p>
-      ${kinds.map((kind) => hours(kind, overview))}`,
+      ${card(
+        html`Applications ${counted}`,
+        applicationTable(applications, data.feedbackByApplication, { nowMs: header.nowMs, period }),
+        'card wide',
+      )}
+      <section class="mini">
+        <div class="title">
+          <h2>Latest feedback</h2>
+          <a href="/feedback">all feedback</a>
+        </div>
+        ${feedbackItems({ rows: data.feedback, sign, nowMs: header.nowMs, className: 'grid g3' })}
+      </section>`,
   })
 }
 
-function row(kind: RecordKind, { rates, backlogs }: Overview): Html {
-  const { lastMinute, lastHour } = rates[kind]
-  const backlog = backlogs[kind]
-  const frames =
-    backlog === undefined
-      ? html`<td colspan="6">Redis does not respond</td>`
-      : html`<td>${backlog.waiting}</td>
-          <td>${backlog.active}</td>
-          <td>${backlog.delayed}</td>
-          <td>${backlog.rows}</td>
-          <td>${seconds(backlog.oldestAgeSeconds)}</td>
-          <td>${seconds(backlog.secondsToDrain)}</td>`
-  return html`<tr>
-    <th scope="row">${names[kind]}</th>
-    <td>${lastMinute}</td>
-    <td>${lastHour}</td>
-    ${frames}
-  </tr> `
+function tiles({ header, data, period }: { header: Header; data: OverviewData; period: PeriodName }): Html {
+  const { arrivals, refusals } = data
+  const last = `last ${periods[period].name}`
+  const events = sumOf(arrivals, (point) => point.events)
+  const refused = sumOf(arrivals, (point) => point.refused)
+  const isMuch = refused > 0.01 * (events + refused) && refused > 0
+  const reason = refusals[0]?.code
+  return html`<div class="grid g5">
+    ${tile({
+      title: 'Events accepted',
+      value: shortNumber(events),
+      note: last,
+      chart: spark(arrivals.map((point) => point.events)),
+    })}
+    ${tile({
+      title: 'Feedback',
+      value: shortNumber(sumOf(arrivals, ({ feedback }) => feedback)),
+      note: last,
+      chart: spark(
+        arrivals.map(({ feedback }) => feedback),
+        { series: 'feedback' },
+      ),
+    })}
+    ${tile({ title: 'Active devices', value: wholeNumber(data.devices), note: html`with an event, ${last}` })}
+    ${tile({
+      title: 'Refused',
+      value: shortNumber(refused),
+      note:
+        reason === undefined
+          ? last
+          : html`mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`,
+      chart: spark(
+        arrivals.map((point) => point.refused),
+        { series: 'refused' },
+      ),
+      state: isMuch ? 'warn' : undefined,
+    })}
+    ${tile({
+      title: 'Dead letters',
+      value: wholeNumber(header.deadLetters),
+      note:
+        header.deadLetters === 0
+          ? 'none waits'
+          : html`<a href="/dead-letters">wait for an operator</a>`,
+      state: header.deadLetters > 0 ? 'bad' : undefined,
+    })}
+  </div>`
 }
 
-function seconds(value = Infinity): string {
-  return Number.isFinite(value) ? String(Math.ceil(value)) : '–'
-}
-
-function hours(kind: RecordKind, { rates }: Overview): Html {
-  const counts = rates[kind].hours
-  const most = Math.max(1, ...counts.map(({ records }) => records))
-  const rows = counts.toReversed().map(
-    ({ hour, records }) =>
-      html`<tr>
-        <th scope="row">${hour.slice(0, 16)}</th>
-        <td>${records}</td>
-        <td><meter min="0" max="${most}" value="${records}">${records}</meter></td>
-      </tr> `,
+const topList = (counts: readonly NameCount[], field: 'event' | 'version'): Html => {
+  const total = sumOf(counts, ({ count }) => count)
+  return bars(
+    counts.map(({ name, count }) => ({
+      name,
+      count,
+      note: percent(count / Math.max(1, total)),
+      href: listPath('logs', { [field]: name }),
+    })),
   )
-  return html`<details${kind === 'feedback' ? html`` : html` open`}><summary>${names[kind]} by hour</summary>
-<table>
-<thead><tr><th scope="col">Hour of the record (UTC)</th><th scope="col">Records</th><th scope="col"></th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></details>
-`
+}
+
+function applicationTable(
+  applications: readonly ApplicationCounts[],
+  feedback: ReadonlyMap<string, number>,
+  { nowMs, period }: { nowMs: number; period: PeriodName },
+): Html {
+  if (applications.length === 0) return html`<p class="mute">No events have been counted yet.</p>`
+  const rows = applications.map((application) => {
+    const { bundle_identifier, events, devices, newest_version, lastMs, series } = application
+    const silentMs = nowMs - lastMs - hourMs
+    return html`<tr>
+      <td>${applicationLink(bundle_identifier)}</td>
+      <td class="hide">${spark(series, { height: 22 })}</td>
+      <td class="num">${wholeNumber(events)}</td>
+      <td class="num hide">${wholeNumber(feedback.get(bundle_identifier) ?? 0)}</td>
+      <td class="num hide">${wholeNumber(devices)}</td>
+      <td class="hide">${clientText(newest_version, 60)}</td>
+      <td class="num">
+        ${silentMs > hourMs ? badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning') : `hour of ${clockTime(lastMs).slice(-8, -3)}`}
+      </td>
+    </tr>`
+  })
+  return table(
+    'Applications',
+    html`<th>Application</th>
+      <th class="hide">Last ${periods[period].name}</th>
+      <th class="num">Events</th>
+      <th class="num hide">Feedback</th>
+      <th class="num hide">Devices</th>
+      <th class="hide">Newest version</th>
+      <th class="num">Last event</th>`,
+    rows,
+  )
 }

@@ -34,7 +34,7 @@ export function pictures(attachments: readonly Attachment[], sign: SignPicture):
     return html`<li><a href="${attachmentPath(key)}">${content}</a></li>`
   })
   const note = 'Pictures are kept as they were sent, with metadata such as their position.'
-  return html`<ul class="pictures">
+  return html`<ul class="pics">
       ${items}
     </ul>
     ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`

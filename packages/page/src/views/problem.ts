@@ -1,7 +1,8 @@
 import { html, type Html } from '../html.ts'
+import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 
 /** Shows the reader why there is no page. */
-export function problemView(status: number, message: string): Html {
-  return document({ title: `Error ${status}`, body: html`<p>${message}</p>` })
+export function problemView(header: Header, status: number, message: string): Html {
+  return document({ header, title: `Error ${status}`, body: html`<p>${message}</p>` })
 }

@@ -1,5 +1,6 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { syncReplicas } from '@intake/schema'
+import { recountHours } from '../counts/recount.ts'
 import { deadLetterCondition, recordCondition, type Subject } from './subject.ts'
 
 /** The tables that hold records or rejected rows of records. */
@@ -50,6 +51,8 @@ export async function writeTombstones(
        HAVING max(ver) < ${tombstoneVer} AND argMax(${sql}, (ver, ${sql}))`,
       params,
     )
+  const logs = await inRecords('logs_raw')
+  await recountHours(clickhouse, { sql, params })
   const letters = deadLetterCondition(subject)
   const deadLetters = await insert(
     clickhouse,
@@ -60,7 +63,7 @@ export async function writeTombstones(
     letters.params,
   )
   return {
-    logs: await inRecords('logs_raw'),
+    logs,
     feedback: await inRecords('feedback_raw'),
     deadLetters: deadLetters + (await spreadTombstones(clickhouse)),
   }

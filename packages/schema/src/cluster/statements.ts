@@ -30,6 +30,10 @@ const everywhere: ReadonlySet<string> = new Set([
   'retention',
   'journal',
   'watermark_raw',
+  'hours_raw',
+  'days_raw',
+  'counted_raw',
+  'recounts_raw',
 ])
 
 /**
@@ -102,7 +106,7 @@ const forms: readonly Form[] = [
     ([, name = '', change = ''], { cluster }) => [alter(name, cluster, change)],
   ],
   [
-    /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
+    /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY|MATERIALIZE) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
       // A Distributed table has columns, but no sorting key, indexes, constraints and part settings.

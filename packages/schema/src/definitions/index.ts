@@ -1,6 +1,7 @@
 import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
 import { statementsOf, type Definition } from './definition.ts'
+import { countDefinitions } from './counts.ts'
 import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
@@ -10,6 +11,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...recordDefinitions(fields),
   ...deviceDefinitions,
   ...outcomeDefinitions,
+  ...countDefinitions,
   ...otherDefinitions,
 ]
 

@@ -1,0 +1,33 @@
+import { createClickHouse } from '@intake/clickhouse'
+import { countNames, refreshCounts } from '@intake/records'
+import type { Command } from 'commander'
+import { findClickHouse } from '../endpoints.ts'
+import { print } from '../print.ts'
+
+/** Counting everything for the first time reads all log events, a day at a time. */
+const statementTimeoutMs = 120_000
+
+/** `intake catalogue refresh`: counts now instead of at the worker's next run. */
+export function defineCatalogue(catalogue: Command): void {
+  catalogue
+    .command('refresh')
+    .description('count now what has changed: intake.hours, intake.catalogue, drift and warnings')
+    .addHelpText(
+      'after',
+      '\nWorkers do the same: the hours every minute, the catalogue every hour, and less often if it takes long.',
+    )
+    .action(async () => {
+      const clickhouse = createClickHouse({
+        ...findClickHouse(),
+        requestTimeoutMs: statementTimeoutMs,
+      })
+      try {
+        for (const name of countNames) {
+          const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+          print(`${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`)
+        }
+      } finally {
+        await clickhouse.close()
+      }
+    })
+}

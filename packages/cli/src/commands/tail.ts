@@ -1,0 +1,160 @@
+import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { isUuid } from '@intake/contract'
+import { followRecords, type FollowFilter } from '@intake/records'
+import type { Command } from 'commander'
+import { findClickHouse, UsageError } from '../endpoints.ts'
+import { note, printJsonLine, printStyled } from '../print.ts'
+
+interface TailFlags extends FollowFilter {
+  feedback?: boolean
+  json?: boolean
+}
+
+const timeoutMs = 30_000
+const retryMs = 2_000
+/** Beyond this lag the end of the output is not "now". */
+const behindSecondsMax = 30
+
+const head =
+  'id, time, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id, device.version_name AS version'
+const columns = {
+  logs: `${head}, event, params`,
+  feedback: `${head}, email, text, length(attachments) AS attachments`,
+} as const
+/** Texts of any length are cut for a terminal. */
+const shortColumns = {
+  logs: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version, event AS what,
+    substringUTF8(toJSONString(params), 1, 300) AS rest`,
+  feedback: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version,
+    substringUTF8(text, 1, 300) AS what, if(length(attachments) = 0, '', concat(toString(length(attachments)), ' pictures')) AS rest`,
+} as const
+
+interface ShortRow {
+  time: string
+  received_at: string
+  bundle_identifier: string
+  device_uuid: string
+  version: string | null
+  what: string
+  rest: string
+}
+
+/** `intake tail`: prints records as they become visible, until it is interrupted. */
+export function defineTail(tail: Command): void {
+  tail
+    .option('--bundle <identifier>', 'only this application')
+    .option('--event <name>', 'only this event')
+    .option('--device <uuid>', 'only this device')
+    .option('--user <id>', 'only this user')
+    .option('--key <id>', 'only what this API key sent')
+    .option('--feedback', 'follow feedback instead of events')
+    .option('--json', 'print a line of JSON for each record; the default if the output is no terminal')
+    .addHelpText(
+      'after',
+      '\nShows each record once, in the order of arrival, also one that happened long ago. A record appears when a\n' +
+        'worker has stored it. Up to when everything is shown, the command says on standard error. Ctrl-C ends it.',
+    )
+    .action(async ({ feedback, json, ...filter }: TailFlags) => {
+      if (filter.device !== undefined && !isUuid(filter.device))
+        throw new UsageError('A device is named by its UUID.')
+      if (feedback && filter.event !== undefined)
+        throw new UsageError('Feedback has no events: give --event or --feedback.')
+      const clickhouse = createClickHouse({
+        ...findClickHouse(),
+        requestTimeoutMs: timeoutMs,
+        connectionsMax: 2,
+      })
+      try {
+        await follow(clickhouse, {
+          kind: feedback ? 'feedback' : 'logs',
+          filter,
+          isJson: json ?? !process.stdout.isTTY,
+        })
+      } finally {
+        await clickhouse.close()
+      }
+    })
+}
+
+async function follow(
+  clickhouse: ClickHouse,
+  { kind, filter, isJson }: { kind: 'logs' | 'feedback'; filter: FollowFilter; isJson: boolean },
+): Promise<void> {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  // The reader of a pipe has gone.
+  process.stdout.once('close', end).once('error', end)
+  const { signal } = ending
+  const [clock] = await clickhouse.query<{ now: string }>("SELECT now64(3, 'UTC') AS now")
+  let completeUntil: string | undefined
+  let wasBehind = false
+  const follower = followRecords({
+    clickhouse: patient(clickhouse, signal),
+    kind,
+    filter,
+    since: clock?.now ?? '',
+    columns: (isJson ? columns : shortColumns)[kind],
+    signal,
+  })
+  note(`following ${kind === 'logs' ? 'events' : 'feedback'} from ${clock?.now} UTC on`)
+  try {
+    for await (const found of follower) {
+      for (const line of found.lines) {
+        if (isJson) await printJsonLine(line)
+        else printShort(JSON.parse(line) as ShortRow)
+      }
+      if (found.lines.length > 0) continue
+      completeUntil = found.completeUntil ?? completeUntil
+      const isBehind = found.behindSeconds > behindSecondsMax
+      if (isBehind) note(`complete up to ${completeUntil} UTC, ${found.behindSeconds} s behind`)
+      else if (wasBehind) note(`complete up to ${completeUntil} UTC`)
+      wasBehind = isBehind
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
+}
+
+/** Repeats reads while ClickHouse does not respond, so that following survives its restart. */
+function patient(
+  clickhouse: ClickHouse,
+  signal: AbortSignal,
+): Pick<ClickHouse, 'query' | 'lines'> {
+  async function repeat<Result>(read: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await read()
+      } catch (error) {
+        const mayPass = error instanceof ClickHouseError && error.kind === 'retry'
+        if (!mayPass || signal.aborted) throw error
+        note(`ClickHouse does not respond, next try in ${retryMs / 1_000} s`)
+        await new Promise<void>((resolve) => {
+          const done = () => (clearTimeout(timer), signal.removeEventListener('abort', done), resolve())
+          const timer = setTimeout(done, retryMs)
+          signal.addEventListener('abort', done, { once: true })
+        })
+      }
+    }
+  }
+  return {
+    query: (sql, params) => repeat(() => clickhouse.query(sql, params)),
+    lines: (sql, params) => repeat(() => clickhouse.lines(sql, params)),
+  }
+}
+
+/** An event that arrived this much later than it happened is marked. */
+const lateMs = 5 * 60_000
+
+function printShort(row: ShortRow): void {
+  const delayMs = Date.parse(`${row.received_at}Z`) - Date.parse(`${row.time}Z`)
+  printStyled([
+    { text: row.received_at.slice(11), style: 'dim' },
+    { text: row.bundle_identifier + (row.version ? ` ${row.version}` : ''), style: 'cyan' },
+    { text: row.what, style: 'bold' },
+    { text: row.rest },
+    ...(delayMs > lateMs ? [{ text: `(happened ${row.time} UTC)`, style: 'yellow' as const }] : []),
+    { text: row.device_uuid, style: 'dim' },
+  ])
+}

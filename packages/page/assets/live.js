@@ -1,0 +1,61 @@
+// The only script of the page, on this view only: asks every two seconds for what has arrived.
+const rows = document.getElementById('rows')
+const state = document.getElementById('state')
+const held = document.getElementById('held')
+const button = document.getElementById('pause')
+const box = document.getElementById('live')
+const kept = 200
+const seen = new Set([...rows.children].map(({ id }) => id))
+let since = box.dataset.since
+let paused = false
+let wait = 2000
+let waiting = []
+
+function show() {
+  rows.prepend(...waiting)
+  waiting = []
+  while (rows.children.length > kept) rows.lastElementChild.remove()
+}
+function tell(text, isHeld) {
+  box.className = isHeld ? 'live paused' : 'live'
+  if (state.textContent !== text) state.replaceChildren(state.firstElementChild, text)
+  held.hidden = waiting.length === 0
+  held.textContent = `${waiting.length} new, show`
+}
+async function ask() {
+  if (document.hidden) return
+  const url = new URL('/live/rows', location.href)
+  url.search = location.search
+  url.searchParams.set('since', since)
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(8000) })
+    if (!response.ok) throw new Error(String(response.status))
+    const template = document.createElement('template')
+    template.innerHTML = await response.text()
+    const found = [...template.content.children].filter(({ id }) => !seen.has(id))
+    for (const { id } of found) seen.add(id)
+    since = response.headers.get('x-since') ?? since
+    wait = 2000
+    waiting = [...found, ...waiting].slice(0, kept)
+    // What somebody reads must not move: an open row or a pause holds the new ones back.
+    const isOpen = rows.querySelector('details[open]') !== null
+    if (!paused && !isOpen) show()
+    tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : 'Live', paused || isOpen)
+  } catch {
+    wait = Math.min(wait * 2, 60000)
+    tell(`No answer, next try in ${wait / 1000} s`, true)
+  }
+}
+held.addEventListener('click', () => {
+  show()
+  held.hidden = true
+})
+button.hidden = false
+button.addEventListener('click', () => {
+  paused = !paused
+  button.textContent = paused ? 'Resume' : 'Pause'
+  if (!paused) show()
+  tell(paused ? 'Paused' : 'Live', paused)
+})
+const loop = () => ask().finally(() => setTimeout(loop, wait))
+setTimeout(loop, wait)

@@ -1,0 +1,319 @@
+import { scaleBand, scaleLinear, scaleUtc } from 'd3-scale'
+import { stack } from 'd3-shape'
+import { dayMs } from '@intake/contract'
+import { html, type Html } from './html.ts'
+import { shortNumber, wholeNumber } from './numbers.ts'
+
+/**
+ * Charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a desktop, and
+ * text keeps its size. Charts contain only words of the page, numbers and times: never a text from
+ * a client.
+ */
+
+/** What a column or mark stands for; the style sheet has its colour and pattern. */
+export type Series =
+  'events' | 'feedback' | 'refused' | 'dead' | 'quiet' | 'v1' | 'v2' | 'v3' | 'v4'
+
+/** Numbers of one step of time, by the key of the column. `t` is its beginning in ms since 1970. */
+export type Point = { t: number } & Record<string, number>
+
+interface Column {
+  key: string
+  series: Series
+  /** For the table; a text from a client is markup, because it is not shown in the SVG. */
+  name: string | Html
+}
+
+/** A small chart of its own scale above the common axis of time. */
+interface Lane {
+  title?: string
+  total?: number
+  /** Stacked from bottom to top. */
+  columns: readonly Column[]
+  /** A key whose steps are marked with a triangle. */
+  mark?: string
+  height: number
+  ticks?: number
+}
+
+interface Lanes {
+  points: readonly Point[]
+  stepMs: number
+  lanes: readonly Lane[]
+  /** The chart in words, for those who do not see it. */
+  label: string
+  legend?: Html
+  /** The list with the records of a step. */
+  href?: (fromMs: number) => string
+  /** Steps that end later are pale: their counts are not complete. */
+  completeUntilMs?: number | undefined
+  /** The step that is not over yet, which is pale too. */
+  unfinishedMs?: number | undefined
+  /** The distance between the labels of the axis is at least the width of all divided by this. */
+  ticks?: number
+}
+
+const percentOf = (value: number) => `${Number(value.toFixed(2))}%`
+const pixels = (value: number) => Number(value.toFixed(1))
+const sumOf = (point: Point, columns: readonly Column[]) =>
+  columns.reduce((sum, { key }) => sum + (point[key] ?? 0), 0)
+
+/** Columns over time in one or more lanes, and the same numbers as a table. */
+export function lanes(options: Lanes): Html {
+  const { points, stepMs, label, legend, href, ticks = 6 } = options
+  const { completeUntilMs = Infinity, unfinishedMs = Infinity } = options
+  const x = scaleBand(
+    points.map(({ t }) => t),
+    [0, 100],
+  )
+    .paddingInner(0.22)
+    .paddingOuter(0.1)
+  const begin = points[0]?.t ?? 0
+  const end = (points.at(-1)?.t ?? 0) + stepMs
+  const time = scaleUtc([begin, end], [0, 100])
+  let top = 0
+  const drawn = options.lanes.map((lane) => {
+    const y0 = top + (lane.title === undefined ? 8 : 22)
+    const y1 = y0 + lane.height
+    top = y1 + 10
+    return drawLane({ lane, points, x, y0, y1, isPale: (t) => t + stepMs > completeUntilMs || t >= unfinishedMs })
+  })
+  const late =
+    completeUntilMs < end
+      ? html`<rect
+          class="late"
+          x="${percentOf(time(completeUntilMs))}"
+          width="${percentOf(100 - time(completeUntilMs))}"
+          y="4"
+          height="${top - 14}"
+        />`
+      : undefined
+  const all = time.ticks(ticks)
+  const labels = all.map((date, index) => {
+    const at = time(date)
+    if (at < 2 || at > 97) return undefined
+    const isSpare = all.length > 6 && index % 2 === 0
+    return html`<line
+        class="mark"
+        x1="${percentOf(at)}"
+        x2="${percentOf(at)}"
+        y1="${top - 10}"
+        y2="${top - 6}"
+      /><text class="${isSpare ? 'time alt' : 'time'}" x="${percentOf(at)}" y="${top + 6}"
+        >${axisTime(date, stepMs)}</text
+      >`
+  })
+  // Links for the pointer. The keyboard has those of the table, or a chart would be many stops.
+  const links =
+    href === undefined
+      ? undefined
+      : html`<g class="hit"
+          >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" y="4" height="${top - 14}" /></a>`)}</g
+        >`
+  return html`<p class="vh">${label}</p>
+    <svg class="chart axes" aria-hidden="true" height="${top + 14}">
+      ${late}${drawn}${labels}${links}</svg
+    >${legend}${numbersTable(options)}`
+}
+
+function drawLane(options: {
+  lane: Lane
+  points: readonly Point[]
+  x: { (t: number): number | undefined; bandwidth(): number }
+  y0: number
+  y1: number
+  isPale: (t: number) => boolean
+}): Html {
+  const { lane, points, x, y0, y1, isPale } = options
+  const { columns, ticks = 3, mark } = lane
+  const most = Math.max(1, ...points.map((point) => sumOf(point, columns)))
+  const y = scaleLinear([0, most], [y1, y0]).nice(ticks)
+  const whole = y.ticks(ticks).filter((value) => value > 0 && Number.isInteger(value))
+  const grid =
+    whole.length > ticks ? whole.filter((_, i) => (whole.length - 1 - i) % 2 === 0) : whole
+  const layers = stack<Point>().keys(columns.map(({ key }) => key))([...points])
+  const title =
+    lane.title === undefined
+      ? undefined
+      : html`<text class="lane" x="0" y="${y0 - 8}"
+          >${lane.title}${lane.total === undefined ? undefined : html`<tspan dx="6">${wholeNumber(lane.total)}</tspan>`}</text
+        >`
+  const bars = layers.map(
+    (layer, index) =>
+      html`<g class="s-${columns[index]?.series}"
+        >${layer.map((part) => {
+          if (part[1] <= part[0]) return undefined
+          const { t } = part.data
+          const height = Math.max(1.5, y(part[0]) - y(part[1]))
+          return html`<rect
+            x="${percentOf(x(t) ?? 0)}"
+            width="${percentOf(x.bandwidth())}"
+            y="${pixels(Math.min(y(part[1]), y1 - 1.5))}"
+            height="${pixels(height)}"
+            ${isPale(t) ? html` class="part"` : undefined}
+          />`
+        })}</g
+      >`,
+  )
+  const marks =
+    mark === undefined
+      ? undefined
+      : points.map((point) =>
+          (point[mark] ?? 0) > 0
+            ? triangle({
+                x: (x(point.t) ?? 0) + x.bandwidth() / 2,
+                y: y(sumOf(point, columns)) - 14,
+              })
+            : undefined,
+        )
+  return html`${title}${grid.map((value) => html`<line class="grid" x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" />`)}<line
+      class="axis"
+      x1="0"
+      x2="100%"
+      y1="${y1}"
+      y2="${y1}"
+    />${bars}${grid.map((value) => html`<text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}${marks}`
+}
+
+const triangle = ({ x, y }: { x: number; y: number }) =>
+  html`<svg x="${percentOf(x)}" y="${pixels(y)}" width="1" height="1" overflow="visible">
+    <path class="s-dead" d="M0 0l6 10h-12z" />
+  </svg>`
+
+function axisTime(date: Date, stepMs: number): string {
+  const isMidnight = date.getTime() % dayMs === 0
+  if (!isMidnight && stepMs < dayMs) return date.toISOString().slice(11, stepMs < 60_000 ? 19 : 16)
+  return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
+}
+
+/** The numbers of a chart for the keyboard and for screen readers, with the same links. */
+function numbersTable({ points, lanes, href, stepMs }: Lanes): Html {
+  const columns = lanes.flatMap((lane) => lane.columns)
+  const printed = (t: number) =>
+    new Date(t)
+      .toISOString()
+      .slice(0, stepMs >= dayMs ? 10 : stepMs < 60_000 ? 19 : 16)
+      .replace('T', ' ')
+  const rows = points.toReversed().map((point) => {
+    const when = printed(point.t)
+    return html`<tr>
+      <td>${href === undefined ? when : html`<a href="${href(point.t)}">${when}</a>`}</td>
+      ${columns.map(({ key }) => html`<td class="num">${wholeNumber(point[key] ?? 0)}</td>`)}
+    </tr>`
+  })
+  return html`<details class="numbers">
+    <summary>As a table</summary>
+    <div class="scroll" role="region" aria-label="Numbers of the chart" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th>Time</th>
+            ${columns.map(({ name }) => html`<th class="num">${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+  </details>`
+}
+
+/** A small row of columns without axes. */
+export function spark(
+  values: readonly number[],
+  { series = 'events', height = 28 }: { series?: Series; height?: number } = {},
+): Html {
+  const x = scaleBand(
+    values.map((_, index) => index),
+    [0, 100],
+  ).paddingInner(0.25)
+  const y = scaleLinear([0, Math.max(1, ...values)], [0, height - 1])
+  const bars = values.map((value, index) => {
+    if (value <= 0) return undefined
+    const tall = Math.max(1.5, y(value))
+    return html`<rect
+      x="${percentOf(x(index) ?? 0)}"
+      width="${percentOf(x.bandwidth())}"
+      y="${pixels(height - tall)}"
+      height="${pixels(tall)}"
+      ${index === values.length - 1 ? html` class="part"` : undefined}
+    />`
+  })
+  return html`<svg class="spark s-${series}" width="100%" height="${height}" aria-hidden="true">
+    ${bars}
+  </svg>`
+}
+
+/** The bar behind a row of a list. */
+export const barBehind = (share: number, series: Series): Html =>
+  html`<svg class="fill s-${series}" width="100%" height="100%" aria-hidden="true">
+    <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
+  </svg>`
+
+/** A sample of a series for a legend. */
+export const legendKey = (series: Series, name: string | Html): Html =>
+  html`<span
+    ><svg width="12" height="10" aria-hidden="true">
+      ${series === 'dead' ? html`<path class="s-dead" d="M6 0l6 10h-12z" />` : html`<g class="s-${series}"><rect width="12" height="10" rx="2" /></g>`}</svg
+    >${name}</span
+  >`
+
+/** The pattern of refused records, once for each document. */
+export const patterns: Html = html`<svg class="defs" aria-hidden="true">
+  <defs>
+    <pattern
+      id="hatch"
+      width="5"
+      height="5"
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
+      <rect class="hatch-ground" width="5" height="5" />
+      <line class="hatch-line" x1="1" x2="1" y2="5" />
+    </pattern>
+  </defs>
+</svg>`
+
+/** Moments around another one, as marks on a line of time. */
+export function strip(options: {
+  fromMs: number
+  toMs: number
+  atMs: number
+  /** What lies at `atMs`, in words of the page. */
+  at: string
+  marks: readonly { t: number; isBad: boolean }[]
+  label: string
+}): Html {
+  const { fromMs, toMs, atMs, at, marks, label } = options
+  const x = scaleUtc([fromMs, toMs], [0, 100])
+  const drawn = marks.map(({ t, isBad }) =>
+    isBad
+      ? html`<g class="s-dead"
+          ><svg x="${percentOf(x(t))}" y="24" width="1" height="1" overflow="visible">
+            <path d="M0 0l5 9h-10z" /></svg
+        ></g>`
+      : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
+  )
+  const labels = x.ticks(6).map((date) => {
+    const place = x(date)
+    if (place < 3 || place > 97) return undefined
+    return html`<line
+        class="mark"
+        x1="${percentOf(place)}"
+        x2="${percentOf(place)}"
+        y1="44"
+        y2="48"
+      /><text class="time" x="${percentOf(place)}" y="60"
+        >${date.toISOString().slice(11, 16)}</text
+      >`
+  })
+  return html`<p class="vh">${label}</p>
+    <svg class="chart strip" aria-hidden="true" width="100%" height="64">
+      <line class="axis" x1="0" x2="100%" y1="34" y2="34" />
+      ${drawn}
+      <line class="here" x1="${percentOf(x(atMs))}" x2="${percentOf(x(atMs))}" y1="14" y2="44" />
+      <text class="now" x="${percentOf(x(atMs))}" y="10">${at}</text>
+      ${labels}
+    </svg>`
+}

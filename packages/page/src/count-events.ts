@@ -1,0 +1,108 @@
+import { sqlTime, type QueryParams } from '@intake/clickhouse'
+import { conditionsOf } from './list-records.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
+import type { TimeWindow } from './read-in-windows.ts'
+import { querySettings, type RecordReader } from './records.ts'
+import type { Search } from './search.ts'
+
+const hourMs = 3_600_000
+/** Hours up to this long before the last count may have been counted before they were over. */
+const uncountedMs = hourMs
+/** A search for other fields reads the records themselves, at most of this period. */
+const directMsMax = 24 * hourMs + 3 * hourMs
+
+export interface EventCounts {
+  points: { t: number; events: number }[]
+  total: number
+  /** When the older part was counted, in ms since 1970; undefined if all was counted just now. */
+  countedAtMs: number | undefined
+}
+
+/**
+ * The number of matching events in each step, by the time they happened. Whole hours of a search by
+ * application, event and version come from the counts that workers keep, the latest hours and every
+ * other search from the records.
+ *
+ * @param countedAtMs when the hours were last counted; undefined if never
+ * @returns undefined if counting would read too much: a search for a user or device in a long
+ * period that names no application
+ */
+export async function countEvents(
+  reader: RecordReader,
+  options: { search: Search; steps: Steps; countedAtMs: number | undefined },
+): Promise<EventCounts | undefined> {
+  const { search, steps, countedAtMs } = options
+  const isCounted =
+    countedAtMs !== undefined &&
+    search.user === undefined &&
+    search.device === undefined &&
+    steps.stepMs % hourMs === 0
+  const boundary = isCounted ? Math.floor((countedAtMs - uncountedMs) / hourMs) * hourMs : -Infinity
+  const split = Math.min(steps.to, Math.max(steps.from, boundary))
+  const isIndexed = search.user !== undefined || search.device !== undefined
+  if (!isIndexed && steps.to - split > directMsMax) return undefined
+  const [counted, direct] = await Promise.all([
+    split > steps.from ? readCounted(reader, search, steps, { from: steps.from, to: split }) : [],
+    split < steps.to ? readDirect(reader, search, steps, { from: split, to: steps.to }) : [],
+  ])
+  const found = new Map<number, number>()
+  for (const { at, events } of [...counted, ...direct]) found.set(at, (found.get(at) ?? 0) + events)
+  const points = startsOf(steps).map((t) => ({ t, events: found.get(t / 1_000) ?? 0 }))
+  return {
+    points,
+    total: points.reduce((sum, { events }) => sum + events, 0),
+    countedAtMs: split > steps.from ? countedAtMs : undefined,
+  }
+}
+
+interface StepCount {
+  at: number
+  events: number
+}
+
+const countedCondition = {
+  application: 'bundle_identifier = {application:String}',
+  event: 'event = {event:String}',
+  version: 'version_name = {version:String}',
+} as const
+
+function readCounted(
+  reader: RecordReader,
+  search: Search,
+  steps: Steps,
+  window: TimeWindow,
+): Promise<StepCount[]> {
+  const names = (Object.keys(countedCondition) as (keyof typeof countedCondition)[]).filter(
+    (name) => search[name] !== undefined,
+  )
+  const params: QueryParams = Object.fromEntries(names.map((name) => [name, search[name]]))
+  return reader.query<StepCount>(
+    `SELECT ${stepOf('hour', steps)} AS at, sum(events) AS events FROM intake.hours
+     WHERE ${[
+       "hour >= toDateTime({from:DateTime64(3, 'UTC')}) AND hour < toDateTime({to:DateTime64(3, 'UTC')})",
+       ...names.map((name) => countedCondition[name]),
+     ].join(' AND ')}
+     GROUP BY at ${querySettings}`,
+    { ...params, ...paramsOf(window) },
+  )
+}
+
+function readDirect(
+  reader: RecordReader,
+  { after: _, ...search }: Search,
+  steps: Steps,
+  window: TimeWindow,
+): Promise<StepCount[]> {
+  const { conditions, params } = conditionsOf(search)
+  return reader.query<StepCount>(
+    `SELECT ${stepOf('time', steps)} AS at, count() AS events FROM intake.logs
+     WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+     GROUP BY at ${querySettings}`,
+    { ...params, ...paramsOf(window) },
+  )
+}
+
+const paramsOf = ({ from, to }: TimeWindow) => ({
+  from: sqlTime(new Date(from)),
+  to: sqlTime(new Date(to)),
+})

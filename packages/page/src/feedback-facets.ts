@@ -1,0 +1,60 @@
+import { sqlTime } from '@intake/clickhouse'
+import { conditionsOf } from './list-records.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
+import { readVersions, type NameCount } from './read-counts.ts'
+import { querySettings, type RecordReader } from './records.ts'
+import type { Search } from './search.ts'
+
+/** The feedback that matches a search in a period, counted. */
+export interface FeedbackFacets {
+  total: number
+  withPictures: number
+  withEmail: number
+  points: { t: number; feedback: number }[]
+  /** `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted. */
+  versions: (NameCount & { perHundred: number | undefined })[]
+  applications: NameCount[]
+}
+
+type Facet = 'step' | 'version' | 'application' | 'pictures' | 'email'
+
+export async function readFeedbackFacets(
+  reader: RecordReader,
+  { after: _, from: __, to: ___, ...search }: Search,
+  steps: Steps,
+): Promise<FeedbackFacets> {
+  const { conditions, params } = conditionsOf(search)
+  const [rows, devices] = await Promise.all([
+    reader.query<{ facet: Facet; name: string; count: number }>(
+      `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
+       ARRAY JOIN [
+         ('step', toString(${stepOf('time', steps)})),
+         ('version', toString(ifNull(device.version_name, ''))),
+         ('application', toString(bundle_identifier)),
+         ('pictures', if(length(attachments) > 0, '1', '0')),
+         ('email', if(email IS NULL, '0', '1'))] AS pair
+       WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+       GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,
+      { ...params, from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) },
+    ),
+    readVersions(reader, steps, search.application),
+  ])
+  const of = (facet: Facet) => rows.filter((row) => row.facet === facet)
+  const countOf = (facet: Facet, name: string) =>
+    of(facet).find((row) => row.name === name)?.count ?? 0
+  const points = startsOf(steps).map((t) => ({ t, feedback: countOf('step', String(t / 1_000)) }))
+  const devicesOf = new Map(devices.map(({ name, count }) => [name, count]))
+  return {
+    total: points.reduce((sum, { feedback }) => sum + feedback, 0),
+    withPictures: countOf('pictures', '1'),
+    withEmail: countOf('email', '1'),
+    points,
+    versions: of('version')
+      .slice(0, 6)
+      .map(({ name, count }) => {
+        const sent = devicesOf.get(name)
+        return { name, count, perHundred: sent ? (100 * count) / sent : undefined }
+      }),
+    applications: of('application').slice(0, 6),
+  }
+}

@@ -1,0 +1,62 @@
+import { isoTime, sqlTime } from '@intake/clickhouse'
+import { conditionsOf, summaries } from './list-records.ts'
+import { querySettings, type EventSummary, type RecordReader } from './records.ts'
+import type { Search } from './search.ts'
+
+const minuteMs = 60_000
+/** How far back the first rows are searched; each window is tried when the one before is not full. */
+const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
+const rowsMax = 50
+/** A poll shows at most this many rows, the newest: the view keeps no more. */
+const pollRowsMax = 200
+
+/** The events that arrived last, the newest first, also those that happened long ago. */
+export async function readLatestArrivals(
+  reader: RecordReader,
+  search: Search,
+  nowMs: number,
+): Promise<EventSummary[]> {
+  for (const windowMs of windowsMs) {
+    const rows = await readArrivedSince(reader, search, { sinceMs: nowMs - windowMs, rowsMax })
+    if (rows.length >= rowsMax || windowMs === windowsMs.at(-1)) return rows
+  }
+  return []
+}
+
+/**
+ * The events that arrived since. Events may become visible in another order than they arrived, so
+ * a poll asks again for what it cannot know to be complete, and its reader drops what it has.
+ */
+export const pollArrivals = (
+  reader: RecordReader,
+  search: Search,
+  sinceMs: number,
+): Promise<EventSummary[]> => readArrivedSince(reader, search, { sinceMs, rowsMax: pollRowsMax })
+
+async function readArrivedSince(
+  reader: RecordReader,
+  { after: _, from: __, to: ___, ...search }: Search,
+  { sinceMs, rowsMax }: { sinceMs: number; rowsMax: number },
+): Promise<EventSummary[]> {
+  const { conditions, params } = conditionsOf(search)
+  return reader.query<EventSummary>(
+    `SELECT ${summaries.logs} FROM intake.logs
+     WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+     ORDER BY received_at DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+    { ...params, since: sqlTime(new Date(sinceMs)) },
+  )
+}
+
+/** The most frequent of these events. */
+export function countNames(rows: readonly EventSummary[]): { name: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const { event } of rows) counts.set(event, (counts.get(event) ?? 0) + 1)
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .toSorted((one, other) => other.count - one.count)
+    .slice(0, 8)
+}
+
+/** When a row arrived, in ms since 1970. */
+export const arrivedMs = (row: Pick<EventSummary, 'received_at'>): number =>
+  Date.parse(isoTime(row.received_at))

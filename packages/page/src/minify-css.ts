@@ -1,0 +1,7 @@
+/** Removes comments and the white space that CSS does not need. */
+export const minify = (css: string): string =>
+  css
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(': ', ':')

@@ -1,0 +1,24 @@
+/** A whole number with separators: 52,695,386. */
+export const wholeNumber = (value: number): string => value.toLocaleString('en-US')
+
+/** A number for a tile or an axis: 52.7M, 25k, 381. */
+export function shortNumber(value: number): string {
+  if (value >= 1e9) return `${decimal(value / 1e9)}G`
+  if (value >= 1e6) return `${decimal(value / 1e6)}M`
+  if (value >= 1e4) return `${Math.round(value / 1e3)}k`
+  if (value >= 1e3) return `${decimal(value / 1e3)}k`
+  return String(value)
+}
+
+const decimal = (value: number) => value.toFixed(1).replace('.0', '')
+
+export const percent = (share: number): string =>
+  share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`
+
+/** A duration in the unit in which people say it: 40 s, 6 min, 3 h, 2 d. */
+export function shortDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}

@@ -1,0 +1,54 @@
+import { dayMs } from '@intake/contract'
+import { PageError } from './page-error.ts'
+import type { TimeWindow } from './read-in-windows.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** The periods that a reader can choose, with the width of a column of their charts. */
+export const periods = {
+  '1h': { name: '1 h', lengthMs: hourMs, stepMs: minuteMs },
+  '24h': { name: '24 h', lengthMs: dayMs, stepMs: hourMs },
+  '7d': { name: '7 d', lengthMs: 7 * dayMs, stepMs: 3 * hourMs },
+  '30d': { name: '30 d', lengthMs: 30 * dayMs, stepMs: dayMs },
+} as const
+export type PeriodName = keyof typeof periods
+
+/** A period in equal steps; the last one contains its end. */
+export interface Steps extends TimeWindow {
+  stepMs: number
+}
+
+/** @throws {PageError} 400 */
+export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodName {
+  const name = query.get('period') ?? absent
+  if (Object.hasOwn(periods, name)) return name as PeriodName
+  throw new PageError(400, `period must be one of ${Object.keys(periods).join(', ')}.`)
+}
+
+/** The steps of a period that ends now; the last one is not over. */
+export function stepsOf(name: PeriodName, nowMs: number): Steps {
+  const { lengthMs, stepMs } = periods[name]
+  const to = Math.floor(nowMs / stepMs) * stepMs + stepMs
+  return { from: to - lengthMs, to, stepMs }
+}
+
+const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]
+const stepsMax = 72
+
+/** The steps of a period that a reader has chosen, in the smallest width that gives a chart. */
+export function stepsBetween({ from, to }: TimeWindow): Steps {
+  const stepMs =
+    widthsMs.find((widthMs) => (to - from) / widthMs <= stepsMax) ??
+    Math.ceil((to - from) / stepsMax / dayMs) * dayMs
+  const first = Math.floor(from / stepMs) * stepMs
+  return { from: first, to: Math.max(first + stepMs, Math.ceil(to / stepMs) * stepMs), stepMs }
+}
+
+/** The beginnings of all steps. */
+export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
+  Array.from({ length: Math.round((to - from) / stepMs) }, (_, index) => from + index * stepMs)
+
+/** SQL for the beginning of a step, in seconds since 1970. */
+export const stepOf = (column: string, { stepMs }: Steps): string =>
+  `toUInt32(intDiv(toUnixTimestamp(${column}), ${stepMs / 1_000}) * ${stepMs / 1_000})`

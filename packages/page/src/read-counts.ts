@@ -1,0 +1,141 @@
+import { isoTime, sqlTime } from '@intake/clickhouse'
+import { querySettings, type RecordReader } from './records.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
+import type { TimeWindow } from './read-in-windows.ts'
+
+/** When the hours or the catalogue were last counted, in ms since 1970; undefined if never. */
+export async function readCountedAt(
+  reader: RecordReader,
+  name: 'hours' | 'catalogue' = 'hours',
+): Promise<number | undefined> {
+  const [row] = await reader.query<{ at: string }>(
+    `SELECT counted_at AS at FROM intake.counted WHERE name = {name:String} ${querySettings}`,
+    { name },
+  )
+  return row && Date.parse(isoTime(row.at))
+}
+
+const period =
+  "hour >= toDateTime({from:DateTime64(3, 'UTC')}) AND hour < toDateTime({to:DateTime64(3, 'UTC')})"
+const paramsOf = ({ from, to }: TimeWindow) => ({
+  from: sqlTime(new Date(from)),
+  to: sqlTime(new Date(to)),
+})
+const ofApplication = 'bundle_identifier = {application:String}'
+
+export interface ApplicationCounts {
+  bundle_identifier: string
+  events: number
+  devices: number
+  newest_version: string
+  /** The beginning of the last hour with an event, in ms since 1970. */
+  lastMs: number
+  /** Events of each step. */
+  series: number[]
+}
+
+/** The applications that sent an event in the last 30 days, most events in the period first. */
+export async function readApplications(
+  reader: RecordReader,
+  steps: Steps,
+): Promise<ApplicationCounts[]> {
+  const [rows, devices] = await Promise.all([
+    reader.query<
+      Omit<ApplicationCounts, 'devices' | 'lastMs' | 'series'> & {
+        last: number
+        counts: [number, number][]
+      }
+    >(
+      `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
+         argMax(version, (code, latest)) AS newest_version,
+         max(latest) AS last, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
+       FROM (
+         SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
+           toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
+           argMax(version_name, ifNull(version_code, 0)) AS version
+         FROM intake.hours WHERE hour >= now('UTC') - INTERVAL 30 DAY
+         GROUP BY bundle_identifier, at)
+       GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT 50 ${querySettings}`,
+      { first: steps.from / 1_000 },
+    ),
+    reader.query<{ bundle_identifier: string; devices: number }>(
+      `SELECT bundle_identifier, uniqCombined64Merge(12)(devices) AS devices
+       FROM intake.device_hours WHERE ${period} GROUP BY bundle_identifier ${querySettings}`,
+      paramsOf(steps),
+    ),
+  ])
+  const devicesOf = new Map(devices.map((row) => [row.bundle_identifier, row.devices]))
+  const starts = startsOf(steps)
+  return rows.map(({ counts, last, ...row }) => {
+    const found = new Map<number, number>()
+    for (const [at, number] of counts) found.set(at, (found.get(at) ?? 0) + number)
+    return {
+      ...row,
+      devices: devicesOf.get(row.bundle_identifier) ?? 0,
+      lastMs: last * 1_000,
+      series: starts.map((t) => found.get(t / 1_000) ?? 0),
+    }
+  })
+}
+
+export interface NameCount {
+  name: string
+  count: number
+}
+
+/** The most frequent events, of one application or of all. */
+export const readTopEvents = (
+  reader: RecordReader,
+  window: TimeWindow,
+  application?: string,
+): Promise<NameCount[]> =>
+  reader.query<NameCount>(
+    `SELECT event AS name, sum(events) AS count FROM intake.hours
+     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
+     GROUP BY event ORDER BY count DESC, event LIMIT 10 ${querySettings}`,
+    { ...paramsOf(window), ...(application !== undefined && { application }) },
+  )
+
+/** Devices by version, of one application or of all. */
+export const readVersions = (
+  reader: RecordReader,
+  window: TimeWindow,
+  application?: string,
+): Promise<NameCount[]> =>
+  reader.query<NameCount>(
+    `SELECT version_name AS name, uniqCombined64Merge(12)(devices) AS count FROM intake.device_hours
+     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
+     GROUP BY version_name ORDER BY count DESC, version_name LIMIT 8 ${querySettings}`,
+    { ...paramsOf(window), ...(application !== undefined && { application }) },
+  )
+
+export async function countDevices(
+  reader: RecordReader,
+  window: TimeWindow,
+  application?: string,
+): Promise<number> {
+  const [row] = await reader.query<{ devices: number }>(
+    `SELECT uniqCombined64Merge(12)(devices) AS devices FROM intake.device_hours
+     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
+    { ...paramsOf(window), ...(application !== undefined && { application }) },
+  )
+  return row?.devices ?? 0
+}
+
+/** Events of an application in each step, by version. */
+export async function readVersionSteps(
+  reader: RecordReader,
+  steps: Steps,
+  application: string,
+): Promise<{ at: number; version: string; events: number }[]> {
+  const rows = await reader.query<{ version: string; counts: [number, number][] }>(
+    `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
+       SELECT version_name AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
+       FROM intake.hours WHERE ${period} AND ${ofApplication} GROUP BY version, at)
+     GROUP BY version ORDER BY sum(number) DESC, version LIMIT 100 ${querySettings}`,
+    { ...paramsOf(steps), application },
+  )
+  return rows.flatMap(({ version, counts }) =>
+    counts.map(([at, events]) => ({ at: at * 1_000, version, events })),
+  )
+}

@@ -1,0 +1,77 @@
+import { sqlTime } from '@intake/clickhouse'
+import { querySettings, type RecordReader } from './records.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
+
+/** Records of a step of time, by arrival. */
+export type Arrivals = {
+  /** Beginning of the step in ms since 1970. */
+  t: number
+  events: number
+  feedback: number
+  refused: number
+  dead: number
+}
+
+const isRefused = "code NOT IN ('accepted', 'suppressed', 'overflow')"
+const period =
+  "minute >= toDateTime({from:DateTime64(3, 'UTC')}) AND minute < toDateTime({to:DateTime64(3, 'UTC')})"
+const paramsOf = ({ from, to }: { from: number; to: number }) => ({
+  from: sqlTime(new Date(from)),
+  to: sqlTime(new Date(to)),
+})
+
+/** What arrived in each step, from the counts of the gateways; no record is read. */
+export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
+  const rows = await reader.query<{
+    at: number
+    events: number
+    feedback: number
+    refused: number
+  }>(
+    `SELECT ${stepOf('minute', steps)} AS at,
+       sumIf(records, code = 'accepted' AND kind = 'logs') AS events,
+       sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
+       sumIf(records, ${isRefused}) AS refused
+     FROM intake.outcomes WHERE ${period} GROUP BY at ${querySettings}`,
+    paramsOf(steps),
+  )
+  const found = new Map(rows.map((row) => [row.at * 1_000, row]))
+  return startsOf(steps).map((t) => {
+    const { events = 0, feedback = 0, refused = 0 } = found.get(t) ?? {}
+    return { t, events, feedback, refused, dead: 0 }
+  })
+}
+
+/** What an API key had accepted or refused with one code. */
+export interface KeyOutcome {
+  /** Empty: no valid key. */
+  api_key_id: string
+  code: string
+  records: number
+  /** The last minute with such a record, UTC. */
+  last: string
+  /** Records of each step. */
+  series: number[]
+}
+
+/** The outcomes by key and code, most records first. */
+export async function readKeyOutcomes(
+  reader: RecordReader,
+  steps: Steps,
+  { onlyRefused }: { onlyRefused: boolean },
+): Promise<KeyOutcome[]> {
+  const rows = await reader.query<Omit<KeyOutcome, 'series'> & { counts: [number, number][] }>(
+    `SELECT api_key_id, code, sum(number) AS records, max(latest) AS last, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts
+     FROM (
+       SELECT api_key_id, code, ${stepOf('minute', steps)} AS at, sum(records) AS number, max(minute) AS latest
+       FROM intake.outcomes WHERE ${period} ${onlyRefused ? `AND ${isRefused}` : ''}
+       GROUP BY api_key_id, code, at)
+     GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT 200 ${querySettings}`,
+    paramsOf(steps),
+  )
+  const starts = startsOf(steps)
+  return rows.map(({ counts, ...row }) => {
+    const found = new Map(counts)
+    return { ...row, series: starts.map((t) => found.get(t / 1_000) ?? 0) }
+  })
+}

@@ -1,0 +1,73 @@
+import { sqlTime } from '@intake/clickhouse'
+import { listRecords } from '../list-records.ts'
+import { PageError } from '../page-error.ts'
+import { readPeriod, stepsOf, type Steps } from '../period.ts'
+import { readCatalogue } from '../read-catalogue.ts'
+import {
+  countDevices,
+  readCountedAt,
+  readTopEvents,
+  readVersions,
+  readVersionSteps,
+} from '../read-counts.ts'
+import { querySettings } from '../records.ts'
+import { searchLengthMax } from '../search.ts'
+import { applicationView, type ApplicationData } from '../views/application.ts'
+import { catalogueView } from '../views/catalogue.ts'
+import type { ViewContext } from './context.ts'
+
+const latestFeedback = 3
+
+/** `GET /applications/<bundle_identifier>`, with a tab for what it sends. */
+export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }: ViewContext) {
+  view('/applications/:application', async ({ query, params, header }) => {
+    const application = params['application'] ?? ''
+    if (application.length > searchLengthMax)
+      throw new PageError(404, 'There is no such application.')
+    if (query.get('tab') === 'catalogue') {
+      const [catalogue, countedAtMs] = await cachedBriefly(`catalogue ${application}`, () =>
+        Promise.all([readCatalogue(reader, application), readCountedAt(reader, 'catalogue')]),
+      )
+      return catalogueView({ header, application, catalogue, countedAtMs })
+    }
+    const period = readPeriod(query, '7d')
+    const steps = stepsOf(period === '1h' ? '24h' : period, header.nowMs)
+    const data = await cached(`application ${steps.stepMs} ${application}`, () =>
+      read(application, steps),
+    )
+    return applicationView({
+      header,
+      application,
+      period: period === '1h' ? '24h' : period,
+      data,
+      sign,
+    })
+  })
+
+  async function read(application: string, steps: Steps): Promise<ApplicationData> {
+    const [versionSteps, topEvents, versions, devices, countedAtMs, feedback, counts] =
+      await Promise.all([
+        readVersionSteps(reader, steps, application),
+        readTopEvents(reader, steps, application),
+        readVersions(reader, steps, application),
+        countDevices(reader, steps, application),
+        readCountedAt(reader),
+        listRecords(reader, 'feedback', { application }),
+        reader.query<{ feedback: number }>(
+          `SELECT count() AS feedback FROM intake.feedback
+           WHERE bundle_identifier = {application:String} AND time >= {from:DateTime64(3, 'UTC')} ${querySettings}`,
+          { application, from: sqlTime(new Date(steps.from)) },
+        ),
+      ])
+    return {
+      steps,
+      versionSteps,
+      topEvents,
+      versions,
+      devices,
+      countedAtMs,
+      feedback: feedback.rows.slice(0, latestFeedback),
+      feedbackCount: counts[0]?.feedback ?? 0,
+    }
+  }
+}

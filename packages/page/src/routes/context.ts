@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Cache } from '../cached.ts'
+import type { Html } from '../html.ts'
+import type { RecordReader } from '../records.ts'
+import type { SignPicture } from '../views/pictures.ts'
+import type { Header, WorkerState } from '../worker-state.ts'
+
+/** The path that a request is redirected to. */
+export interface Elsewhere {
+  path: string
+}
+
+/** What the routes of the views need. */
+export interface ViewContext {
+  reader: RecordReader
+  state: WorkerState
+  /** For counts of long periods and for names that fields suggest. */
+  cached: Cache
+  /** For what many readers ask for at the same time. */
+  cachedBriefly: Cache
+  sign: SignPicture
+  /**
+   * Registers a route that shows a view or redirects. A request waits while too many views are
+   * being created.
+   */
+  view(
+    path: string,
+    make: (request: ViewRequest) => Promise<Html | Elsewhere>,
+    options?: { constraints?: { wants: 'html' } },
+  ): void
+}
+
+export interface ViewRequest {
+  query: URLSearchParams
+  params: Record<string, string>
+  request: FastifyRequest
+  reply: FastifyReply
+  /** The state of the worker at the beginning of the request. */
+  header: Header
+}

@@ -1,0 +1,71 @@
+import { countEvents } from '../count-events.ts'
+import { listRecords } from '../list-records.ts'
+import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
+import { readApplications, readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
+import { readSearch, type Search } from '../search.ts'
+import { eventList } from '../views/event-list.ts'
+import type { Suggestions } from '../views/filter-form.ts'
+import type { ViewContext } from './context.ts'
+
+/** The period that a reader has chosen: by its name, or by its ends. */
+export function chosenPeriod(
+  query: URLSearchParams,
+  search: Search,
+  options: { absent: PeriodName; nowMs: number },
+): { steps: Steps; period: PeriodName | undefined; isGiven: boolean } {
+  const { absent, nowMs } = options
+  const { from, to } = search
+  if (from === undefined && to === undefined) {
+    const period = readPeriod(query, absent)
+    return { steps: stepsOf(period, nowMs), period, isGiven: query.has('period') }
+  }
+  const end = to?.getTime() ?? nowMs
+  const dayBefore = end - 24 * 3_600_000
+  const begin = Math.min(from?.getTime() ?? dayBefore, end)
+  return { steps: stepsBetween({ from: begin, to: end }), period: undefined, isGiven: false }
+}
+
+/** Limits a list to a period that the reader has chosen by its name. */
+export const withinPeriod = (
+  search: Search,
+  { steps, isGiven }: ReturnType<typeof chosenPeriod>,
+): Search => (isGiven ? { ...search, from: new Date(steps.from), to: new Date(steps.to) } : search)
+
+/** `GET /events`: a list with a histogram. */
+export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext) {
+  view('/events', async ({ query, header }) => {
+    const search = readSearch(query, 'logs')
+    const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
+    const { steps, period } = chosen
+    const { after: _, from: __, to: ___, ...counted } = search
+    const key = JSON.stringify(['events', counted, steps])
+    const isLong = steps.to - steps.from > 2 * 24 * 3_600_000
+    const [found, counts, suggestions] = await Promise.all([
+      listRecords(reader, 'logs', withinPeriod(search, chosen)),
+      (isLong ? cached : cachedBriefly)(key, async () =>
+        countEvents(reader, { search: counted, steps, countedAtMs: await readCountedAt(reader) }),
+      ),
+      cached(`names ${counted.application ?? ''}`, () =>
+        readSuggestions(counted.application, header.nowMs),
+      ),
+    ])
+    return eventList({ header, search, found, counts, steps, period, suggestions })
+  })
+
+  async function readSuggestions(
+    application: string | undefined,
+    nowMs: number,
+  ): Promise<Suggestions> {
+    const week = stepsOf('7d', nowMs)
+    const [applications, events, versions] = await Promise.all([
+      readApplications(reader, week),
+      readTopEvents(reader, week, application),
+      readVersions(reader, week, application),
+    ])
+    return {
+      application: applications.map(({ bundle_identifier }) => bundle_identifier),
+      event: events.map(({ name }) => name),
+      version: versions.map(({ name }) => name),
+    }
+  }
+}

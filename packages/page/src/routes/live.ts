@@ -1,0 +1,64 @@
+import { arrivedMs, countNames, pollArrivals, readLatestArrivals } from '../live-events.ts'
+import { PageError } from '../page-error.ts'
+import { stepsOf } from '../period.ts'
+import { html } from '../html.ts'
+import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
+import { printSearch, readSearch } from '../search.ts'
+import { liveSecurityPolicy } from '../security-headers.ts'
+import { eventRow } from '../views/event-rows.ts'
+import { liveView } from '../views/live.ts'
+import type { Header } from '../worker-state.ts'
+import type { ViewContext } from './context.ts'
+
+const minuteMs = 60_000
+/**
+ * A poll asks again for what was not complete at the poll before. It goes back no further than
+ * this, so that polls are cheap while the queue has a long backlog.
+ */
+const overlapMsMax = 30 * minuteMs
+
+/** The time from which the next poll must ask: what arrived before is complete now. */
+const nextSince = ({ freshness, nowMs }: Header): number =>
+  Math.max(nowMs - overlapMsMax, Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs))
+
+/** `GET /live`, and `GET /live/rows` for its script. */
+export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
+  view('/live', async ({ query, header, reply }) => {
+    reply.header('content-security-policy', liveSecurityPolicy)
+    const search = readSearch(query, 'logs')
+    const minuteSteps = lastHalfHour(header.nowMs)
+    const [rows, minutes, refusals, names] = await Promise.all([
+      readLatestArrivals(reader, search, header.nowMs),
+      cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
+      cachedBriefly('live refusals', () =>
+        readKeyOutcomes(reader, minuteSteps, { onlyRefused: true }),
+      ),
+      state.keyNames(),
+    ])
+    const frequent = countNames(rows.filter((row) => arrivedMs(row) >= header.nowMs - minuteMs))
+    const sinceMs = nextSince(header)
+    return liveView({
+      header,
+      search,
+      data: { rows, sinceMs, minutes, minuteSteps, refusals, names, frequent },
+    })
+  })
+
+  view('/live/rows', async ({ query, header, reply }) => {
+    const search = readSearch(query, 'logs')
+    const sinceMs = Number(query.get('since'))
+    if (!Number.isSafeInteger(sinceMs))
+      throw new PageError(400, 'since must be a time in milliseconds.')
+    const from = Math.max(sinceMs, header.nowMs - overlapMsMax)
+    const rows = await cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
+      pollArrivals(reader, search, from),
+    )
+    reply.header('x-since', String(nextSince(header)))
+    return html`${rows.map((row) => eventRow(row, header.nowMs))}`
+  })
+}
+
+function lastHalfHour(nowMs: number) {
+  const { to, stepMs } = stepsOf('1h', nowMs)
+  return { from: to - 30 * stepMs, to, stepMs }
+}

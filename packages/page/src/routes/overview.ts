@@ -1,0 +1,25 @@
+import { readPeriod, stepsOf } from '../period.ts'
+import { isNew, readOverview } from '../overview.ts'
+import { searchFields } from '../search.ts'
+import { firstRun } from '../views/first-run.ts'
+import { overviewView } from '../views/overview.ts'
+import type { ViewContext } from './context.ts'
+
+/** `GET /`: what arrives, in numbers. */
+export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
+  view('/', async ({ query, header }) => {
+    // The list of feedback was here, and people keep links to their searches.
+    const isSearch = ['device', 'from', 'to', 'after', ...searchFields.feedback].some((name) =>
+      query.has(name),
+    )
+    if (isSearch) return { path: `/feedback?${query.toString()}` }
+    const period = readPeriod(query, '24h')
+    const steps = stepsOf(period, header.nowMs)
+    const isLong = period === '7d' || period === '30d'
+    const data = await (isLong ? cached : cachedBriefly)(`overview ${period}`, () =>
+      readOverview(reader, steps, state.keyNames()),
+    )
+    return isNew(data) ? firstRun(header) : overviewView({ header, data, period, sign })
+  })
+  view('/overview', async () => ({ path: '/status' }))
+}

@@ -1,0 +1,39 @@
+import { ClickHouseError } from '@intake/clickhouse'
+import { TimeoutError, withTimeout } from '@intake/runtime'
+import { stepsOf } from '../period.ts'
+import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
+import { statusView, type StatusData } from '../views/status.ts'
+import type { ViewContext } from './context.ts'
+
+/** The view is shown without counts if ClickHouse takes longer. */
+const dataTimeoutMs = 4_000
+
+/** `GET /status`, for a browser; other clients get JSON from the admin server. */
+export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext) {
+  async function read(nowMs: number): Promise<StatusData> {
+    const minuteSteps = stepsOf('1h', nowMs)
+    const daySteps = stepsOf('24h', nowMs)
+    const [minutes, keys, names] = await Promise.all([
+      readArrivals(reader, minuteSteps),
+      readKeyOutcomes(reader, daySteps, { onlyRefused: false }),
+      state.keyNames(),
+    ])
+    return { minutes, minuteSteps, keys, daySteps, names }
+  }
+
+  view(
+    '/status',
+    async ({ header, reply }) => {
+      reply.header('vary', 'accept')
+      const reading = cachedBriefly('status', () => read(header.nowMs))
+      try {
+        return statusView(header, await withTimeout(reading, dataTimeoutMs, 'reading the counts'))
+      } catch (error) {
+        if (error instanceof ClickHouseError || error instanceof TimeoutError)
+          return statusView(header, undefined)
+        throw error
+      }
+    },
+    { constraints: { wants: 'html' } },
+  )
+}

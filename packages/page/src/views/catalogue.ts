@@ -1,0 +1,139 @@
+import { clientText } from '../client-text.ts'
+import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { Catalogue, CatalogueEntry, DriftEntry, WarningEntry } from '../read-catalogue.ts'
+import type { Header } from '../worker-state.ts'
+import { clockTime, document } from './document.ts'
+import { applicationPath, listPath, recordPath, timeElement } from './links.ts'
+import { badge, card, table } from './parts.ts'
+
+/** The two views of an application. */
+export function applicationTabs(application: string, current: 'overview' | 'catalogue'): Html {
+  const tabs = [
+    ['overview', 'Overview', ''],
+    ['catalogue', 'Catalogue', '?tab=catalogue'],
+  ] as const
+  return html`<nav class="tabs" aria-label="Views of the application">
+    ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}"${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
+  </nav>`
+}
+
+const noId = '00000000-0000-0000-0000-000000000000'
+
+/** What each warning means, in words. */
+const meanings: Readonly<Record<string, string>> = {
+  timestamp_not_read: 'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',
+  device_date_not_read: 'a date of the device that is none; it is kept in device_extra',
+  array_as_text: 'a list of mixed types, or a text that looks like a list; it is stored as text',
+  clock_skew: 'the clock of the device is wrong',
+  near_id_window: 'the event is almost too old to be accepted',
+  several_types: 'one param has several types in one version',
+  email: 'a text that looks like an e-mail address',
+  card: 'a text that looks like the number of a payment card',
+}
+
+export function catalogueView(options: {
+  header: Header
+  application: string
+  catalogue: Catalogue
+  countedAtMs: number | undefined
+}): Html {
+  const { header, application, catalogue, countedAtMs } = options
+  const counted =
+    countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(countedAtMs)}`
+  return document({
+    header,
+    title: 'Catalogue',
+    heading: clientText(application, 300),
+    crumbs: html`<a href="/">Overview</a> · applications`,
+    body: html`${applicationTabs(application, 'catalogue')}
+      ${card(
+        html`Changed from version to version <small>${counted}</small>`,
+        driftTable(application, catalogue.drift),
+        'card wide',
+      )}
+      ${card('Stored otherwise than it was meant', warningTable(catalogue.warnings), 'card wide')}
+      ${card(
+        html`Events and params <small>all that is stored</small>`,
+        entryTable(application, catalogue.entries),
+        'card wide',
+      )}`,
+  })
+}
+
+const name = (event: string, param: string): Html =>
+  param === ''
+    ? html`<b>${clientText(event, 100)}</b>`
+    : html`${clientText(event, 100)} <span class="mono">${clientText(param, 100)}</span>`
+
+function driftTable(application: string, drift: readonly DriftEntry[]): Html {
+  if (drift.length === 0) return html`<p class="mute">No change is known.</p>`
+  const variants = { new: 'success', gone: 'warning', type: 'danger' } as const
+  const rows = drift.map(
+    ({ version_from, version_to, event, param, change, before, after }) =>
+      html`<tr>
+        <td class="mono">${version_from} → ${version_to}</td>
+        <td>${badge(change, variants[change])}</td>
+        <td><a href="${listPath('logs', { application, event })}">${name(event, param)}</a></td>
+        <td>${param === '' ? undefined : before}${before !== '' && after !== '' ? ' → ' : ''}${param === '' ? undefined : after}</td>
+      </tr>`,
+  )
+  return table(
+    'Changes',
+    html`<th>Version code</th>
+      <th>Change</th>
+      <th>Event or param</th>
+      <th>Type</th>`,
+    rows,
+  )
+}
+
+function warningTable(warnings: readonly WarningEntry[]): Html {
+  if (warnings.length === 0) return html`<p class="mute">Nothing is known.</p>`
+  const rows = warnings.map(
+    ({ warning, event, path, version_name, records, last_seen, example }) =>
+      html`<tr>
+        <td><code>${warning}</code><br /><span class="mute">${meanings[warning]}</span></td>
+        <td>${name(event, path)}<br /><span class="mute">${clientText(version_name, 60)}</span></td>
+        <td class="num">${wholeNumber(records)}</td>
+        <td class="hide">${timeElement(last_seen)}</td>
+        <td>${example === noId ? undefined : html`<a href="${recordPath('logs', example)}">one of them</a>`}</td>
+      </tr>`,
+  )
+  return table(
+    'Warnings',
+    html`<th>Warning</th>
+      <th>Event and path</th>
+      <th class="num">Events</th>
+      <th class="hide">Last</th>
+      <th></th>`,
+    rows,
+  )
+}
+
+function entryTable(application: string, entries: readonly CatalogueEntry[]): Html {
+  if (entries.length === 0) return html`<p class="mute">Nothing has been counted yet.</p>`
+  const rows = entries.map(
+    ({ event, param, types, records, devices, last_seen, newest_version }) =>
+      html`<tr>
+        <td>
+          ${param === '' ? html`<a href="${listPath('logs', { application, event })}">${name(event, '')}</a>` : html`<span class="mono indent">${clientText(param, 100)}</span>`}
+        </td>
+        <td>${param === '' ? undefined : types}</td>
+        <td class="num">${wholeNumber(records)}</td>
+        <td class="num hide">${wholeNumber(devices)}</td>
+        <td class="hide">${clientText(newest_version, 60)}</td>
+        <td class="hide">${timeElement(last_seen)}</td>
+      </tr>`,
+  )
+  return table(
+    'Events and params',
+    html`<th>Event or param</th>
+      <th>Type</th>
+      <th class="num">Events</th>
+      <th class="num hide">Devices, most on a day</th>
+      <th class="hide">Newest version</th>
+      <th class="hide">Last</th>`,
+    rows,
+  )
+}

@@ -1,0 +1,29 @@
+import { html, type Html } from '../html.ts'
+import type { Header } from '../worker-state.ts'
+import { document } from './document.ts'
+
+const request = `curl http://127.0.0.1:3000/api/log -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
+  "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
+  "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },
+  "log": { "event": "hello", "params": { "from": "curl" } } }'`
+
+/** What a new installation shows instead of the overview: a request to copy. */
+export function firstRun(header: Header): Html {
+  return document({
+    header,
+    view: 'overview',
+    title: 'Overview',
+    body: html`<section class="card wide first">
+      <h2>Nothing has arrived yet</h2>
+      <p>
+        Send the first event to a gateway. It shows up on <a href="/live">Live</a> about a second
+        later.
+      </p>
+      <pre>${request}</pre>
+      <p class="mute">
+        A key: <code>npm run -s intake -- keys create --name my-app</code>. Refused requests are counted here
+        too, with the reason.
+      </p>
+    </section>`,
+  })
+}

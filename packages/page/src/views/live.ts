@@ -1,0 +1,108 @@
+import { lanes } from '../charts.ts'
+import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { Steps } from '../period.ts'
+import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
+import type { EventSummary } from '../records.ts'
+import { printSearch, type Search } from '../search.ts'
+import type { Header } from '../worker-state.ts'
+import { document } from './document.ts'
+import { eventRows } from './event-rows.ts'
+import { filterForm } from './filter-form.ts'
+import { listPath } from './links.ts'
+import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
+import { bars, behindAlert, card } from './parts.ts'
+
+export interface LiveData {
+  rows: readonly EventSummary[]
+  /** The time from which the next poll reads, in ms since 1970. */
+  sinceMs: number
+  /** Per minute of the last half hour, for all keys. */
+  minutes: readonly Arrivals[]
+  minuteSteps: Steps
+  refusals: readonly KeyOutcome[]
+  names: KeyNames
+  /** The matching events of the last minute. */
+  frequent: readonly { name: string; count: number }[]
+}
+
+/** Events in the order of their arrival, followed by the script. */
+export function liveView(options: { header: Header; search: Search; data: LiveData }): Html {
+  const { header, search, data } = options
+  return document({
+    header,
+    view: 'live',
+    title: 'Live events',
+    heading: 'Live',
+    isLive: true,
+    alert: behindAlert(header),
+    tools: html`<div class="live" id="live" data-since="${data.sinceMs}">
+      <span role="status" id="state"><span class="beat"></span>Live</span
+      ><button type="button" id="pause" class="outline small" hidden>Pause</button>
+    </div>`,
+    body: html`${filterForm({
+        path: '/live',
+        fields: ['application', 'version', 'device', 'user', 'event'],
+        search,
+      })}
+      <div class="grid g31">
+        <div>
+          ${card(html`Last 30 minutes <small class="hide">all keys, by arrival</small>`, chart(data), 'card wide')}
+          ${card(
+            html`As they arrive
+              <button type="button" id="held" class="small" hidden>0 new, show</button>`,
+            html`${eventRows(data.rows, header.nowMs, 'rows')}
+              <p class="pages">
+                <a href="/events?${printSearch(search)}">Older, by the time they happened</a>
+              </p>`,
+          )}
+        </div>
+        <aside class="side">
+          ${card(
+            'Not arriving?',
+            html`<p class="mute">Refused in the last 30 minutes, for all keys</p>
+              ${refusalList(data.refusals, { names: data.names, hasCharts: false })}
+              <p class="mute">
+                An event shows up about a second after the gateway has answered 201. Phones without a
+                network send later: such events are marked with their delay.
+              </p>`,
+          )}
+          ${card(
+            html`Matching events <small>last minute</small>`,
+            bars(
+              data.frequent.map(({ name, count }) => ({
+                name,
+                count,
+                href: listPath('logs', { ...search, event: name }),
+              })),
+            ),
+          )}
+        </aside>
+      </div>`,
+  })
+}
+
+function chart({ minutes, minuteSteps }: LiveData): Html {
+  const events = sumOf(minutes, (point) => point.events)
+  const refused = sumOf(minutes, (point) => point.refused)
+  return lanes({
+    points: minutes,
+    stepMs: minuteSteps.stepMs,
+    label: `Per minute of the last 30 minutes: ${wholeNumber(events)} events accepted, ${wholeNumber(refused)} refused.`,
+    unfinishedMs: minutes.at(-1)?.t,
+    lanes: [
+      {
+        title: 'Events per minute',
+        columns: [{ key: 'events', series: 'events', name: 'events' }],
+        height: 56,
+        ticks: 2,
+      },
+      {
+        title: 'Refused',
+        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
+        height: 20,
+        ticks: 1,
+      },
+    ],
+  })
+}

@@ -1,0 +1,85 @@
+import { legendKey, lanes, spark } from '../charts.ts'
+import { clientText } from '../client-text.ts'
+import { html, type Html } from '../html.ts'
+import { wholeNumber } from '../numbers.ts'
+import type { Steps } from '../period.ts'
+import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
+import { listPath } from './links.ts'
+
+export type KeyNames = ReadonlyMap<string, string>
+
+export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number): number =>
+  rows.reduce((sum, row) => sum + valueOf(row), 0)
+
+/** Events, feedback and refusals over time, by arrival. */
+export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Html {
+  const totals = {
+    events: sumOf(points, ({ events }) => events),
+    feedback: sumOf(points, ({ feedback }) => feedback),
+    refused: sumOf(points, ({ refused }) => refused),
+  }
+  const last = points.at(-1)
+  return lanes({
+    points: points,
+    stepMs,
+    label:
+      `Records by arrival. Events: ${wholeNumber(totals.events)}. Feedback: ${wholeNumber(totals.feedback)}. ` +
+      `Refused: ${wholeNumber(totals.refused)}. The table below has every step.`,
+    legend: html`<p class="legend">
+      ${legendKey('events', 'events')}${legendKey('feedback', 'feedback')}${legendKey('refused', 'refused')}<span
+        >pale: not over yet</span
+      >
+    </p>`,
+    href: (from) => listPath('logs', { from: new Date(from), to: new Date(from + stepMs) }),
+    unfinishedMs: last?.t,
+    ticks: 8,
+    lanes: [
+      {
+        title: 'Events',
+        total: totals.events,
+        columns: [{ key: 'events', series: 'events', name: 'events' }],
+        height: 104,
+      },
+      {
+        title: 'Feedback',
+        total: totals.feedback,
+        columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }],
+        height: 34,
+        ticks: 1,
+      },
+      {
+        title: 'Refused',
+        total: totals.refused,
+        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
+        height: 44,
+        ticks: 2,
+      },
+    ],
+  })
+}
+
+/** The name of an API key, with its id. */
+export function keyName(id: string, names: KeyNames): Html {
+  if (id === '') return html`no valid key`
+  const name = names.get(id)
+  return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span class="mono">${clientText(id, 100)}</span>`
+}
+
+/** Refusals by code and key, most records first. */
+export function refusalList(
+  refusals: readonly KeyOutcome[],
+  { names, hasCharts }: { names: KeyNames; hasCharts: boolean },
+): Html {
+  if (refusals.length === 0) return html`<p class="mute">Nothing was refused.</p>`
+  const items = refusals.slice(0, 8).map(
+    ({ api_key_id, code, records, series }) =>
+      html`<li>
+        <b>${wholeNumber(records)}</b
+        ><span><code>${clientText(code, 100)}</code><br /><span class="mute">${keyName(api_key_id, names)}</span></span
+        >${hasCharts ? spark(series, { series: 'refused', height: 22 }) : undefined}
+      </li>`,
+  )
+  return html`<ul class="why">
+    ${items}
+  </ul>`
+}

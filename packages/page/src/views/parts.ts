@@ -1,0 +1,125 @@
+import { barBehind, type Series } from '../charts.ts'
+import { clientText } from '../client-text.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
+import { shortDuration, wholeNumber } from '../numbers.ts'
+import { periods, type PeriodName } from '../period.ts'
+import type { Header, PageProblem } from '../worker-state.ts'
+
+const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
+
+export const icon = (name: keyof typeof icons): Html =>
+  html`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <path d="${icons[name]}" />
+  </svg>`
+
+/** A card with one figure. */
+export function tile(options: {
+  title: string
+  value: HtmlValue
+  note: HtmlValue
+  chart?: Html | undefined
+  state?: 'warn' | 'bad' | undefined
+}): Html {
+  const { title, value, note, chart, state = '' } = options
+  return html`<section class="card tile ${state}">
+    <h2>${title}</h2>
+    <b>${value}</b>
+    <p>${note}</p>
+    ${chart}
+  </section>`
+}
+
+/** A card with a heading. */
+export const card = (heading: HtmlValue, body: HtmlValue, className = 'card'): Html =>
+  html`<section class="${className}">
+    <h2>${heading}</h2>
+    ${body}
+  </section>`
+
+export interface Bar {
+  /** A text from a client. */
+  name: string
+  count: number
+  note?: string | undefined
+  href: string
+}
+
+/** A list of counts, each with a bar behind it. */
+export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
+  if (rows.length === 0) return html`<p class="mute">None.</p>`
+  const most = Math.max(1, ...rows.map(({ count }) => count))
+  const items = rows.map(
+    ({ name, count, note, href }) =>
+      html`<li>
+        ${barBehind(count / most, series)}<a href="${href}"
+          >${name === '' ? html`<i class="mute">none</i>` : clientText(name, 300)}</a
+        ><span>${wholeNumber(count)}</span><span class="mute">${note}</span>
+      </li>`,
+  )
+  return html`<ol class="bars">
+    ${items}
+  </ol>`
+}
+
+/** A table that scrolls by itself if it is wider than the window. */
+export const table = (label: string, head: Html, rows: HtmlValue): Html =>
+  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
+
+/** Links to the same view with another period. */
+export function periodLinks(current: PeriodName | undefined, path: string, query = ''): Html {
+  const rest = new URLSearchParams(query)
+  for (const name of ['period', 'from', 'to', 'after']) rest.delete(name)
+  const links = (Object.keys(periods) as PeriodName[]).map((name) => {
+    const search = new URLSearchParams([...rest, ['period', name]])
+    return html`<a href="${path}?${search.toString()}"${name === current ? html` aria-current="true"` : undefined}>${periods[name].name}</a>`
+  })
+  return html`<nav class="seg" aria-label="Period">${links}</nav>`
+}
+
+/** How long ago something was. */
+export const ago = (ms: number, nowMs: number): string =>
+  `${shortDuration(Math.max(0, nowMs - ms) / 1_000)} ago`
+
+export const badge = (content: HtmlValue, variant = 'plain'): Html =>
+  html`<span class="badge" data-variant="${variant}">${content}</span>`
+
+/** Says that stored events lack what still waits in the queue; undefined if they do not. */
+export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
+  const { isLate, visibleUntilMs, backlog } = freshness.logs
+  if (!isLate || visibleUntilMs === undefined) return undefined
+  const waiting =
+    backlog === undefined || backlog.rows === 0
+      ? undefined
+      : html`${wholeNumber(backlog.rows)} accepted events wait in the queue; nothing is lost.
+        ${Number.isFinite(backlog.secondsToDrain) ? `At the present speed they are visible in about ${shortDuration(backlog.secondsToDrain)}.` : 'The queue is not getting shorter.'}`
+  return alert(
+    'warning',
+    html`<b>Events are ${shortDuration((nowMs - visibleUntilMs) / 1_000)} behind.</b> ${waiting} Counts
+      that are read from stored events lack them. <a href="/status">Status</a>`,
+  )
+}
+
+export const problemAlert = ({ code, title, detail, help, state }: PageProblem): Html =>
+  alert(
+    state === 'down' ? 'danger' : 'warning',
+    html`<b>${code}: ${title}.</b> ${clientText(detail, 600)}. What to do: <code>${help}</code>`,
+  )
+
+export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
+  html`<p class="alert" role="status" data-variant="${variant}">
+    ${icon('warn')}<span>${content}</span>
+  </p>`
+
+/** Names of events that are marked. It is decoration and nothing else depends on it. */
+export const isBadEvent = (name: string): boolean => /crash|error|fail|exception|anr\b/i.test(name)

@@ -1,0 +1,76 @@
+import type { RecordKind } from '@intake/contract'
+
+/** The queue of a kind, for all workers together. */
+export interface Backlog {
+  waiting: number
+  active: number
+  delayed: number
+  rows: number
+  oldestAgeSeconds: number | undefined
+  /** `Infinity` if the queue is not getting shorter. */
+  secondsToDrain: number
+}
+
+/** A bad state that this worker has found. */
+export interface PageProblem {
+  code: string
+  title: string
+  state: 'degraded' | 'down'
+  /** An ISO time. */
+  since: string
+  detail: string
+  /** The documentation page, from the root of the repository. */
+  help: string
+}
+
+/** What the worker knows without asking ClickHouse, so that a view has it at any time. */
+export interface WorkerState {
+  /** Undefined if Redis does not respond. */
+  backlog(kind: RecordKind): Backlog | undefined
+  /** The oldest first. */
+  problems(): readonly PageProblem[]
+  /**
+   * Up to when all accepted records are visible, in ms since 1970, as this worker read it last;
+   * undefined if it has never read it.
+   */
+  visibleUntilMs(kind: RecordKind): number | undefined
+  /** The number of dead letters; undefined if it is not known. */
+  deadLetters(): number | undefined
+  /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
+  keyNames(): Promise<ReadonlyMap<string, string>>
+}
+
+/** What every header shows, at the moment of the request. */
+export interface Header {
+  nowMs: number
+  freshness: Record<RecordKind, Freshness>
+  deadLetters: number
+  problems: readonly PageProblem[]
+}
+
+export interface Freshness {
+  visibleUntilMs: number | undefined
+  /** Whether it is further behind than it is in ordinary operation. */
+  isLate: boolean
+  backlog: Backlog | undefined
+}
+
+/**
+ * In ordinary operation records are known to be complete up to a minute ago: gateways may take up
+ * to 30 seconds to accept a feedback.
+ */
+const lateMs = 75_000
+
+export function readHeader(state: WorkerState, nowMs = Date.now()): Header {
+  const freshnessOf = (kind: RecordKind): Freshness => {
+    const visibleUntilMs = state.visibleUntilMs(kind)
+    const isLate = visibleUntilMs !== undefined && nowMs - visibleUntilMs > lateMs
+    return { visibleUntilMs, isLate, backlog: state.backlog(kind) }
+  }
+  return {
+    nowMs,
+    freshness: { logs: freshnessOf('logs'), feedback: freshnessOf('feedback') },
+    deadLetters: state.deadLetters() ?? 0,
+    problems: state.problems(),
+  }
+}

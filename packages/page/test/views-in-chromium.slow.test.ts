@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { countNames, refreshCounts } from '@intake/records'
+import { findChromium } from '@intake/test-kit/chromium'
+import { until } from '@intake/test-kit/until'
+import { logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
+import { liveScript } from '../src/assets.ts'
+import { demoRecords } from './demo-records.ts'
+import { ago, startRowStore } from './fixture.ts'
+import { hostileRecords, hostileTexts, joinedTexts } from './hostile-records.ts'
+
+const executablePath = findChromium()
+const timeout = 5 * 60_000
+const application = 'com.example.shop'
+/** Evaluated by the debugger, because the security policy of the page forbids other scripts. */
+const axe = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
+
+/** What the machine checks in every view. */
+const inspection = `({
+  styled: document.querySelectorAll('[style], style').length,
+  handlers: [...document.querySelectorAll('*')].flatMap((element) =>
+    [...element.attributes].map(({ name }) => name).filter((name) => /^on/.test(name))),
+  scripts: [...document.scripts].map(({ src }) => new URL(src).pathname),
+  foreign: [...document.querySelectorAll('svg')].filter((svg) =>
+    svg.querySelector('script, foreignObject, style, image, [href^="http"]')).length,
+  texts: [...document.querySelectorAll('svg')].map((svg) => svg.textContent).join('\\n'),
+  overflow: document.documentElement.scrollWidth - innerWidth,
+})`
+
+interface Inspection {
+  styled: number
+  handlers: string[]
+  scripts: string[]
+  foreign: number
+  texts: string
+  overflow: number
+}
+
+if (executablePath === undefined) {
+  t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
+    skip: 'no Chromium',
+  })
+} else {
+  const { owner, insert, startReaderPage } = await startRowStore(t)
+  const records = demoRecords(Date.now(), { events: 3_000, hours: 24 })
+  await insert('logs', records.logs)
+  await insert('feedback', records.feedback)
+  const { outcomes } = records
+  await owner.insertGzip({ table: 'outcomes', members: [member(outcomes)], rows: outcomes.length })
+  const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+  const hostile = joinedTexts(6).map((text) => hostileRecords(text, { time: ago(90), device }))
+  const refresh = async () => {
+    for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
+  }
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout })
+  t.teardown(() => browser.close())
+  const event = records.logs[1]
+  const feedback = records.feedback[0]
+  const paths = [
+    '/',
+    '/?period=30d',
+    '/live',
+    '/events',
+    '/events?period=7d&event=crash',
+    `/events/${event?.id}`,
+    '/feedback',
+    `/feedback/${feedback?.id}`,
+    `/applications/${application}`,
+    `/applications/${application}?tab=catalogue`,
+    '/dead-letters',
+    '/status',
+    '/find?id=019abe10-f70d-797e-856d-48dc369b47fe',
+  ]
+
+  t.test('views of ordinary records are small, and accessible in light and dark', async (t) => {
+    await refresh()
+    const { url } = await startReaderPage(t)
+    for (const width of [1280, 360]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const { tab, incidents } = await openTab(t, browser, { url, width, colorScheme })
+        for (const path of paths) {
+          const response = await tab.goto(url + path)
+          const size = (await response?.body())?.length ?? Infinity
+          t.ok(size <= 60_000, `${path}: ${size} bytes`)
+          await inspect(t, tab, path)
+          await tab.evaluate(axe)
+          const { violations } = await tab.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+            `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+          )
+          t.same(
+            violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
+            [],
+            `${path}, ${width} pixels, ${colorScheme}`,
+          )
+        }
+        t.same(incidents, [])
+      }
+    }
+  })
+
+  t.test('no view is wider than its window', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280 })
+    for (const width of [320, 390, 768, 1000, 1600]) {
+      await tab.setViewportSize({ width, height: 800 })
+      for (const path of paths) {
+        await tab.goto(url + path)
+        const overflow = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        t.ok(overflow <= 0, `${path} is ${overflow} pixels too wide for ${width}`)
+      }
+    }
+  })
+
+  t.test('the columns of the histogram are as high as their lists are long', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280 })
+    for (const query of ['event=crash', 'event=crash&version=4.12.1', 'user=user-3']) {
+      await tab.goto(`${url}/events?application=${application}&${query}`)
+      const heading = await tab.textContent('h2')
+      const rows = await tab.evaluate<[string, number][]>(
+        `[...document.querySelectorAll('.numbers tbody tr')].map((row) =>
+          [row.querySelector('a').getAttribute('href'), Number(row.lastElementChild.textContent.replaceAll(',', ''))])`,
+      )
+      const total = rows.reduce((sum, [, count]) => sum + count, 0)
+      t.match(heading?.trim(), new RegExp(`^${total.toLocaleString('en-US')} event`), query)
+      t.ok(total > 0)
+      for (const [href, count] of rows.filter(([, number]) => number > 0 && number <= 50).slice(0, 6)) {
+        await tab.goto(url + href)
+        t.equal(await tab.locator('.rows > li').count(), count, href)
+      }
+    }
+  })
+
+  t.test('it works with the keyboard alone, and every focus is seen', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    await tab.goto(`${url}/events`)
+    const focused = () => tab.evaluate<string>('document.activeElement.textContent.trim()')
+    await tab.keyboard.press('Tab')
+    t.equal(await focused(), 'Skip to the content')
+    const stops = ['Intake', 'Overview', 'Live', 'Events', 'Feedback', /^Dead letters/, 'Status']
+    for (const stop of stops) {
+      await tab.keyboard.press('Tab')
+      t.match(await focused(), stop)
+      const outline = await tab.evaluate<string>('getComputedStyle(document.activeElement).outlineWidth')
+      t.ok(parseFloat(outline) >= 2, `${await focused()}: ${outline}`)
+    }
+    await tab.focus('details.numbers summary')
+    await tab.keyboard.press('Enter')
+    t.ok(await tab.locator('details.numbers[open]').count())
+    await tab.focus('.rows summary')
+    await tab.keyboard.press('Enter')
+    t.ok(await tab.locator('.rows details[open]').count())
+    await tab.focus('input[name=user]')
+    await tab.keyboard.type('user-3')
+    await Promise.all([tab.waitForURL(/user=user-3/), tab.keyboard.press('Enter')])
+    await tab.focus('#id')
+    await tab.keyboard.type(event?.id ?? '')
+    await Promise.all([tab.waitForURL(`**/events/${event?.id}`), tab.keyboard.press('Enter')])
+    t.same(incidents, [])
+  })
+
+  t.test('live shows what arrives, holds it back on demand, and survives a failure', async (t) => {
+    const { url } = await startReaderPage(t, {})
+    const { tab, incidents, context } = await openTab(t, browser, { url, width: 1280 })
+    await tab.goto(`${url}/live?application=com.example.live`)
+    const arrive = (name: string, ageMs = 0) => {
+      const time = new Date(Date.now() - ageMs).toISOString()
+      const received_at = new Date().toISOString()
+      return insert('logs', [
+        logRow({ id: uuidV7(time), time, received_at, bundle_identifier: 'com.example.live', event: name }),
+      ])
+    }
+    const shown = async () => tab.locator('#rows .ev').allTextContents()
+    const untilShown = (names: string[]) =>
+      until(`the rows are ${names.join(', ')}`, async () => {
+        const now = (await shown()).map((name) => name.trim())
+        return now.length === names.length && names.every((name, at) => now[at] === name)
+      })
+    await tab.focus('input[name=user]')
+    await tab.keyboard.type('typed')
+    await arrive('first')
+    await untilShown(['first'])
+    await arrive('three hours ago', 3 * 3_600_000)
+    await untilShown(['three hours ago', 'first'])
+    t.match(await tab.textContent('#rows li'), '3 h late')
+    t.equal(await tab.inputValue('input[name=user]'), 'typed', 'what was typed is there')
+
+    await tab.click('#rows summary')
+    await arrive('held')
+    await tab.getByText('1 new, show').waitFor()
+    t.match(await tab.textContent('#state'), 'Held: a row is open')
+    await tab.click('#rows summary')
+    await untilShown(['held', 'three hours ago', 'first'])
+
+    await tab.click('#pause')
+    await arrive('paused')
+    await tab.getByText('1 new, show').waitFor()
+    await tab.click('#held')
+    await untilShown(['paused', 'held', 'three hours ago', 'first'])
+    await tab.click('#pause')
+
+    await context.setOffline(true)
+    await tab.getByText(/No answer, next try in/).waitFor()
+    await arrive('after the failure')
+    await context.setOffline(false)
+    await untilShown(['after the failure', 'paused', 'held', 'three hours ago', 'first'])
+    t.same(
+      incidents.filter((it) => !it.includes('ERR_INTERNET_DISCONNECTED')),
+      [],
+    )
+  })
+
+  t.test('without scripts live loads again, and shows what has arrived', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })
+    await tab.goto(`${url}/live?application=com.example.noscript`)
+    const time = new Date().toISOString()
+    await insert('logs', [
+      logRow({ id: uuidV7(time), time, received_at: time, bundle_identifier: 'com.example.noscript', event: 'seen' }),
+    ])
+    await tab.locator('#rows .ev', { hasText: 'seen' }).waitFor()
+    t.notOk(await tab.isVisible('#pause'), 'what needs the script is not shown')
+  })
+
+  t.test('no text of a client gets into a picture, and none runs', async (t) => {
+    await insert(
+      'feedback',
+      hostile.map((one) => one.feedback),
+    )
+    await insert(
+      'logs',
+      hostile.map((one) => one.log),
+    )
+    await refresh()
+    const { url } = await startReaderPage(t)
+    for (const width of [1280, 360]) {
+      const { tab, incidents } = await openTab(t, browser, { url, width })
+      const own = hostile.flatMap(({ log, feedback: one }) => [
+        `/events/${log.id}`,
+        `/feedback/${one.id}`,
+        `/applications/${encodeURIComponent(log.bundle_identifier)}`,
+        `/applications/${encodeURIComponent(log.bundle_identifier)}?tab=catalogue`,
+      ])
+      for (const path of [...paths, ...own]) {
+        await tab.goto(url + path)
+        await inspect(t, tab, path)
+      }
+      t.same(incidents, [])
+    }
+  })
+}
+
+async function inspect(t: Test, tab: Page, path: string): Promise<void> {
+  const { texts, overflow, ...found } = await tab.evaluate<Inspection>(inspection)
+  const scripts = path.startsWith('/live') ? [liveScript.path] : []
+  t.same(found, { styled: 0, handlers: [], scripts, foreign: 0 }, path)
+  t.ok(overflow <= 0, `${path} is ${overflow} pixels too wide`)
+  for (const text of hostileTexts) t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${text}`)
+}
+
+async function openTab(
+  t: Test,
+  browser: Browser,
+  options: {
+    url: string
+    width: number
+    colorScheme?: 'light' | 'dark'
+    javaScriptEnabled?: boolean
+  },
+) {
+  const { url, width, colorScheme = 'light', javaScriptEnabled = true } = options
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme,
+    javaScriptEnabled,
+    reducedMotion: 'reduce',
+  })
+  t.teardown(() => context.close())
+  const tab = await context.newPage()
+  tab.setDefaultTimeout(timeout)
+  const incidents: string[] = []
+  tab.on('console', (message) => incidents.push(`console: ${message.text()}`))
+  tab.on('pageerror', (error) => incidents.push(`script: ${error.message}`))
+  tab.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) incidents.push(`request: ${request.url()}`)
+  })
+  return { tab, incidents, context }
+}

@@ -1,0 +1,80 @@
+import { limits } from '@intake/contract'
+import { textWarnings } from './text-warnings.ts'
+
+const period = `time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
+      AND bundle_identifier IN {applications:Array(String)}`
+
+const entryTuple =
+  "Tuple(event String, param String, type String, version_code Nullable(Int64), version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, devices UInt64)"
+const warningTuple =
+  "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
+
+/** An application that puts values into names must not make rows of any size. */
+const entriesMax = 5_000
+const warningsMax = 1_000
+
+/** The types that JSON has, because a client that sends 1 and 1.5 sends one type. */
+const typeOf = `multiIf(
+  startsWith(path.2, 'Array'), 'list',
+  path.2 IN ('Int64', 'UInt64', 'Float64'), 'number',
+  path.2 = 'Bool', 'boolean',
+  'text')`
+
+/** The event itself, with an empty name, and each of its params. */
+const paths = `arrayPushFront(
+      arrayMap((name, type) -> (name, type),
+        mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
+      ('', 'event'))`
+
+const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
+/** A device whose clock is ahead by more, or whose timestamp is not believed, has a wrong clock. */
+const aheadMs = 60_000
+/** Ids that are older than this are close to the end of their window. */
+const nearWindowDays = 25
+
+const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
+
+/** The warnings of a log event: tuples of code and path. */
+const recordWarnings = `arrayConcat(
+      if(isNotNull(extra.log.timestamp), [('timestamp_not_read', 'log.timestamp')], []),
+      arrayMap(name -> ('device_date_not_read', name),
+        arrayIntersect(JSONAllPaths(device_extra), [${dateFields.map((name) => `'${name}'`).join(', ')}])),
+      if(time > received_at + ${milliseconds(aheadMs)}
+        OR ifNull(client_timestamp > received_at + ${milliseconds(limits.eventAheadMs)}, false)
+        OR ifNull(client_timestamp < received_at - ${milliseconds(limits.eventAgeMs)}, false),
+        [('clock_skew', '')], []),
+      if(time < received_at - toIntervalDay(${nearWindowDays}), [('near_id_window', '')], []),
+      ${textWarnings})`
+
+/**
+ * Counts what some applications sent on a day, one row for each application with events: `entries`
+ * and `warnings` of `intake.days_raw`.
+ */
+export const countDays = `WITH
+  entries AS (
+    SELECT bundle_identifier, event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
+      device.version_code AS version_code, ifNull(device.version_name, '') AS version_name,
+      min(time) AS first_seen, max(time) AS last_seen, count() AS records, uniqCombined64(device_uuid) AS devices
+    FROM intake.logs
+    ARRAY JOIN ${paths} AS path
+    WHERE ${period}
+    GROUP BY bundle_identifier, event, param, type, version_code, version_name
+    ORDER BY records DESC LIMIT ${entriesMax} BY bundle_identifier),
+  warnings AS (
+    SELECT bundle_identifier, found.1 AS warning, event, found.2 AS path,
+      ifNull(device.version_name, '') AS version_name,
+      min(time) AS first_seen, max(time) AS last_seen, count() AS records, any(id) AS example
+    FROM intake.logs
+    ARRAY JOIN ${recordWarnings} AS found
+    WHERE ${period}
+    GROUP BY bundle_identifier, warning, event, path, version_name
+    ORDER BY records DESC LIMIT ${warningsMax} BY bundle_identifier)
+SELECT bundle_identifier, toDate({from:DateTime64(3, 'UTC')}) AS day, all_entries.list AS entries, all_warnings.list AS warnings, {ver:UInt64} AS ver
+FROM (
+  SELECT bundle_identifier, groupArray(
+    (event, param, type, version_code, version_name, first_seen, last_seen, records, devices)::${entryTuple}) AS list
+  FROM entries GROUP BY bundle_identifier) AS all_entries
+LEFT JOIN (
+  SELECT bundle_identifier, groupArray(
+    (warning, event, path, version_name, first_seen, last_seen, records, example)::${warningTuple}) AS list
+  FROM warnings GROUP BY bundle_identifier) AS all_warnings USING (bundle_identifier)`

@@ -1,0 +1,37 @@
+/** The named tuple of a group, in the form of the column it is inserted into. */
+const eventTuple =
+  'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
+/** An application that puts values into the names of its events must not make rows of any size. */
+const namesMax = 2_000
+
+/**
+ * Counts the hours of some applications, one row for each hour with events: `event_counts` and
+ * `device_states` of `intake.hours_raw`.
+ */
+export const countHours = `WITH
+  counted AS (
+    SELECT bundle_identifier, toStartOfHour(time) AS hour, event, device.version_code AS version_code,
+      ifNull(device.version_name, '') AS version_name, count() AS records,
+      uniqCombined64State(12)(device_uuid) AS devices
+    FROM intake.logs
+    WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
+      AND bundle_identifier IN {applications:Array(String)} AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}
+    GROUP BY bundle_identifier, hour, event, version_code, version_name),
+  ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM counted),
+  events AS (
+    SELECT bundle_identifier, hour, if(place > ${namesMax}, '', event) AS name, version_code, version_name,
+      sum(ranked.records) AS records
+    FROM ranked GROUP BY bundle_identifier, hour, name, version_code, version_name),
+  devices AS (
+    SELECT bundle_identifier, hour, version_name, hex(uniqCombined64MergeState(12)(ranked.devices)) AS state
+    FROM ranked GROUP BY bundle_identifier, hour, version_name)
+SELECT bundle_identifier, hour, by_event.list AS event_counts, by_device.list AS device_states, {ver:UInt64} AS ver
+FROM (
+  SELECT bundle_identifier, hour,
+    groupArray((name, version_code, version_name, records)::${eventTuple}) AS list
+  FROM events GROUP BY bundle_identifier, hour) AS by_event
+INNER JOIN (
+  SELECT bundle_identifier, hour,
+    groupArray((version_name, state)::Tuple(version_name String, state String)) AS list
+  FROM devices GROUP BY bundle_identifier, hour) AS by_device USING (bundle_identifier, hour)`

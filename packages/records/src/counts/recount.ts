@@ -1,0 +1,18 @@
+import type { ClickHouse, QueryParams } from '@intake/clickhouse'
+
+/**
+ * Marks the hours of log events as to be counted again, after their records have changed otherwise
+ * than by arriving.
+ *
+ * @param condition selects the rows of these records in `intake.logs_raw`
+ */
+export async function recountHours(
+  clickhouse: Pick<ClickHouse, 'insertSelect'>,
+  condition: { sql: string; params: QueryParams },
+): Promise<void> {
+  await clickhouse.insertSelect(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour)
+     SELECT DISTINCT bundle_identifier, toStartOfHour(time) FROM intake.logs_raw WHERE ${condition.sql}`,
+    condition.params,
+  )
+}

@@ -1,0 +1,151 @@
+import { gzipSync } from 'node:zlib'
+import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { dayMs } from '@intake/contract'
+import { countDays } from './count-days.ts'
+import { countHours } from './count-hours.ts'
+
+/** What is counted: `intake.hours`, or `intake.catalogue` with its warnings. */
+export const countNames = ['hours', 'catalogue'] as const
+export type CountName = (typeof countNames)[number]
+
+/** The counts that must be made again: all of an application in an hour, or on a day. */
+interface Stale {
+  bundle_identifier: string
+  /** Beginning of the hour or day in UTC, as ClickHouse prints it. */
+  period: string
+}
+
+const tables = {
+  hours: { table: 'hours', column: 'hour', period: 'toStartOfHour', sql: countHours },
+  catalogue: { table: 'days', column: 'day', period: 'toDate', sql: countDays },
+} as const
+
+/**
+ * A mark is read by every run that began within this time after it, because the clock of its
+ * statement is that of the beginning.
+ */
+const recountMarginSeconds = 600
+const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
+
+/**
+ * Counts again what has changed since the last run: hours or days with records that arrived since,
+ * or that were erased or replayed. Each is counted as a whole, from the views, and replaces its
+ * former count as a whole; so repeats, late events and erasures leave nothing behind. Several runs
+ * at once do no harm.
+ *
+ * @param options.reader may read the views
+ * @param options.store may insert into the tables of counts
+ * @returns the number of hours or days that were counted
+ */
+export async function refreshCounts(options: {
+  reader: Pick<ClickHouse, 'query' | 'lines'>
+  store: Pick<ClickHouse, 'insertGzip'>
+  name: CountName
+}): Promise<number> {
+  const { reader, store, name } = options
+  const state = await readState(reader, name)
+  const stale = await findStale(reader, name, state)
+  // The newest days come first, because they are what people look at.
+  for (const day of new Set(stale.map(({ period }) => dayOf(period)))) {
+    const ofDay = stale.filter(({ period }) => dayOf(period) === day)
+    const rows = await count(reader, { name, day, stale: ofDay })
+    await insert(store, tables[name].table, rows)
+  }
+  const { until, now } = state
+  await insert(store, 'counted', [
+    JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
+  ])
+  return stale.length
+}
+
+const dayOf = (period: string) => period.slice(0, 10)
+
+interface State {
+  /** Everything that arrived before is visible. */
+  until: string
+  now: string
+  /** `until` and `now` of the last run. */
+  lastUntil: string
+  lastNow: string
+}
+
+/** A time before all records, for what has not been counted or has no watermark. */
+const never = "toDateTime64(0, 3, 'UTC')"
+
+async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {
+  const [state] = await reader.query<State>(
+    `SELECT
+       ifNull((SELECT max(visible_until) FROM intake.watermark WHERE kind = 'logs'), ${never}) AS until,
+       now64(3, 'UTC') AS now,
+       ifNull((SELECT max(counted_until) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastUntil,
+       ifNull((SELECT max(counted_at) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastNow`,
+    { name },
+  )
+  if (state === undefined)
+    throw new Error('ClickHouse returned no row for a statement without FROM')
+  return state
+}
+
+async function findStale(
+  reader: Pick<ClickHouse, 'query'>,
+  name: CountName,
+  { lastUntil, lastNow }: State,
+): Promise<Stale[]> {
+  const { period } = tables[name]
+  return reader.query<Stale>(
+    `SELECT DISTINCT bundle_identifier, period FROM (
+       SELECT bundle_identifier, ${period}(time) AS period FROM intake.logs
+       WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} GROUP BY bundle_identifier, period
+       UNION ALL
+       SELECT bundle_identifier, ${period}(hour) AS period FROM intake.recounts
+       WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
+     ) ORDER BY period DESC ${querySettings}`,
+    { lastUntil, lastNow },
+  )
+}
+
+/** The rows of a day's counts as lines of JSON; a row without events for what has no record left. */
+async function count(
+  reader: Pick<ClickHouse, 'query' | 'lines'>,
+  { name, day, stale }: { name: CountName; day: string; stale: readonly Stale[] },
+): Promise<string[]> {
+  const { column, sql } = tables[name]
+  // The version is taken before the rows are read: of two runs at once, the one with the higher
+  // version has read later than the other one began.
+  const [clock] = await reader.query<{ ver: number }>(
+    'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
+  )
+  const ver = clock?.ver ?? 0
+  const from = new Date(`${day}T00:00:00Z`)
+  const lines = await reader.lines(`${sql} ${querySettings}`, {
+    from: sqlTime(from),
+    to: sqlTime(new Date(from.getTime() + dayMs)),
+    applications: [...new Set(stale.map(({ bundle_identifier }) => bundle_identifier))],
+    ...(name === 'hours' && { hours: [...new Set(stale.map(({ period }) => period))] }),
+    ver,
+  })
+  const counted = new Set(
+    lines.map((line) => {
+      const row = JSON.parse(line) as Record<string, string>
+      return JSON.stringify([row['bundle_identifier'], row[column]])
+    }),
+  )
+  const empty = stale
+    .filter(
+      ({ bundle_identifier, period }) => !counted.has(JSON.stringify([bundle_identifier, period])),
+    )
+    .map(({ bundle_identifier, period }) =>
+      JSON.stringify({ bundle_identifier, [column]: period, ver }),
+    )
+  return [...lines, ...empty]
+}
+
+async function insert(
+  store: Pick<ClickHouse, 'insertGzip'>,
+  table: 'hours' | 'days' | 'counted',
+  lines: readonly string[],
+): Promise<void> {
+  if (lines.length === 0) return
+  const members = [gzipSync(lines.map((line) => `${line}\n`).join(''))]
+  await store.insertGzip({ table, members, rows: lines.length })
+}

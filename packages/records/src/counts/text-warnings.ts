@@ -1,0 +1,37 @@
+/**
+ * SQL for the warnings about the texts in `params`: tuples of code and path. The path is that of a
+ * param or of a member of a param; values are only looked at.
+ */
+
+/** Rows without any of these need no closer look. */
+const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
+
+const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`
+
+/** Digits that begin like the number of a payment card, with 13 to 19 of them in all. */
+const cardDigits = String.raw`(?:^|[^0-9.])((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|3[47][0-9]{2}|6011|65[0-9]{2})(?:[ -]?[0-9]){9,15})(?:[^0-9.]|$)`
+
+/** Whether the check digit of a text with digits is right (Luhn). */
+const hasCheckDigit = (digits: string) => {
+  const reversed = `arrayMap(digit -> toInt32OrZero(digit), splitByString('', reverse(${digits})))`
+  return `arraySum(arrayMap(
+        (digit, place) -> if(place % 2 = 1, digit, if(digit > 4, 2 * digit - 9, 2 * digit)),
+        ${reversed}, arrayEnumerate(${reversed}))) % 10 = 0`
+}
+
+const isCard = `arrayExists(
+        digits -> ${hasCheckDigit("replaceRegexpAll(digits, '[ -]', '')")}, extractAll(member.2, '${cardDigits}'))`
+
+const members = `arrayFlatten(arrayMap(
+        member -> if(startsWith(member.2, '{'),
+          arrayMap(inner -> (concat(member.1, '.', inner.1), inner.2), JSONExtractKeysAndValuesRaw(member.2)),
+          [(member.1, member.2)]),
+        JSONExtractKeysAndValuesRaw(intake_json(params))))`
+
+export const textWarnings = `if(match(toJSONString(params), '${suspicious}'), arrayFlatten(arrayMap(
+        member -> arrayConcat(
+          if(startsWith(member.2, '"[') AND endsWith(member.2, ']"') AND isValidJSON(JSONExtractString(member.2)),
+            [('array_as_text', member.1)], []),
+          if(match(member.2, '${address}'), [('email', member.1)], []),
+          if(${isCard}, [('card', member.1)], [])),
+        ${members})), [])`

@@ -1,0 +1,171 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ClickHouse, QueryParams, RecordTable } from '@intake/clickhouse'
+
+/** Which records are followed. Texts must match exactly. */
+export interface FollowFilter {
+  bundle?: string | undefined
+  event?: string | undefined
+  /** UUID. */
+  device?: string | undefined
+  user?: string | undefined
+  /** Id of an API key. */
+  key?: string | undefined
+}
+
+/** What a poll has found. */
+export interface Followed {
+  /** The new records as lines of JSON, in the order of their arrival. */
+  lines: string[]
+  /**
+   * Every record that arrived before is among the lines so far, in UTC as ClickHouse prints it;
+   * undefined while no worker has stored a watermark.
+   */
+  completeUntil: string | undefined
+  /** How far that lies behind, in seconds. */
+  behindSeconds: number
+}
+
+export interface FollowOptions {
+  clickhouse: Pick<ClickHouse, 'query' | 'lines'>
+  kind: RecordTable
+  filter: FollowFilter
+  /** Records that arrived before this time are left out, in UTC as ClickHouse prints it. */
+  since: string
+  /** The columns of a line. */
+  columns: string
+  signal: AbortSignal
+}
+
+const pauseMs = 1_000
+/** A poll that takes long is made less often. */
+const pausePerPoll = 2
+const pageRows = 20_000
+/** Identities of one statement; they are in its URL. */
+const identitiesMax = 200
+const identity = 'bundle_identifier, time, id, device_uuid'
+const conditions: Record<keyof FollowFilter, string> = {
+  bundle: 'bundle_identifier = {bundle:String}',
+  event: 'event = {event:String}',
+  device: 'device_uuid = {device:UUID}',
+  user: 'unique_user_id = {user:String}',
+  key: 'api_key_id = {key:String}',
+}
+
+interface Key {
+  bundle_identifier: string
+  time: string
+  id: string
+  device_uuid: string
+  received_at: string
+}
+
+/**
+ * Follows what becomes visible: each record once, and none is left out. A record may become visible
+ * long after it has arrived, so each poll reads again from the watermark of the poll before: only
+ * what arrived earlier is known to be complete. Ends when the signal is aborted.
+ *
+ * @throws {ClickHouseError} when a poll fails; a new call with `since` of the last complete moment
+ * shows records again
+ */
+export async function* followRecords(options: FollowOptions): AsyncGenerator<Followed> {
+  const { clickhouse, since, signal } = options
+  /** The records that were shown, with their arrival, as far as a poll may find them again. */
+  const shown = new Map<string, string>()
+  let from = since
+  while (!signal.aborted) {
+    const began = performance.now()
+    const { until, behind } = await readWatermark(clickhouse, options.kind)
+    for await (const keys of readKeys(options, from)) {
+      const unseen = keys.filter((key) => !shown.has(identityOf(key)))
+      for (let at = 0; at < unseen.length; at += identitiesMax) {
+        const some = unseen.slice(at, at + identitiesMax)
+        const lines = await readRecords(options, some)
+        for (const key of some) shown.set(identityOf(key), key.received_at)
+        yield { lines, completeUntil: undefined, behindSeconds: 0 }
+        if (signal.aborted) return
+      }
+    }
+    // Everything before `until` was visible when it was read, which was before the keys were.
+    if (until !== undefined && until > from) from = until
+    for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
+    yield { lines: [], completeUntil: until, behindSeconds: behind }
+    const took = performance.now() - began
+    await pause(Math.max(pauseMs, pausePerPoll * took), undefined, { signal }).catch(ignoreAbort)
+  }
+}
+
+function ignoreAbort(error: unknown): void {
+  if ((error as Error).name !== 'AbortError') throw error
+}
+
+const identityOf = ({ bundle_identifier, id, device_uuid }: Key) =>
+  `${id} ${device_uuid} ${bundle_identifier}`
+
+async function readWatermark(
+  clickhouse: FollowOptions['clickhouse'],
+  kind: RecordTable,
+): Promise<{ until: string | undefined; behind: number }> {
+  const [row] = await clickhouse.query<{ until: string; behind: number }>(
+    `SELECT visible_until AS until, dateDiff('second', visible_until, now64(3, 'UTC')) AS behind
+     FROM intake.watermark WHERE kind = {kind:String}`,
+    { kind },
+  )
+  return { until: row?.until, behind: row?.behind ?? 0 }
+}
+
+/** The identities of the matching records that arrived since, in the order of their arrival. */
+async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
+  const { clickhouse, kind, filter } = options
+  const names = (Object.keys(conditions) as (keyof FollowFilter)[]).filter(
+    (name) => filter[name] !== undefined,
+  )
+  const params: QueryParams = Object.fromEntries(names.map((name) => [name, filter[name]]))
+  let after: Key | undefined
+  for (;;) {
+    const place =
+      after === undefined
+        ? ''
+        : `AND (received_at, id, device_uuid, bundle_identifier) >
+          ({after_received:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
+    const keys: Key[] = await clickhouse.query<Key>(
+      `SELECT ${identity}, received_at FROM intake.${kind}
+       WHERE received_at >= {from:DateTime64(3, 'UTC')} ${place}
+         ${names.map((name) => `AND ${conditions[name]}`).join(' ')}
+       ORDER BY received_at, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
+      {
+        ...params,
+        from: after?.received_at ?? from,
+        ...(after && {
+          after_received: after.received_at,
+          after_id: after.id,
+          after_device: after.device_uuid,
+          after_bundle: after.bundle_identifier,
+        }),
+      },
+    )
+    yield keys
+    after = keys.at(-1)
+    if (after === undefined || keys.length < pageRows) return
+  }
+}
+
+/** The columns of these records; records that were erased meanwhile are missing. */
+async function readRecords(
+  { clickhouse, kind, columns }: FollowOptions,
+  keys: readonly Key[],
+): Promise<string[]> {
+  const times = keys.map(({ time }) => time).toSorted()
+  return clickhouse.lines(
+    `SELECT ${columns} FROM intake.${kind}
+     WHERE bundle_identifier IN {bundles:Array(String)}
+       AND time >= {first:DateTime64(3, 'UTC')} AND time <= {last:DateTime64(3, 'UTC')}
+       AND (id, device_uuid) IN {identities:Array(Tuple(UUID, UUID))}
+     ORDER BY received_at, id, device_uuid`,
+    {
+      bundles: [...new Set(keys.map(({ bundle_identifier }) => bundle_identifier))],
+      first: times[0],
+      last: times.at(-1),
+      identities: `[${keys.map(({ id, device_uuid }) => `('${id}','${device_uuid}')`).join(',')}]`,
+    },
+  )
+}

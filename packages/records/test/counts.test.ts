@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createClickHouse, type RecordTable } from '@intake/clickhouse'
+import { logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import {
+  addDeadLetter,
+  countNames,
+  dropMonths,
+  readDeadLetters,
+  refreshCounts,
+  replayDeadLetters,
+  writeTombstones,
+} from '../src/index.ts'
+import { ClickHouseError } from '@intake/clickhouse'
+
+const { server, connect } = await startServer(t)
+const owner = connect(t)
+const reader = createClickHouse({ url: server.readerUrl })
+const store = createClickHouse({ url: server.workerUrl })
+t.teardown(() => Promise.all([reader.close(), store.close()]))
+
+const insert = (table: RecordTable, rows: object[]) =>
+  store.insertGzip({ table, members: [member(rows)], rows: rows.length })
+/** Counts with the rights that a worker has. */
+async function refresh(): Promise<void> {
+  for (const name of countNames) await refreshCounts({ reader, store, name })
+}
+const until = (visible_until: string) =>
+  store.insertGzip({
+    table: 'watermark',
+    members: [member([{ kind: 'logs', visible_until }])],
+    rows: 1,
+  })
+
+const event = (time: string, fields: object = {}) =>
+  logRow({ id: uuidV7(time), time, received_at: time, ...fields })
+
+/** An arrival that no watermark of this test has reached. */
+const received_at = '2026-11-26T00:00:00.000Z'
+
+/** The hours in which the counts differ from the records. */
+const differences = () =>
+  owner.query(
+    `SELECT bundle_identifier, hour, event, version_name, sum(counted) AS counted, sum(stored) AS stored FROM (
+       SELECT bundle_identifier, hour, event, version_name, events AS counted, 0 AS stored FROM intake.hours
+       UNION ALL
+       SELECT bundle_identifier, toStartOfHour(time), event, ifNull(device.version_name, ''), 0, count()
+       FROM intake.logs GROUP BY ALL
+     ) GROUP BY ALL HAVING counted != stored`,
+  )
+const countHours = async () => {
+  const [row] = await owner.query<{ events: number }>(
+    'SELECT sum(events) AS events FROM intake.hours',
+  )
+  return row?.events
+}
+
+t.test('hours are equal to the records, after repeats, late events and an erasure', async (t) => {
+  const device = randomUUID()
+  const times = Array.from(
+    { length: 50 },
+    (_, n) => `2026-11-2${n % 3}T0${n % 7}:1${n % 6}:00.000Z`,
+  )
+  const rows = times.map((time, n) =>
+    event(time, {
+      event: `event ${n % 5}`,
+      device: { version_name: `1.${n % 2}` },
+      ...(n % 10 === 0 && { device_uuid: device, unique_user_id: 'erased' }),
+    }),
+  )
+  await insert('logs', rows)
+  await until('2026-11-23T00:00:00.000Z')
+  await refresh()
+  t.same(await differences(), [])
+  t.equal(await countHours(), 50)
+
+  // Repeats, one of them with other contents, which a gateway accepted earlier but which waited.
+  const [first = event('')] = rows
+  await insert('logs', rows.slice(0, 20))
+  await insert('logs', [{ ...first, event: 'earlier', received_at: '2026-11-19T23:59:00.000Z' }])
+  await until('2026-11-23T01:00:00.000Z')
+  await refresh()
+  t.equal(await countHours(), 50)
+
+  const late = { received_at: '2026-11-23T02:00:00.000Z' }
+  await insert('logs', [
+    event('2026-11-02T05:00:00.000Z', { ...late, bundle_identifier: 'com.example.late' }),
+    event('2026-11-20T00:30:00.000Z', { ...late, event: 'late' }),
+  ])
+  await until('2026-11-23T03:00:00.000Z')
+  await refresh()
+  t.same(
+    (await differences()).filter(({ event }) => event !== 'earlier' && event !== 'event 0'),
+    [],
+  )
+  t.equal(await countHours(), 52)
+
+  await writeTombstones(owner, { kind: 'user', id: 'erased' })
+  await refresh()
+  t.equal(await countHours(), 47)
+  const [states] = await owner.query<{ devices: number; exact: number }>(
+    `SELECT (SELECT uniqCombined64Merge(12)(devices) FROM intake.device_hours) AS devices,
+       (SELECT uniqExact(device_uuid) FROM intake.logs) AS exact`,
+  )
+  t.equal(states?.devices, states?.exact)
+})
+
+t.test('an hour whose only record was erased is counted as empty', async (t) => {
+  const bundle_identifier = 'com.example.gone'
+  await insert('logs', [
+    event('2026-11-25T05:00:00.000Z', { bundle_identifier, unique_user_id: 'gone' }),
+  ])
+  const rowsOf = (view: string) =>
+    owner.query(
+      `SELECT event FROM intake.${view} WHERE bundle_identifier = {bundle_identifier:String}`,
+      {
+        bundle_identifier,
+      },
+    )
+  await refresh()
+  for (const view of ['hours', 'catalogue']) t.equal((await rowsOf(view)).length, 1, view)
+  await writeTombstones(owner, { kind: 'user', id: 'gone' })
+  await refresh()
+  for (const view of ['hours', 'catalogue', 'device_hours']) {
+    t.same(
+      await owner.query(
+        `SELECT 1 FROM intake.${view} WHERE bundle_identifier = {bundle_identifier:String}`,
+        { bundle_identifier },
+      ),
+      [],
+      view,
+    )
+  }
+})
+
+t.test('a replayed dead letter is counted, although it arrived long ago', async (t) => {
+  const row = event('2026-11-21T09:00:00.000Z', { bundle_identifier: 'com.example.replayed' })
+  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
+  await addDeadLetter(owner, { table: 'logs', row: JSON.stringify(row), refusal })
+  await refresh()
+  await replayDeadLetters(owner, await readDeadLetters(owner, row.id))
+  await refresh()
+  t.same(
+    await owner.query(
+      "SELECT hour, events FROM intake.hours WHERE bundle_identifier = 'com.example.replayed'",
+    ),
+    [{ hour: '2026-11-21 09:00:00', events: 1 }],
+  )
+})
+
+t.test('months that retention drops are no longer counted', async (t) => {
+  const bundle_identifier = 'com.example.old'
+  await insert('logs', [event('2026-09-21T09:00:00.000Z', { bundle_identifier, received_at })])
+  await refresh()
+  t.equal(
+    (
+      await owner.query(
+        `SELECT 1 FROM intake.hours WHERE bundle_identifier = '${bundle_identifier}'`,
+      )
+    ).length,
+    1,
+  )
+  await dropMonths(owner, 'logs', ['202609'])
+  for (const view of ['hours', 'catalogue']) {
+    const rows = await owner.query(
+      `SELECT 1 FROM intake.${view} WHERE bundle_identifier = {bundle_identifier:String}`,
+      { bundle_identifier },
+    )
+    t.same(rows, [], view)
+  }
+})
+
+t.test('names beyond 2,000 in an hour are counted together', async (t) => {
+  const bundle_identifier = 'com.example.names'
+  const rows = Array.from({ length: 2_100 }, (_, n) =>
+    event('2026-11-24T09:00:00.000Z', { bundle_identifier, event: `order ${n}` }),
+  )
+  await insert('logs', rows)
+  await refresh()
+  t.same(
+    await owner.query(
+      `SELECT count() AS names, sum(hours.events) AS events, maxIf(hours.events, event = '') AS others FROM intake.hours AS hours
+       WHERE bundle_identifier = {bundle_identifier:String}`,
+      { bundle_identifier },
+    ),
+    [{ names: 2_001, events: 2_100, others: 100 }],
+  )
+})
+
+t.test('drift shows the five planted changes between two releases, and nothing else', async (t) => {
+  const bundle_identifier = 'com.example.shop'
+  const of = (version: number, name: string, params: object) =>
+    Array.from({ length: 3 }, (_, n) =>
+      event(`2026-11-2${version}T10:0${n}:00.000Z`, {
+        bundle_identifier,
+        received_at,
+        event: name,
+        params,
+        device: { version_code: 40 + version, version_name: `4.${version}` },
+      }),
+    )
+  const same = { 'a.b': true, deep: { list: [1, 2] } }
+  await insert('logs', [
+    ...of(1, 'open', same),
+    ...of(1, 'pay', { amount: 3, currency: 'EUR', coupon: 'x' }),
+    ...of(1, 'share', { to: 'x' }),
+    ...of(2, 'open', same),
+    // `amount` has become a text, `coupon` is gone, `basket` is new.
+    ...of(2, 'pay', { amount: '3.00', currency: 'EUR', basket: 2 }),
+    // `share` is gone, and `refund` is new; their params are no changes of their own.
+    ...of(2, 'refund', { amount: 1.5 }),
+    // Without a version nothing can be compared.
+    event('2026-11-22T10:00:00.000Z', { bundle_identifier, received_at, event: 'no version' }),
+  ])
+  await refresh()
+  const change = (name: string, param: string, change: string, before: string, after: string) => ({
+    bundle_identifier,
+    version_from: 41,
+    version_to: 42,
+    event: name,
+    param,
+    change,
+    before,
+    after,
+  })
+  t.same(
+    await reader.query(
+      'SELECT * FROM intake.drift WHERE bundle_identifier = {bundle_identifier:String} ORDER BY event, param',
+      { bundle_identifier },
+    ),
+    [
+      change('pay', 'amount', 'type', 'number', 'text'),
+      change('pay', 'basket', 'new', '', 'number'),
+      change('pay', 'coupon', 'gone', 'text', ''),
+      change('refund', '', 'new', '', 'event'),
+      change('share', '', 'gone', 'event', ''),
+    ],
+  )
+  t.same(
+    await reader.query(
+      `SELECT param, type, records, devices, first_seen, last_seen FROM intake.catalogue
+       WHERE bundle_identifier = {bundle_identifier:String} AND event = 'open' AND version_code = 41 ORDER BY param`,
+      { bundle_identifier },
+    ),
+    ['', 'a%2Eb', 'deep.list'].map((param, n) => ({
+      param,
+      type: ['event', 'boolean', 'list'][n],
+      records: 3,
+      devices: 3,
+      first_seen: '2026-11-21 10:00:00.000',
+      last_seen: '2026-11-21 10:02:00.000',
+    })),
+  )
+})
+
+t.test('warnings name what was stored otherwise than it was meant, never a value', async (t) => {
+  const bundle_identifier = 'com.example.warned'
+  const time = '2026-11-24T11:00:00.000Z'
+  const of = (name: string, fields: object) =>
+    event(time, { bundle_identifier, event: name, ...fields })
+  const device = { version_name: '1' }
+  await insert('logs', [
+    of('ordinary', {
+      params: { text: '[see below', number: 1764000000000, id: '4929-12', list: [1] },
+    }),
+    of('timestamp', { extra: { log: { timestamp: 'yesterday' } } }),
+    of('date', { device_extra: { build_time: 'today', other: 1 } }),
+    of('array', { params: { mixed: '[1,"a"]' } }),
+    of('ahead', { received_at: '2026-11-24T10:55:00.000Z' }),
+    of('not believed', { client_timestamp: '2036-01-01T00:00:00.000Z' }),
+    of('old', { received_at: '2026-12-20T11:00:00.000Z' }),
+    of('types', { params: { n: 1 }, device }),
+    of('types', { params: { n: '1' }, device }),
+    of('email', { params: { to: { name: 'write to ann@example.com' } } }),
+    of('card', { params: { number: '4111 1111 1111 1111', other: '4111 1111 1111 1112' } }),
+  ])
+  await refresh()
+  const rows = await reader.query<{ warning: string }>(
+    `SELECT warning, event, path, records FROM intake.warnings
+     WHERE bundle_identifier = {bundle_identifier:String} ORDER BY warning, event`,
+    { bundle_identifier },
+  )
+  t.same(rows, [
+    { warning: 'array_as_text', event: 'array', path: 'mixed', records: 1 },
+    { warning: 'card', event: 'card', path: 'number', records: 1 },
+    { warning: 'clock_skew', event: 'ahead', path: '', records: 1 },
+    { warning: 'clock_skew', event: 'not believed', path: '', records: 1 },
+    { warning: 'device_date_not_read', event: 'date', path: 'build_time', records: 1 },
+    { warning: 'email', event: 'email', path: 'to.name', records: 1 },
+    { warning: 'near_id_window', event: 'old', path: '', records: 1 },
+    { warning: 'several_types', event: 'types', path: 'n', records: 2 },
+    { warning: 'timestamp_not_read', event: 'timestamp', path: 'log.timestamp', records: 1 },
+  ])
+  t.notMatch(JSON.stringify(await owner.query('SELECT * FROM intake.days_raw')), /ann@|4111/)
+})

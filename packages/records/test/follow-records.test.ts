@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import { followRecords, type FollowFilter } from '../src/index.ts'
+
+const { connect } = await startServer(t)
+const owner = connect(t)
+const insert = (rows: object[]) =>
+  owner.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+const visibleUntil = (ms: number) =>
+  owner.insertGzip({
+    table: 'watermark',
+    members: [member([{ kind: 'logs', visible_until: new Date(ms).toISOString() }])],
+    rows: 1,
+  })
+const sqlTime = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, -1)
+
+const event = (receivedMs: number, fields: { ageMs?: number; [name: string]: unknown } = {}) => {
+  const { ageMs = 0, ...others } = fields
+  const time = new Date(receivedMs - ageMs).toISOString()
+  return logRow({
+    id: uuidV7(time),
+    time,
+    received_at: new Date(receivedMs).toISOString(),
+    ...others,
+  })
+}
+
+/** Follows until this many records were shown and one further poll has found no other. */
+async function follow(options: { since: number; records: number; filter?: FollowFilter }) {
+  const { since, records, filter = {} } = options
+  const ending = new AbortController()
+  const shown: { id: string; event: string }[] = []
+  let completeUntil: string | undefined
+  let polls = 0
+  for await (const found of followRecords({
+    clickhouse: owner,
+    kind: 'logs',
+    filter,
+    since: sqlTime(since),
+    columns: 'id, event',
+    signal: ending.signal,
+  })) {
+    shown.push(...found.lines.map((line) => JSON.parse(line) as { id: string; event: string }))
+    if (found.lines.length > 0) continue
+    completeUntil = found.completeUntil
+    if (shown.length >= records && ++polls === 3) ending.abort()
+  }
+  return { shown, completeUntil }
+}
+
+t.test(
+  'each of 100,000 events is shown once, whatever the order in which they become visible',
+  async (t) => {
+    const start = Date.now()
+    const frames = Array.from({ length: 100 }, (_, frame) =>
+      Array.from({ length: 1_000 }, (_, n) =>
+        event(start + frame * 100 + (n % 100), n % 50 === 0 ? { ageMs: 3 * 3_600_000 } : {}),
+      ),
+    )
+    const following = follow({ since: start, records: 100_000 })
+    // Workers store frames out of order, and some twice, because they were killed before they could
+    // complete the jobs. The watermark is the arrival of the oldest frame that is not stored.
+    const waiting = [...frames.keys()]
+    while (waiting.length > 0) {
+      const place = Math.floor(Math.random() * Math.min(8, waiting.length))
+      const [frame = 0] = waiting.splice(place, 1)
+      await insert(frames[frame] ?? [])
+      if (frame % 4 === 0) await insert(frames[Math.max(0, frame - 3)] ?? [])
+      await visibleUntil(start + Math.min(frames.length, ...waiting) * 100)
+    }
+    const { shown, completeUntil } = await following
+    t.equal(shown.length, 100_000)
+    t.equal(new Set(shown.map(({ id }) => id)).size, 100_000)
+    t.equal(completeUntil, sqlTime(start + frames.length * 100))
+  },
+)
+
+t.test(
+  'an event that waited in the queue is shown, although later ones were shown before',
+  async (t) => {
+    const start = Date.now() + 3_600_000
+    const bundle_identifier = 'com.example.waited'
+    await visibleUntil(start)
+    await insert([event(start + 5_000, { bundle_identifier, event: 'first to be stored' })])
+    const following = follow({ since: start, records: 2, filter: { bundle: bundle_identifier } })
+    await insert([event(start + 1_000, { bundle_identifier, event: 'waited' })])
+    await visibleUntil(start + 10_000)
+    const { shown } = await following
+    t.same(new Set(shown.map((row) => row.event)), new Set(['first to be stored', 'waited']))
+  },
+)
+
+t.test('a repeat that arrives later shows nothing again', async (t) => {
+  const start = Date.now() + 2 * 3_600_000
+  const bundle_identifier = 'com.example.repeated'
+  const row = event(start + 1_000, { bundle_identifier })
+  await insert([row])
+  await visibleUntil(start + 60_000)
+  const following = follow({ since: start, records: 2, filter: { bundle: bundle_identifier } })
+  await insert([{ ...row, received_at: new Date(start + 120_000).toISOString() }])
+  await insert([event(start + 121_000, { bundle_identifier, event: 'last' })])
+  const { shown } = await following
+  t.same(
+    shown.map((one) => one.event),
+    ['opened', 'last'],
+  )
+})
+
+t.test('filters choose by application, event, device, user and key', async (t) => {
+  const start = Date.now() + 4 * 3_600_000
+  const device = randomUUID()
+  const fields = {
+    bundle_identifier: 'com.example.filter',
+    event: 'wanted',
+    device_uuid: device,
+    unique_user_id: 'anna',
+    api_key_id: 'key-9',
+  }
+  await insert([event(start + 1, fields), event(start + 2, { event: 'other' })])
+  const filters: FollowFilter[] = [
+    { bundle: 'com.example.filter' },
+    { event: 'wanted' },
+    { device },
+    { user: 'anna' },
+    { key: 'key-9' },
+    { bundle: 'com.example.filter', key: 'key-9', event: 'wanted' },
+  ]
+  for (const filter of filters) {
+    const { shown } = await follow({ since: start, records: 1, filter })
+    t.same(
+      shown.map((one) => one.event),
+      ['wanted'],
+      JSON.stringify(filter),
+    )
+  }
+})

@@ -1,0 +1,203 @@
+import type { ColumnComments, Definition } from './definition.ts'
+
+const application = { bundle_identifier: 'The application.' }
+const hour = { ...application, hour: 'Beginning of the hour of time, UTC.' }
+const version = {
+  version_code: 'device.version_code; NULL if it was not sent.',
+  version_name: 'device.version_name; empty if it was not sent.',
+}
+const event = { event: 'Name of the event; empty: the rarest, beyond the 2,000 of an hour.' }
+const seen = {
+  first_seen: 'Time of the first such record, UTC.',
+  last_seen: 'Time of the latest such record, UTC.',
+}
+const counted: ColumnComments = {
+  name: 'hours or catalogue.',
+  counted_until: 'Everything that arrived before it is counted. UTC.',
+  counted_at: 'When it was counted, UTC.',
+}
+const recount: ColumnComments = {
+  ...hour,
+  asked_at: 'When records of this hour were last erased or replayed, UTC.',
+}
+const catalogueKey = {
+  ...application,
+  event: 'Name of the event.',
+  param: 'Path of the param; empty: the event itself.',
+}
+
+const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
+
+/** Catalogue entries of one version, with the types of each param. */
+const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
+    assumeNotNull(entry.version_code) AS version_code,
+    arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
+  FROM intake.days_raw FINAL
+  ARRAY JOIN entries AS entry
+  WHERE entry.version_code IS NOT NULL
+  GROUP BY bundle_identifier, event, param, version_code`
+
+/**
+ * What is counted from the records: rows of hours and days that are recomputed as a whole whenever
+ * one of their records has changed (docs/decisions/0026-counts-by-recounting.md). The views group,
+ * because every server of a cluster has these tables completely.
+ */
+export const countDefinitions: readonly Definition[] = [
+  {
+    name: 'hours',
+    comment: 'Log events per hour, application, event and version, as of intake.counted.',
+    columns: { ...hour, ...event, ...version, events: 'Number of log events.' },
+    select: `SELECT bundle_identifier, hour, entry.event AS event, entry.version_code AS version_code,
+  entry.version_name AS version_name, sum(entry.records) AS events
+FROM intake.hours_raw FINAL
+ARRAY JOIN event_counts AS entry
+GROUP BY bundle_identifier, hour, event, version_code, version_name`,
+  },
+  {
+    name: 'device_hours',
+    comment: 'Devices with a log event, per hour, application and version, as of intake.counted.',
+    columns: {
+      ...hour,
+      version_name: version.version_name,
+      devices: 'State of the devices: uniqCombined64Merge(12)(devices) is their number, ± 1.6 %.',
+    },
+    select: `SELECT bundle_identifier, hour, pair.version_name AS version_name,
+  uniqCombined64MergeState(12)(${deviceState}) AS devices
+FROM intake.hours_raw FINAL
+ARRAY JOIN device_states AS pair
+GROUP BY bundle_identifier, hour, version_name`,
+  },
+  {
+    name: 'catalogue',
+    comment: 'The events and params that applications send, by type and version.',
+    columns: {
+      ...catalogueKey,
+      type: 'number, text, boolean or list; event for the event itself.',
+      ...version,
+      ...seen,
+      records: 'Number of log events that have it.',
+      devices: 'The most devices that sent it on one day; ± 1.6 % above some thousands.',
+    },
+    select: `SELECT bundle_identifier, entry.event AS event, entry.param AS param, entry.type AS type,
+  entry.version_code AS version_code, entry.version_name AS version_name,
+  min(entry.first_seen) AS first_seen, max(entry.last_seen) AS last_seen,
+  sum(entry.records) AS records, max(entry.devices) AS devices
+FROM intake.days_raw FINAL
+ARRAY JOIN entries AS entry
+GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
+  },
+  {
+    name: 'drift',
+    comment:
+      'What changed in the events and params of an application from one version to the next.',
+    columns: {
+      ...application,
+      version_from: 'device.version_code of the version before.',
+      version_to: 'The next device.version_code that sent an event.',
+      event: catalogueKey.event,
+      param: catalogueKey.param,
+      change: 'new, gone, or type: sent with another type.',
+      before: 'Types in version_from; empty if new.',
+      after: 'Types in version_to; empty if gone.',
+    },
+    select: `WITH
+  by_version AS (${typesByVersion}),
+  by_name AS (
+    SELECT bundle_identifier, event, param, groupArray(version_code) AS codes, groupArray(types) AS types
+    FROM by_version GROUP BY bundle_identifier, event, param),
+  pairs AS (
+    SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to
+    FROM (
+      SELECT bundle_identifier, arraySort(groupUniqArray(version_code)) AS all_codes
+      FROM by_version GROUP BY bundle_identifier)
+    ARRAY JOIN arrayZip(arrayPopBack(all_codes), arrayPopFront(all_codes)) AS pair),
+  events AS (SELECT bundle_identifier, event, codes AS event_codes FROM by_name WHERE param = '')
+SELECT bundle_identifier, version_from, version_to, event, param,
+  multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
+  types[indexOf(codes, version_from)] AS before, types[indexOf(codes, version_to)] AS after
+FROM by_name
+INNER JOIN pairs USING (bundle_identifier)
+INNER JOIN events USING (bundle_identifier, event)
+WHERE before != after AND (param = '' OR (has(event_codes, version_from) AND has(event_codes, version_to)))`,
+  },
+  {
+    name: 'warnings',
+    comment: 'What was accepted but stored otherwise than it was meant, without any values.',
+    columns: {
+      ...application,
+      warning:
+        'timestamp_not_read, device_date_not_read, array_as_text, clock_skew, near_id_window, several_types, email or card.',
+      event: 'Name of the event.',
+      path: 'Path of the field or param; empty: it concerns the record.',
+      version_name: version.version_name,
+      ...seen,
+      records: 'Number of log events.',
+      example: 'Id of one of them; zeros for several_types.',
+    },
+    select: `SELECT bundle_identifier, warning, event, path, version_name,
+  min(first) AS first_seen, max(last) AS last_seen, sum(number) AS records, any(one) AS example
+FROM (
+  SELECT bundle_identifier, entry.warning AS warning, entry.event AS event, entry.path AS path,
+    entry.version_name AS version_name, entry.first_seen AS first, entry.last_seen AS last,
+    entry.records AS number, entry.example AS one
+  FROM intake.days_raw FINAL
+  ARRAY JOIN warnings AS entry
+  UNION ALL
+  SELECT bundle_identifier, 'several_types', entry.event AS event, entry.param AS path, entry.version_name AS version_name,
+    min(entry.first_seen), max(entry.last_seen), sum(entry.records), toUUID('00000000-0000-0000-0000-000000000000')
+  FROM intake.days_raw FINAL
+  ARRAY JOIN entries AS entry
+  GROUP BY bundle_identifier, event, path, version_name
+  HAVING uniqExact(entry.type) > 1
+)
+GROUP BY bundle_identifier, warning, event, path, version_name`,
+  },
+  {
+    name: 'counted',
+    comment: 'Up to when hours and catalogue have been counted.',
+    columns: counted,
+    select: `SELECT name, argMax(counted_raw.counted_until, counted_raw.counted_at) AS counted_until,
+  max(counted_raw.counted_at) AS counted_at
+FROM intake.counted_raw
+GROUP BY name`,
+  },
+  {
+    name: 'recounts',
+    comment: 'Hours that are counted again because records in them were erased or replayed.',
+    columns: recount,
+    select: `SELECT bundle_identifier, hour, max(recounts_raw.asked_at) AS asked_at
+FROM intake.recounts_raw
+GROUP BY bundle_identifier, hour`,
+  },
+  {
+    name: 'hours_raw',
+    comment: 'Counts of hours, with older ones. Query intake.hours and intake.device_hours.',
+    columns: {
+      ...hour,
+      event_counts: 'Number of records by event and version.',
+      device_states: 'State of the devices by version, in hexadecimal digits.',
+      ver: 'Of rows of the same hour, the one with the highest ver is shown.',
+    },
+  },
+  {
+    name: 'days_raw',
+    comment: 'What applications sent on a day, with older counts. Query intake.catalogue.',
+    columns: {
+      ...application,
+      day: 'Day of time, UTC.',
+      entries: 'Events and params.',
+      warnings: 'What was stored otherwise than it was meant.',
+      ver: 'Of rows of the same day, the one with the highest ver is shown.',
+    },
+  },
+  {
+    name: 'counted_raw',
+    comment: 'Every run that has counted. Query intake.counted.',
+    columns: counted,
+  },
+  {
+    name: 'recounts_raw',
+    comment: 'Every demand to count again. Query intake.recounts.',
+    columns: recount,
+  },
+]

@@ -1,0 +1,53 @@
+import { createApiKeyStore } from '@intake/access'
+import { problemCatalogue, type Problems } from '@intake/health'
+import type { WorkerState } from '@intake/page'
+import type { Redis } from '@intake/redis'
+import { systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
+import type { StoredStateMonitor } from '../watch/stored-state.ts'
+
+/** How long the names of API keys are kept; a new key has its id for so long. */
+const namesMs = 30_000
+const readTimeoutMs = 2_000
+
+/** What the page shows without asking ClickHouse: what the worker watches anyway. */
+export function createPageState(options: {
+  redis: Redis
+  backlogs: Pick<BacklogMonitor, 'of'>
+  stored: Pick<StoredStateMonitor, 'state' | 'lastVisibleUntil'>
+  problems: Pick<Problems, 'present'>
+  clock?: Clock
+}): WorkerState {
+  const { redis, backlogs, stored, problems, clock = systemClock } = options
+  const keys = createApiKeyStore({ redis })
+  let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
+
+  async function readNames(): Promise<ReadonlyMap<string, string>> {
+    const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys', clock)
+    return new Map(list.map(({ id, name }) => [id, name]))
+  }
+
+  return {
+    backlog: (kind) => backlogs.of(kind),
+    problems: () =>
+      problems
+        .present()
+        .map((problem) => ({ ...problem, title: problemCatalogue[problem.code].title })),
+    visibleUntilMs(kind) {
+      const until = stored.lastVisibleUntil()[kind]
+      return until === undefined ? undefined : Date.parse(until)
+    },
+    deadLetters() {
+      const letters = stored.state()?.deadLetters
+      return letters && letters.logs + letters.feedback
+    },
+    async keyNames() {
+      if (names === undefined || clock.now() - names.atMs > namesMs) {
+        // Without Redis the page shows ids.
+        const byId = readNames().catch(() => new Map<string, string>())
+        names = { atMs: clock.now(), byId }
+      }
+      return names.byId
+    },
+  }
+}
