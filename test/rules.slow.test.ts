@@ -104,8 +104,10 @@ const untilDrained = () =>
     { progress: async () => (await backlogOf(cluster.keys)).waiting },
   )
 
-async function count(sql: string): Promise<number> {
-  const [row] = await cluster.sql.query<{ n: number }>(`SELECT ${sql} AS n`)
+async function count(condition: string): Promise<number> {
+  const [row] = await cluster.sql.query<{ n: number }>(
+    `SELECT count() AS n FROM intake.logs WHERE ${condition}`,
+  )
   return row!.n
 }
 
@@ -171,13 +173,13 @@ t.test('a dry run says what each action then does, and the books balance', async
   const ids = new Map<string, string>()
   for (const [action, args] of Object.entries(choices)) ids.set(action, (await add(...args)).id)
   await untilFollowed([...ids.values()])
-  const before = { logs: await count('count() FROM intake.logs'), at: new Date() }
+  const before = { logs: await count('true'), at: new Date() }
   await sendFleet()
   await untilDrained()
   for (const [action, met] of expected) {
     t.equal(await matches(ids.get(action)!), met.records, `the rule to ${action}`)
   }
-  const stored = (await count('count() FROM intake.logs')) - before.logs
+  const stored = (await count('true')) - before.logs
   const leftOut = expected.get('drop')!.not_stored + expected.get('sample')!.not_stored
   t.equal(stored, fleetSize - leftOut, 'stored is what the dry runs leave')
 
@@ -185,15 +187,10 @@ t.test('a dry run says what each action then does, and the books balance', async
   const phone = createHmac('sha256', Buffer.from(await secret(), 'base64'))
     .update('494')
     .digest('hex')
+  t.equal(await count(`params.phone.:String = '${phone.slice(0, 32)}' AND ${since}`), 5 * rounds)
   t.equal(
     await count(
-      `countIf(params.phone.:String = '${phone.slice(0, 32)}') FROM intake.logs WHERE ${since}`,
-    ),
-    5 * rounds,
-  )
-  t.equal(
-    await count(
-      `countIf(event = 'purchase' AND device.os = 'Android' AND params.email.:String IS NOT NULL) FROM intake.logs WHERE ${since}`,
+      `event = 'purchase' AND device.os = 'Android' AND params.email.:String IS NOT NULL AND ${since}`,
     ),
     0,
   )

@@ -122,14 +122,10 @@ t.test(
   },
 )
 
-t.test(
-  'the share of a device is that of murmurHash3_32 in ClickHouse, in either case',
-  async (t) => {
-    // SELECT murmurHash3_32('6f9619ff-8b86-4d01-b42d-00c04fc964ff')
-    const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
-    t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
-  },
-)
+t.test('the share of a device is the same in either case of its UUID', async (t) => {
+  const uuid = '6f9619ff-8b86-4d01-b42d-00c04fc964ff'
+  t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
+})
 
 t.test(
   'a path finds every form in which queries see it, and changes nothing in place',

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createApiKeyStore } from '@intake/access'
+import { deviceShare } from '../../access/src/rules/device-share.ts'
 import { feedbackRow, logRow, startServices, uuidV7 } from './services.ts'
 
 const { clickhouse, dataDir, insert, intake, keys } = await startServices(t)
@@ -116,6 +117,15 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
   const { stdout } = await intake(['rules', 'add', 'drop', ...app, '--event', 'noise', '--dry-run'])
   t.match(stdout, 'would have met 4 records of 2 devices; 4 would not be stored')
   t.match(stdout, /40 +1\.40 +2 +1 +2/)
+})
+
+t.test('ClickHouse and gateways choose the same devices for a sample', async (t) => {
+  const devices = [1, 2, 3, 4, 5].map(uuid)
+  const [row] = await clickhouse.query<{ shares: number[] }>(
+    `SELECT arrayMap(one -> murmurHash3_32(toString(toUUID(one))) / 4294967296, {devices:Array(String)}) AS shares`,
+    { devices: `['${devices.join("','")}']` },
+  )
+  t.same(row?.shares, devices.map(deviceShare))
 })
 
 t.test('test shows what the rules in force make of a record', async (t) => {

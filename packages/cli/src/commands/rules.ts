@@ -23,7 +23,7 @@ import { tryRecord } from '@intake/sandbox'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { findClickHouse, UsageError } from '../endpoints.ts'
-import { note, print, printJson, printRow } from '../print.ts'
+import { note, print, printJson, printJsonLine, printRow } from '../print.ts'
 import { dryRun, type DryRun } from '../rules/dry-run.ts'
 import { formatTable } from '../table.ts'
 import { withRedis } from '../with-redis.ts'
@@ -162,18 +162,14 @@ Example:
       })
       const acted = compiled.active.filter(({ matches }) => matches > 0)
       if (options.json) {
-        return printJson({
-          status,
-          code,
-          ...counts,
-          rules: acted.map(({ rule }) => rule.id),
-          records,
-        })
+        const result = { status, code, ...counts, rules: acted.map(({ rule }) => rule.id) }
+        const head = JSON.stringify(result).slice(0, -1)
+        return printJsonLine(`${head},"records":[${records.join()}]}`)
       }
       print(`${status}${code === undefined ? '' : ` ${code}`}`)
       for (const [outcome, count] of Object.entries(counts)) print(`${outcome}: ${count}`)
       for (const { rule } of acted) printRow([rule.id, describeRule(rule)])
-      for (const record of records) printJson(record, 2)
+      for (const record of records) await printJsonLine(record)
     })
 }
 

@@ -39,10 +39,10 @@ export async function dryRun(
     .join(' UNION ALL ')
   // Grouped by device first, because a device counts once, whatever it has sent.
   const count = (columns: string, order: string) => `
-    SELECT ${columns} round(sum(records)) AS records, round(sum(devices)) AS devices,
-      round(sumIf(records, ${notStored(choice)})) AS not_stored
+    SELECT ${columns} round(sum(of_device)) AS records, round(sum(like_it)) AS devices,
+      round(sumIf(of_device, ${notStored(choice)})) AS not_stored
     FROM (
-      SELECT ${columns} device_uuid, sum(weight) AS records, max(weight) AS devices
+      SELECT ${columns} device_uuid, sum(weight) AS of_device, max(weight) AS like_it
       FROM (${met}) GROUP BY ALL
     )
     GROUP BY ALL ${order}`
