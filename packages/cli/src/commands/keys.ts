@@ -15,7 +15,7 @@ import { describeKey, stateOf } from '../keys/describe-key.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
 import { withRedis } from '../with-redis.ts'
 
-interface RuleOptions extends Partial<Record<KeyLimitName, number | null>> {
+interface RuleOptions extends Partial<Record<KeyLimitName, number | 'default'>> {
   name?: string
   bundle?: string[]
   origin?: string[]
@@ -170,7 +170,10 @@ async function create(options: RuleOptions & { name: string; fromEnv?: string })
 /** The rules that are given. */
 function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules {
   const limits = Object.fromEntries(
-    keyLimitNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+    keyLimitNames.flatMap((name) => {
+      const limit = options[name]
+      return limit === undefined ? [] : [[name, limit === 'default' ? null : limit]]
+    }),
   )
   return {
     ...(bundle && { bundleIdentifiers: allOr(bundle) }),
@@ -185,8 +188,8 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
 /** In a store, an empty list means all. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
-function parseLimit(text: string): number | null {
-  if (text === 'default') return null
+function parseLimit(text: string): number | 'default' {
+  if (text === 'default') return text
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
   throw new UsageError('A limit must be a whole number from 1, or "default".')
 }
