@@ -40,10 +40,12 @@ const pauseMs = 1_000
 /** A poll that takes long is made less often. */
 const pausePerPoll = 2
 const pageRows = 20_000
-/** Identities of one statement; they are in its URL. */
-const identitiesMax = 200
+/** Records that are read with one statement. */
+const recordsMax = 2_000
+/** Ids of one statement; they are in its URL. */
+const idsMax = 200
 const identity = 'bundle_identifier, time, id, device_uuid'
-const conditions: Record<keyof FollowFilter, string> = {
+const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
   event: 'event = {event:String}',
   device: 'device_uuid = {device:UUID}',
@@ -77,8 +79,8 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
     const { until, behind } = await readWatermark(clickhouse, options.kind)
     for await (const keys of readKeys(options, from)) {
       const unseen = keys.filter((key) => !shown.has(identityOf(key)))
-      for (let at = 0; at < unseen.length; at += identitiesMax) {
-        const some = unseen.slice(at, at + identitiesMax)
+      for (let at = 0; at < unseen.length; at += recordsMax) {
+        const some = unseen.slice(at, at + recordsMax)
         const lines = await readRecords(options, some)
         for (const key of some) shown.set(identityOf(key), key.received_at)
         yield { lines, completeUntil: undefined, behindSeconds: 0 }
@@ -116,10 +118,7 @@ async function readWatermark(
 /** The identities of the matching records that arrived since, in the order of their arrival. */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter } = options
-  const names = (Object.keys(conditions) as (keyof FollowFilter)[]).filter(
-    (name) => filter[name] !== undefined,
-  )
-  const params: QueryParams = Object.fromEntries(names.map((name) => [name, filter[name]]))
+  const { conditions, params } = conditionsOf(filter)
   let after: Key | undefined
   for (;;) {
     const place =
@@ -130,7 +129,7 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
     const keys: Key[] = await clickhouse.query<Key>(
       `SELECT ${identity}, received_at FROM intake.${kind}
        WHERE received_at >= {from:DateTime64(3, 'UTC')} ${place}
-         ${names.map((name) => `AND ${conditions[name]}`).join(' ')}
+         ${conditions.map((condition) => `AND ${condition}`).join(' ')}
        ORDER BY received_at, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
       {
         ...params,
@@ -149,23 +148,51 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
   }
 }
 
-/** The columns of these records; records that were erased meanwhile are missing. */
-async function readRecords(
-  { clickhouse, kind, columns }: FollowOptions,
-  keys: readonly Key[],
-): Promise<string[]> {
+/**
+ * The columns of these records, in the order of their arrival; records that were erased meanwhile
+ * are missing. Few records are read by their ids, many by their arrival.
+ */
+async function readRecords(options: FollowOptions, keys: readonly Key[]): Promise<string[]> {
+  const { clickhouse, kind, columns, filter } = options
   const times = keys.map(({ time }) => time).toSorted()
-  return clickhouse.lines(
-    `SELECT ${columns} FROM intake.${kind}
-     WHERE bundle_identifier IN {bundles:Array(String)}
-       AND time >= {first:DateTime64(3, 'UTC')} AND time <= {last:DateTime64(3, 'UTC')}
-       AND (id, device_uuid) IN {identities:Array(Tuple(UUID, UUID))}
+  const isFew = keys.length <= idsMax
+  const { conditions, params } = conditionsOf(filter)
+  const own = isFew ? ['id IN {ids:Array(UUID)}'] : []
+  const lines = await clickhouse.lines(
+    `SELECT concat(toString(id), ' ', toString(device_uuid), ' ', bundle_identifier) AS key_of_line, ${columns}
+     FROM intake.${kind}
+     WHERE ${[
+       "received_at >= {first_received:DateTime64(3, 'UTC')} AND received_at <= {last_received:DateTime64(3, 'UTC')}",
+       "time >= {first:DateTime64(3, 'UTC')} AND time <= {last:DateTime64(3, 'UTC')}",
+       ...own,
+       ...conditions,
+     ].join(' AND ')}
      ORDER BY received_at, id, device_uuid`,
     {
-      bundles: [...new Set(keys.map(({ bundle_identifier }) => bundle_identifier))],
+      ...params,
       first: times[0],
       last: times.at(-1),
-      identities: `[${keys.map(({ id, device_uuid }) => `('${id}','${device_uuid}')`).join(',')}]`,
+      first_received: keys[0]?.received_at,
+      last_received: keys.at(-1)?.received_at,
+      ...(isFew && { ids: keys.map(({ id }) => id) }),
     },
   )
+  const wanted = new Set(keys.map(identityOf))
+  return lines.flatMap((line) => {
+    const [, key = '""', rest = ''] = keyOfLine.exec(line) ?? []
+    return wanted.has(JSON.parse(key) as string) ? [`{${rest}`] : []
+  })
+}
+
+/** The identity that each line begins with, and the rest. */
+const keyOfLine = /^\{"key_of_line":("(?:[^"\\]|\\.)*"),(.*)$/s
+
+function conditionsOf(filter: FollowFilter): { conditions: string[]; params: QueryParams } {
+  const names = (Object.keys(filterConditions) as (keyof FollowFilter)[]).filter(
+    (name) => filter[name] !== undefined,
+  )
+  return {
+    conditions: names.map((name) => filterConditions[name]),
+    params: Object.fromEntries(names.map((name) => [name, filter[name]])),
+  }
 }
