@@ -34,7 +34,7 @@ const options = (url: string, storage: string) => ({
 
 t.test('the tests of the package pass', async (t) => {
   const output = await runSwift(packageDir, 'test')
-  const [, count] = /Executed ([1-9]\d*) tests?, with 0 failures/.exec(output) ?? []
+  const [, count] = /'All tests' passed[^]*?Executed ([1-9]\d*) tests, with 0/.exec(output) ?? []
   t.ok(count, output.slice(-2000))
   t.comment(`${count} tests of the package`)
 })
