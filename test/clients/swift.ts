@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -151,6 +154,23 @@ for (const aheadMs of [3 * dayMs, -3 * dayMs]) {
     },
   )
 }
+
+t.test('the key does not go along with a redirect', async (t) => {
+  const server = await startHttpIntake(t)
+  const redirecting = createServer((request, response) => {
+    request.resume()
+    response.writeHead(307, { location: server.url + request.url }).end()
+  })
+  await once(redirecting.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => redirecting.close())
+  const { port } = redirecting.address() as AddressInfo
+  const client = startDrivenProcess(program)
+  t.teardown(() => client.kill())
+  await client.call('init', options(`http://127.0.0.1:${port}`, createDataDir(t)))
+  await client.call('logs', 0, 1, 'tap')
+  t.same(await client.call('flush', 500), { left: 1 })
+  t.same(server.requests, [])
+})
 
 t.test('two processes with one directory send every event once', async (t) => {
   const server = await startHttpIntake(t)

@@ -75,7 +75,7 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection: HTTPURLResponse,
-    newRequest: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     completionHandler(nil)
   }
