@@ -11,6 +11,11 @@ const parts = {
     tools: ['java', 'mvn'],
     tests: ['test/clients/generated-kotlin.ts'],
   },
+  // SWIFT names another command.
+  swift: {
+    tools: [(process.env.SWIFT ?? 'swift').split(' ')[0]],
+    tests: ['test/clients/swift.ts'],
+  },
 }
 
 const wanted = process.argv.slice(2)

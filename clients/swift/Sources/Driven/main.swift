@@ -1,0 +1,12 @@
+// A process with a client. It reads calls from its standard input, a line of JSON each, and writes their
+// results to its standard output. It ends with its input. `intake-driven cost` measures `log` instead.
+import Foundation
+import Intake
+
+if CommandLine.arguments.dropFirst().first == "cost" {
+  await measureCost()
+  exit(0)
+}
+
+let driven = Driven()
+while let line = readLine() { driven.start(line) }

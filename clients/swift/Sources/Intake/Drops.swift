@@ -1,0 +1,51 @@
+/// Counts what was given up, by reason.
+final class Drops: Sendable {
+  private struct Counts {
+    var total: [String: Int] = [:]
+    var unreported: [String: Int] = [:]
+    var isChanged = false
+  }
+  private let counts = Locked(Counts())
+  private let onDrop: (@Sendable (String, Int) -> Void)?
+
+  init(onDrop: (@Sendable (String, Int) -> Void)?) {
+    self.onDrop = onDrop
+  }
+
+  func add(_ reason: String, _ count: Int = 1) {
+    if count == 0 { return }
+    counts.withLock {
+      $0.total[reason, default: 0] += count
+      $0.unreported[reason, default: 0] += count
+      $0.isChanged = true
+    }
+    onDrop?(reason, count)
+  }
+
+  /// All since the start.
+  var total: [String: Int] { counts.withLock { $0.total } }
+
+  /// Those of an earlier run, which no event has reported.
+  func adopt(_ unreported: [String: Int]) {
+    counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
+  }
+
+  /// Those that no event has reported; nil: none since the last call.
+  func takeUnreported() -> [String: Int]? {
+    counts.withLock { counts in
+      if counts.unreported.isEmpty { return nil }
+      counts.isChanged = true
+      defer { counts.unreported = [:] }
+      return counts.unreported
+    }
+  }
+
+  /// Those to store, so that they can be reported after a restart; nil: they are stored.
+  func takeChanged() -> [String: Int]? {
+    counts.withLock {
+      if !$0.isChanged { return nil }
+      $0.isChanged = false
+      return $0.unreported
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import Foundation
+
+/// The feedback that waits. It is apart from the log events and never gives way to them. Each is one
+/// value in storage, with its attachments.
+final class Feedbacks {
+  private struct Entry {
+    let key: String
+    var failures = 0
+  }
+
+  private static let prefix = "feedback-"
+  private let storage: Storage
+  private let drops: Drops
+  private var entries: [Entry] = []
+
+  init(storage: Storage, drops: Drops) {
+    self.storage = storage
+    self.drops = drops
+  }
+
+  var count: Int { entries.count }
+  var canSend: Bool { oldest != nil }
+  private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
+
+  /// - Returns: false: too many wait
+  func add(_ id: String, _ feedback: StoredFeedback) -> Bool {
+    if entries.count >= Limits.feedback { return false }
+    let key = Self.prefix + id
+    storage.setValue(feedback.print(), for: key)
+    entries.append(Entry(key: key))
+    return true
+  }
+
+  /// Takes over what earlier runs have left, by the keys of all values, in order.
+  func adopt(_ keys: [String]) {
+    let known = Set(entries.map(\.key))
+    let left = keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+    entries = left.map { Entry(key: $0) } + entries
+  }
+
+  /// The oldest that can be sent. What cannot be read is given up.
+  func begin() -> (key: String, feedback: StoredFeedback)? {
+    while let at = oldest {
+      let key = entries[at].key
+      let data = storage.value(key)
+      if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
+      // Without any data it was sent by another client.
+      if data != nil { drops.add("damaged") }
+      remove(key)
+    }
+    return nil
+  }
+
+  func settle(_ key: String, _ attempted: Attempted) -> Sent {
+    if let body = attempted.body {
+      // Otherwise it is not a result of Intake, although it has its status.
+      guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
+      remove(key)
+      return .settled
+    }
+    switch attempted.decision {
+    case .stop: return .stop(attempted.code)
+    case .few:
+      if let at = entries.firstIndex(where: { $0.key == key }) { entries[at].failures += 1 }
+      return .pause(attempted.retryAfterMs)
+    case .retry: return .pause(attempted.retryAfterMs)
+    case .split, .drop:
+      drops.add(attempted.code)
+      remove(key)
+      return .settled
+    }
+  }
+
+  private func remove(_ key: String) {
+    entries.removeAll { $0.key == key }
+    storage.removeValue(key)
+  }
+
+  /// Forgets everything, and deletes it from storage.
+  func clear() {
+    for entry in entries { remove(entry.key) }
+  }
+}
+
+/// A feedback as it is stored: a line of JSON about the attachments, the payload in a second line, and the
+/// bytes of the attachments.
+struct StoredFeedback {
+  private struct Part: Codable {
+    let name: String
+    let type: String
+    let bytes: Int
+  }
+
+  /// As JSON.
+  let payload: [UInt8]
+  let attachments: [Attachment]
+
+  func print() -> Data {
+    let parts = attachments.map { Part(name: $0.name, type: $0.type, bytes: $0.data.count) }
+    var data = (try? JSONEncoder().encode(parts)) ?? Data()
+    data.append(newline)
+    data += payload
+    data.append(newline)
+    for attachment in attachments { data += attachment.data }
+    return data
+  }
+
+  /// The body of a request. The payload is a field without a file name.
+  func form(withAttachments: Bool) -> OutgoingRequest {
+    let boundary = "intake-\(UUID().uuidString)"
+    var body = Data()
+    func add(_ header: String, _ content: some Sequence<UInt8>) {
+      body += "--\(boundary)\r\nContent-Disposition: form-data; \(header)\r\n\r\n".utf8
+      body += content
+      body += "\r\n".utf8
+    }
+    add("name=\"payload\"", payload)
+    for one in withAttachments ? attachments : [] {
+      let name = headerText(one.name)
+      let type = headerText(one.type)
+      add("name=\"attachments\"; filename=\"\(name)\"\r\nContent-Type: \(type)", one.data)
+    }
+    body += "--\(boundary)--\r\n".utf8
+    return OutgoingRequest(
+      path: "/feedback", contentType: "multipart/form-data; boundary=\(boundary)", body: body,
+      timeout: 180, headers: ["prefer": "handling=lenient"])
+  }
+}
+
+extension StoredFeedback {
+  /// - Returns: nil if it is damaged
+  init?(parsing data: Data) {
+    let fields = data.split(separator: newline, maxSplits: 2, omittingEmptySubsequences: false)
+    guard fields.count == 3, let parts = try? JSONDecoder().decode([Part].self, from: fields[0])
+    else { return nil }
+    var rest = fields[2]
+    guard rest.count == parts.reduce(0, { $0 + $1.bytes }) else { return nil }
+    payload = Array(fields[1])
+    var read: [Attachment] = []
+    for part in parts {
+      read.append(Attachment(data: rest.prefix(part.bytes), name: part.name, type: part.type))
+      rest = rest.dropFirst(part.bytes)
+    }
+    attachments = read
+  }
+}
+
+/// Without what would end it or its line.
+private func headerText(_ text: String) -> String {
+  String(text.unicodeScalars.filter { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" })
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Sends with `URLSession`. It follows no redirect, because the key would go along, and keeps neither
+/// cookies nor answers.
+final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @unchecked Sendable {
+  private struct Pending {
+    let resume: @Sendable (Answer?) -> Void
+    var body = Data()
+  }
+  private struct State {
+    var session: URLSession?
+    var pending: [Int: Pending] = [:]
+  }
+
+  private let prefix: String
+  private let apiKey: String
+  private let state = Locked(State())
+
+  init(url: String, apiKey: String) {
+    prefix = prefixOf(url)
+    self.apiKey = apiKey
+  }
+
+  func send(_ outgoing: OutgoingRequest) async -> Answer? {
+    guard let url = URL(string: prefix + outgoing.path) else { return nil }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.httpBody = outgoing.body
+    request.timeoutInterval = outgoing.timeout
+    request.setValue(outgoing.contentType, forHTTPHeaderField: "content-type")
+    request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
+    for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
+    let task = session().dataTask(with: request)
+    // The timeout of a request begins again with every byte.
+    let deadline = Task.detached {
+      try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
+      task.cancel()
+    }
+    defer { deadline.cancel() }
+    return await withCheckedContinuation { continuation in
+      let pending = Pending(resume: { continuation.resume(returning: $0) })
+      state.withLock { $0.pending[task.taskIdentifier] = pending }
+      task.resume()
+    }
+  }
+
+  func close() {
+    state.withLock { $0.session.take() }?.finishTasksAndInvalidate()
+  }
+
+  private func session() -> URLSession {
+    state.withLock {
+      if let session = $0.session { return session }
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage = nil
+      configuration.urlCredentialStorage = nil
+      configuration.urlCache = nil
+      let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      $0.session = session
+      return session
+    }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    let isTooLong = state.withLock {
+      $0.pending[dataTask.taskIdentifier]?.body.append(data)
+      return $0.pending[dataTask.taskIdentifier].map { $0.body.count > Limits.answerBytes } ?? false
+    }
+    if isTooLong { dataTask.cancel() }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection: HTTPURLResponse,
+    newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: Error?) {
+    let pending = state.withLock { $0.pending.removeValue(forKey: task.taskIdentifier) }
+    guard let pending, error == nil, let response = task.response as? HTTPURLResponse else {
+      pending?.resume(nil)
+      return
+    }
+    pending.resume(
+      Answer(
+        status: response.statusCode,
+        body: pending.body,
+        date: response.value(forHTTPHeaderField: "Date"),
+        retryAfter: response.value(forHTTPHeaderField: "Retry-After")))
+  }
+}
+
+/// The prefix of all paths: an address without a path stands for its `/api`.
+func prefixOf(_ url: String) -> String {
+  var prefix = url
+  while prefix.hasSuffix("/") { prefix.removeLast() }
+  let path = prefix.components(separatedBy: "://").last ?? ""
+  return path.contains("/") ? prefix : prefix + "/api"
+}

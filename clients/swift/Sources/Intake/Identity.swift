@@ -1,0 +1,36 @@
+/// Who sends: what every request says of its application, device and user.
+final class Identity {
+  /// Empty: not known yet.
+  var deviceUuid: String
+  /// It changes, and comes from another thread.
+  var battery: [String: [UInt8]] = [:]
+  private let bundle: [UInt8]
+  private let given: [String: [UInt8]]
+  private var found: [String: [UInt8]] = [:]
+
+  init(_ options: IntakeOptions) {
+    deviceUuid = options.deviceUuid?.uuidString.lowercased() ?? ""
+    bundle = Json.print(options.bundleIdentifier)
+    given = jsonParts(options.device)
+  }
+
+  func readDevice() {
+    found = findDevice()
+  }
+
+  /// As a JSON object.
+  ///
+  /// - Parameters:
+  ///   - user: empty: nobody; then the UUID of the device stands for the user
+  ///   - isOfFeedback: with all properties of the device, not only those that log events carry
+  func sender(user: String, isOfFeedback: Bool) -> [UInt8] {
+    var device = found.merging(battery) { $1 }.merging(given) { $1 }
+    if !isOfFeedback { device = device.filter { !feedbackOnlyFields.contains($0.key) } }
+    return Json.print(parts: [
+      "bundle_identifier": bundle,
+      "device": Json.print(parts: device),
+      "device_uuid": Json.print(deviceUuid),
+      "unique_user_id": Json.print(user.isEmpty ? deviceUuid : user),
+    ])
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+#if os(iOS) || os(tvOS) || os(visionOS)
+  /// Follows an app into the background and back. The names of the notifications stand here so that
+  /// extensions, which have no application object, can use the package too.
+  final class Lifecycle: @unchecked Sendable {
+    private static let flushTimeout: TimeInterval = 5
+    private let observers: [any NSObjectProtocol]
+
+    init(_ worker: Worker) {
+      let observe = { (name: String, run: @escaping @Sendable () -> Void) in
+        NotificationCenter.default.addObserver(
+          forName: Notification.Name(name), object: nil, queue: nil, using: { _ in run() })
+      }
+      observers = [
+        observe("UIApplicationDidEnterBackgroundNotification") { Self.flush(worker) },
+        observe("UIApplicationWillEnterForegroundNotification") {
+          Task.detached { await worker.wake() }
+        },
+      ]
+    }
+
+    deinit {
+      for observer in observers { NotificationCenter.default.removeObserver(observer) }
+    }
+
+    /// Asks the system not to suspend the process as long as this takes.
+    private static func flush(_ worker: Worker) {
+      let done = DispatchSemaphore(value: 0)
+      ProcessInfo.processInfo.performExpiringActivity(withReason: "Intake sends") { isExpired in
+        if isExpired {
+          done.signal()
+          return
+        }
+        Task.detached {
+          _ = await worker.flush(timeout: flushTimeout)
+          done.signal()
+        }
+        _ = done.wait(timeout: .now() + flushTimeout + 1)
+      }
+    }
+  }
+#else
+  /// Other systems do not suspend a process.
+  struct Lifecycle: Sendable {
+    init(_ worker: Worker) {}
+  }
+#endif

@@ -1,0 +1,45 @@
+/// An event as JSON, in one line.
+typealias Line = [UInt8]
+
+let lineStart = "{\"id\":\""
+private let idLength = 36
+
+/// Without its closing brace.
+///
+/// - Parameters:
+///   - params: as JSON
+///   - deviceMs: the clock of the device, if the id has another time
+func printLine(id: String, event: String, params: [UInt8], deviceMs: Double?) -> Line {
+  var line = Array(lineStart.utf8)
+  line.reserveCapacity(params.count + 160)
+  line += id.utf8
+  line += "\",\"event\":".utf8
+  line += Json.print(event)
+  line += ",\"params\":".utf8
+  line += params
+  if let deviceMs { line += printTimestamp(Int(deviceMs)) }
+  return line
+}
+
+func closeLine(_ line: Line, sequence: Int) -> Line {
+  line + ",\"sequence\":\(sequence)}".utf8
+}
+
+func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> {
+  line.dropFirst(lineStart.utf8.count).prefix(idLength)
+}
+
+/// The event under the id of another time; what its device said is kept as its timestamp.
+func shiftLine(_ line: Line, by ms: Int, hasTimestamp: Bool) -> Line {
+  if ms == 0 { return line }
+  let id = idOf(line)
+  var shifted = Array(lineStart.utf8) + shiftUuid(id, by: ms)
+  shifted += line.dropFirst(lineStart.utf8.count + idLength).dropLast()
+  if !hasTimestamp { shifted += printTimestamp(timeOfUuid(id)) }
+  shifted.append(UInt8(ascii: "}"))
+  return shifted
+}
+
+private func printTimestamp(_ ms: Int) -> String.UTF8View {
+  ",\"timestamp\":\"\(printTime(max(ms, 0)))\"".utf8
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// What became of one request.
+enum Sent {
+  /// Go on at once.
+  case settled
+  /// Nothing was settled; pause, for so many milliseconds if it is not 0.
+  case pause(Double)
+  /// Send nothing more, for this reason.
+  case stop(String)
+}
+
+/// A batch on its way.
+struct LogAttempt {
+  let segment: Segment
+  let stored: StoredSegment
+  /// An earlier attempt may have stored events.
+  let wasOpen: Bool
+}
+
+/// Decides what is sent of the log events, and what becomes of them by its answer.
+final class LogSender {
+  private let queue: LogQueue
+  private let recorder: Recorder
+  private let run: String
+
+  init(queue: LogQueue, recorder: Recorder, run: String) {
+    self.queue = queue
+    self.recorder = recorder
+    self.run = run
+  }
+
+  /// Marks the oldest segment as attempted.
+  ///
+  /// - Returns: nil: none can be sent
+  func begin() -> LogAttempt? {
+    while let segment = queue.oldest {
+      let wasOpen = segment.mayBeStored
+      guard let stored = queue.attempt(segment), let last = stored.lines.last else { continue }
+      let newest = timeOfUuid(idOf(last)) + segment.entry.shiftMs
+      if Double(newest) < recorder.withClock({ $0.now() }) - Double(Limits.eventAgeMs) {
+        recorder.drops.add("expired", stored.lines.count)
+        queue.replace(segment)
+        continue
+      }
+      segment.mayBeStored = true
+      segment.isBusy = true
+      return LogAttempt(segment: segment, stored: stored, wasOpen: wasOpen)
+    }
+    return nil
+  }
+
+  func request(_ attempt: LogAttempt) -> OutgoingRequest {
+    let (stored, shiftMs) = (attempt.stored, attempt.segment.entry.shiftMs)
+    var body = stored.sender.dropLast() + ",\"logs\":[".utf8
+    for (at, line) in stored.lines.enumerated() {
+      if at > 0 { body.append(UInt8(ascii: ",")) }
+      body += shiftLine(line, by: shiftMs, hasTimestamp: stored.origin.era.offset != 0)
+    }
+    body += "]}".utf8
+    return OutgoingRequest(
+      path: "/log/batch", contentType: "application/json", body: Data(body), timeout: 30)
+  }
+
+  func settle(_ attempt: LogAttempt, _ attempted: Attempted) -> Sent {
+    let (segment, lines) = (attempt.segment, attempt.stored.lines)
+    segment.isBusy = false
+    if let body = attempted.body {
+      // Otherwise it is not a result of Intake, although it has its status.
+      guard let results = readResults(body, count: lines.count) else {
+        return .pause(attempted.retryAfterMs)
+      }
+      settleEntries(attempt, results)
+      return .settled
+    }
+    if attempted.isDefinite { segment.mayBeStored = attempt.wasOpen }
+    switch attempted.decision {
+    case .stop: return .stop(attempted.code)
+    case .few:
+      segment.failures += 1
+      return .pause(attempted.retryAfterMs)
+    case .retry: return .pause(attempted.retryAfterMs)
+    case .split where lines.count > 1: split(attempt)
+    case .split, .drop: settleEntries(attempt, lines.map { _ in .rejected(attempted.code) })
+    }
+    return .settled
+  }
+
+  private enum EntryResult {
+    case accepted
+    case rejected(String)
+  }
+
+  /// - Returns: nil: not a result for each entry
+  private func readResults(_ body: [String: Any], count: Int) -> [EntryResult]? {
+    guard let results = body["results"] as? [Any], results.count == count else { return nil }
+    var read: [EntryResult] = []
+    for case let result as [String: Any] in results {
+      switch result["status"] as? String {
+      case "accepted": read.append(.accepted)
+      case "rejected": read.append(.rejected(result["code"] as? String ?? "unknown"))
+      default: return nil
+      }
+    }
+    return read.count == count ? read : nil
+  }
+
+  /// Removes what has its result. Events that the wrong clock of the device kept out get other ids.
+  private func settleEntries(_ attempt: LogAttempt, _ results: [EntryResult]) {
+    let (entry, stored) = (attempt.segment.entry, attempt.stored)
+    let isOfThisRun = stored.origin.run == run
+    let shiftMs = recorder.withClock {
+      _ = $0.now()
+      return $0.shift(for: stored.origin.era, isOfThisRun: isOfThisRun)
+    }
+    let mayShift =
+      !attempt.wasOpen && entry.generation < Limits.generations && shiftMs != entry.shiftMs
+    var again = stored
+    again.lines = []
+    for (line, result) in zip(stored.lines, results) {
+      guard case .rejected(let code) = result else { continue }
+      let isOutOfRange = code == "id_time_out_of_range"
+      if isOutOfRange && mayShift {
+        again.lines.append(line)
+      } else {
+        recorder.drops.add(isOutOfRange ? "expired" : code)
+      }
+    }
+    let next = SegmentName(key: entry.key, generation: entry.generation + 1, run: run)
+    queue.replace(attempt.segment, by: again.lines.isEmpty ? [] : [(next, again)])
+  }
+
+  private func split(_ attempt: LogAttempt) {
+    let (entry, stored) = (attempt.segment.entry, attempt.stored)
+    let middle = stored.lines.count / 2
+    let halves = [stored.lines[..<middle], stored.lines[middle...]].enumerated().map { at, lines in
+      var half = stored
+      half.lines = Array(lines)
+      var name = SegmentName(key: entry.key + String(at), state: .attempted, run: run)
+      name.shiftMs = entry.shiftMs
+      return (name, half)
+    }
+    queue.replace(attempt.segment, by: halves)
+  }
+}

@@ -1,0 +1,150 @@
+/// An event on its way from its caller to storage.
+struct RecordedEvent: Sendable {
+  /// Without its closing brace.
+  let line: Line
+  /// Empty: nobody.
+  let user: String
+  let era: Era
+}
+
+/// What callers of any thread touch: it makes events, and keeps them until they are stored. It does no
+/// I/O and waits for none.
+final class Recorder: Sendable {
+  struct Recorded {
+    let id: String
+    /// No other event waits: someone has to be told to store it.
+    let isFirst: Bool
+  }
+
+  private struct State {
+    var clock: Clock
+    var uuids = Uuids()
+    var user: String
+    var isOptedOut = false
+    var isShut = false
+    var events: [RecordedEvent] = []
+    var bytes = 0
+  }
+
+  let drops: Drops
+  private let state: Locked<State>
+  private let beforeSend: (@Sendable (LogEvent) -> LogEvent?)?
+  private let eventsMax: Int
+  private let bytesMax: Int
+
+  init(_ options: IntakeOptions, time: TimeSource) {
+    drops = Drops(onDrop: options.onDrop)
+    state = Locked(State(clock: Clock(time), user: validUser(options.userId)))
+    beforeSend = options.beforeSend
+    eventsMax = max(options.storageEventsMax, 1)
+    bytesMax = options.storageBytesMax
+  }
+
+  func log(_ event: String, _ params: [String: Any]) -> Recorded? {
+    if state.withLock({ $0.isOptedOut || $0.isShut }) { return nil }
+    var logged = LogEvent(event: event, params: params)
+    if let beforeSend {
+      guard let changed = beforeSend(logged) else { return nil }
+      logged = changed
+    }
+    let isName = !logged.event.isEmpty && logged.event.utf16.count <= Limits.identifier
+    guard isName, let text = Json.print(logged.params) else {
+      drops.add("invalid_event")
+      return nil
+    }
+    if text.count > Limits.paramsBytes {
+      drops.add("too_large")
+      return nil
+    }
+    return record(logged.event, params: text)
+  }
+
+  /// - Parameter params: as JSON
+  func record(_ event: String, params: [UInt8]) -> Recorded? {
+    let (recorded, lost) = state.withLock { state -> (Recorded?, Int) in
+      if state.isOptedOut || state.isShut { return (nil, 0) }
+      let now = state.clock.now()
+      let era = state.clock.era
+      let id = state.uuids.next(at: now)
+      let deviceMs = era.offset == 0 ? nil : now - era.offset
+      let line = printLine(id: id, event: event, params: params, deviceMs: deviceMs)
+      state.events.append(RecordedEvent(line: line, user: state.user, era: era))
+      state.bytes += line.count
+      let isFirst = state.events.count == 1
+      return (Recorded(id: id, isFirst: isFirst), makeRoom(&state))
+    }
+    drops.add("queue_full", lost)
+    return recorded
+  }
+
+  /// While storage cannot follow, the oldest events give way here.
+  private func makeRoom(_ state: inout State) -> Int {
+    var lost = 0
+    while state.events.count > eventsMax || state.bytes > bytesMax {
+      let count = max(state.events.count / Limits.segmentsMin, 1)
+      for event in state.events.prefix(count) { state.bytes -= event.line.count }
+      state.events.removeFirst(count)
+      lost += count
+    }
+    return lost
+  }
+
+  func take() -> [RecordedEvent] {
+    state.withLock { state in
+      defer {
+        state.events = []
+        state.bytes = 0
+      }
+      return state.events
+    }
+  }
+
+  /// Events that are not stored yet.
+  var count: Int { state.withLock { $0.events.count } }
+
+  func newId() -> String {
+    state.withLock { $0.uuids.next(at: $0.clock.now()) }
+  }
+
+  /// An id, its time in milliseconds, and the user.
+  func newFeedback() -> (id: String, ms: Int, user: String) {
+    state.withLock {
+      let now = $0.clock.now()
+      return ($0.uuids.next(at: now), Int(now), $0.user)
+    }
+  }
+
+  func withClock<Result>(_ use: (inout Clock) -> Result) -> Result {
+    state.withLock { use(&$0.clock) }
+  }
+
+  var user: String {
+    get { state.withLock { $0.user } }
+    set { state.withLock { $0.user = newValue } }
+  }
+
+  /// Empties it and keeps it empty.
+  var isOptedOut: Bool {
+    get { state.withLock { $0.isOptedOut } }
+    set {
+      state.withLock {
+        $0.isOptedOut = newValue
+        if newValue {
+          $0.events = []
+          $0.bytes = 0
+        }
+      }
+    }
+  }
+
+  var isShut: Bool {
+    get { state.withLock { $0.isShut } }
+    set { state.withLock { $0.isShut = newValue } }
+  }
+}
+
+func validUser(_ userId: String?) -> String {
+  let user = userId ?? ""
+  if user.utf16.count <= Limits.identifier { return user }
+  return String(decoding: user.utf16.prefix(Limits.identifier), as: UTF16.self)
+}

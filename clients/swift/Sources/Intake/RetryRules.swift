@@ -1,0 +1,11 @@
+// Generated from the error catalogue by `npm run docs`. Do not edit.
+enum RetryRules {
+  /// Statuses after which the same request can succeed later.
+  static let retryStatuses: [Int] = [408, 429, 503]
+
+  /// Statuses whose codes are about the address or the key, not about the records.
+  static let settingStatuses: [Int] = [401, 403, 404, 405]
+
+  /// Codes after which the records may or may not be stored; after all others they are not.
+  static let uncertainCodes: [String] = ["internal_error", "outcome_unknown"]
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// Where records wait. What the directory does not take, because it is full, forbidden or broken, is
+/// kept in memory. It is used on one thread.
+final class Storage {
+  enum Renamed {
+    case done
+    /// There is no such name.
+    case gone
+    case failed
+  }
+
+  private static let valueEnd = ".value"
+  private let files: Files
+  private var memory: [String: Data] = [:]
+  /// The last number that was taken, in case that the counter cannot be used.
+  private var sequence = 0
+
+  init(_ files: Files) {
+    self.files = files
+  }
+
+  /// The names of segments and the keys of values, except those of segments of clients that live.
+  func list() -> (names: [SegmentName], keys: [String]) {
+    let stored = try? files.list { SegmentName(parsing: $0)?.run }
+    let all = (stored ?? []) + memory.keys
+    let keys = all.filter { $0.hasSuffix(Self.valueEnd) }
+    return (
+      all.sorted().compactMap(SegmentName.init(parsing:)),
+      keys.map { String($0.dropLast(Self.valueEnd.count)) }.sorted()
+    )
+  }
+
+  func read(_ name: String) -> Data? {
+    memory[name] ?? (try? files.read(name)) ?? nil
+  }
+
+  /// - Returns: false: it is not new, but does not exist; the bytes are nowhere
+  func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
+    if memory[name] != nil && !isNew {
+      memory[name]?.append(contentsOf: bytes)
+      return true
+    }
+    do {
+      return try files.append(bytes, to: name, isNew: isNew)
+    } catch {
+      if isNew { memory[name] = Data(bytes) }
+      return isNew
+    }
+  }
+
+  func rename(_ from: String, to: String) -> Renamed {
+    if let data = memory.removeValue(forKey: from) {
+      memory[to] = data
+      return .done
+    }
+    guard let isThere = try? files.rename(from, to: to) else { return .failed }
+    return isThere ? .done : .gone
+  }
+
+  func remove(_ name: String) {
+    if memory.removeValue(forKey: name) == nil { files.remove(name) }
+  }
+
+  /// Makes a segment durable, as far as storage can.
+  func sync(_ name: String) {
+    if memory[name] == nil { try? files.sync(name) }
+  }
+
+  /// Makes renames durable, as far as storage can.
+  func syncNames() {
+    try? files.syncNames()
+  }
+
+  func takeNumbers(_ count: Int) -> Int {
+    let first = (try? files.takeNumbers(count)) ?? sequence + 1
+    sequence = first + count - 1
+    return first
+  }
+
+  func value(_ key: String) -> Data? { read(key + Self.valueEnd) }
+
+  /// Also true for one that cannot be read now.
+  func hasValue(_ key: String) -> Bool {
+    memory[key + Self.valueEnd] != nil || files.exists(key + Self.valueEnd)
+  }
+
+  func setValue(_ value: Data, for key: String) {
+    let name = key + Self.valueEnd
+    memory[name] = nil
+    do {
+      try files.replace(name, with: value)
+    } catch {
+      memory[name] = value
+    }
+  }
+
+  func removeValue(_ key: String) {
+    memory[key + Self.valueEnd] = nil
+    files.remove(key + Self.valueEnd)
+  }
+
+  func close() {
+    files.close()
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+struct OutgoingRequest: Sendable {
+  /// From the prefix, such as `/log/batch`.
+  let path: String
+  let contentType: String
+  let body: Data
+  /// Without a complete answer after so many seconds there will be none.
+  let timeout: TimeInterval
+  var headers: [String: String] = [:]
+}
+
+/// What a server or a proxy answered.
+struct Answer: Sendable {
+  let status: Int
+  let body: Data
+  /// The header fields `Date` and `Retry-After`.
+  let date: String?
+  let retryAfter: String?
+}
+
+protocol Transport: Sendable {
+  /// - Returns: nil if there was no complete answer
+  func send(_ request: OutgoingRequest) async -> Answer?
+  func close()
+}
+
+/// What became of an attempt.
+struct Attempted {
+  /// Of a success.
+  let body: [String: Any]?
+  let decision: Decision
+  /// Of the problem, or `http_` and the status; 0: no answer.
+  let code: String
+  /// Nothing was stored.
+  let isDefinite: Bool
+  /// 0: the server did not say.
+  let retryAfterMs: Double
+}
+
+extension Attempted {
+  /// Reads from an answer what concerns every request, and learns the server's clock from it.
+  init(_ answer: Answer?, tookMs: Double, recorder: Recorder) {
+    let status = answer?.status ?? 0
+    let body = answer.map { Json.parseObject($0.body) } ?? [:]
+    let problem = body["code"] as? String
+    // The header has whole seconds; on average half a second has passed.
+    let serverMs =
+      (body["server_time"] as? String).flatMap(parseTime)
+      ?? answer?.date.flatMap(parseHttpDate).map { $0 + 500 }
+    if let serverMs, tookMs < Limits.roundTripMs {
+      recorder.withClock { $0.observe(serverMs: serverMs, roundTripMs: tookMs) }
+    }
+    self.body = status == 201 || status == 207 ? body : nil
+    decision = Decision(status: status, code: problem)
+    code = problem ?? "http_\(status)"
+    isDefinite = nothingWasStored(status: status, code: problem)
+    retryAfterMs = Self.pause(answer?.retryAfter, now: recorder.withClock { $0.now() })
+  }
+
+  /// A number of seconds, or a date.
+  private static func pause(_ retryAfter: String?, now: Double) -> Double {
+    guard let retryAfter else { return 0 }
+    if let seconds = Double(retryAfter) { return seconds.isFinite ? max(seconds * 1000, 0) : 0 }
+    return max((parseHttpDate(retryAfter) ?? 0) - now, 0)
+  }
+}

@@ -1,0 +1,340 @@
+import Foundation
+
+/// Stores what was recorded, and sends it. All its jobs run on a queue of its own.
+actor Worker {
+  /// Before what was written is made durable, in nanoseconds; that costs milliseconds.
+  private static let syncDelay: UInt64 = 50_000_000
+  private static let deviceKey = "device"
+  private static let optedOutKey = "opted-out"
+  private static let droppedKey = "dropped"
+
+  private let queue = WorkQueue()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+  private let recorder: Recorder
+  private let transport: any Transport
+  private let time: TimeSource
+  private let storage: Storage
+  private let logs: LogQueue
+  private let sender: LogSender
+  private let feedbacks: Feedbacks
+  private let logLane: Lane
+  private let feedbackLane: Lane
+  private let identity: Identity
+  private let flushInterval: TimeInterval
+  private var isStarted = false
+  private var stopped: String?
+  private var syncTimer: Task<Void, Never>?
+  private var flushTimer: Task<Void, Never>?
+  /// Calls of `flush` that wait until nothing more can be sent.
+  private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+  private var waiterCount = 0
+
+  init(
+    _ options: IntakeOptions, recorder: Recorder, transport: any Transport, time: TimeSource,
+    directory: URL
+  ) {
+    let run = recorder.newId()
+    let identity = Identity(options)
+    self.recorder = recorder
+    self.transport = transport
+    self.time = time
+    self.identity = identity
+    flushInterval = options.flushInterval
+    storage = Storage(Files(directory, run: run))
+    logs = LogQueue(
+      options, storage: storage, recorder: recorder, run: run,
+      senderOf: { identity.sender(user: $0, isOfFeedback: false) })
+    sender = LogSender(queue: logs, recorder: recorder, run: run)
+    feedbacks = Feedbacks(storage: storage, drops: recorder.drops)
+    logLane = Lane(retry: options.retry, time: time)
+    feedbackLane = Lane(retry: options.retry, time: time)
+  }
+
+  /// Reads what earlier runs have left, at the first call.
+  private func start() {
+    if isStarted { return }
+    isStarted = true
+    identity.readDevice()
+    if identity.deviceUuid.isEmpty {
+      let kept = storage.value(Self.deviceKey).flatMap { String(data: $0, encoding: .utf8) }
+      identity.deviceUuid = kept.flatMap(UUID.init) == nil ? recorder.newId() : kept!
+      if identity.deviceUuid != kept {
+        storage.setValue(Data(identity.deviceUuid.utf8), for: Self.deviceKey)
+      }
+    }
+    if let dropped = storage.value(Self.droppedKey) {
+      recorder.drops.adopt((try? JSONDecoder().decode([String: Int].self, from: dropped)) ?? [:])
+    }
+    if storage.hasValue(Self.optedOutKey) { recorder.isOptedOut = true }
+    let (names, keys) = storage.list()
+    logs.adopt(names)
+    feedbacks.adopt(keys)
+    if recorder.isOptedOut { removeAll() }
+    wake(logLane)
+    wake(feedbackLane)
+    refreshBattery()
+  }
+
+  private func removeAll() {
+    logs.clear()
+    feedbacks.clear()
+  }
+
+  private func refreshBattery() {
+    Task { identity.battery = await readBattery() }
+  }
+
+  // MARK: Storing
+
+  /// Stores what was recorded: it survives the end of the process from now on.
+  func store() {
+    start()
+    let events = recorder.take()
+    logs.store(events)
+    saveDrops()
+    if events.isEmpty { return }
+    if syncTimer == nil {
+      syncTimer = Task {
+        try? await Task.sleep(nanoseconds: Self.syncDelay)
+        syncTimer = nil
+        logs.sync()
+      }
+    }
+    if flushTimer == nil {
+      flushTimer = Task {
+        guard (try? await Task.sleep(seconds: flushInterval)) != nil else { return }
+        flushTimer = nil
+        close()
+        refreshBattery()
+        wake(logLane)
+      }
+    }
+  }
+
+  /// Makes all that was recorded survive also a failure of the power.
+  func save() {
+    store()
+    logs.sync()
+  }
+
+  private func close() {
+    store()
+    logs.close()
+  }
+
+  /// So that they can be reported after a restart.
+  private func saveDrops() {
+    guard let unreported = recorder.drops.takeChanged() else { return }
+    storage.setValue((try? JSONEncoder().encode(unreported)) ?? Data(), for: Self.droppedKey)
+  }
+
+  private func reportDrops() {
+    if recorder.isOptedOut || recorder.isShut { return }
+    guard let counts = recorder.drops.takeUnreported(), let params = Json.print(counts) else { return }
+    _ = recorder.record("intake.dropped", params: params)
+    store()
+  }
+
+  // MARK: Sending
+
+  /// - Parameter isUrgent: ends the pause after a failure, but not one that the server asked for
+  private func wake(_ lane: Lane, isUrgent: Bool = false) {
+    if lane.isRunning || lane.isClosed { return }
+    lane.timer?.cancel()
+    lane.timer = nil
+    let pauseMs = lane.left(isUrgent: isUrgent)
+    if pauseMs > 1 {
+      lane.timer = Task {
+        guard (try? await Task.sleep(seconds: pauseMs / 1000)) != nil else { return }
+        wake(lane)
+      }
+    } else {
+      lane.isRunning = true
+      Task { await run(lane) }
+    }
+  }
+
+  /// Sends until nothing is left.
+  private func run(_ lane: Lane) async {
+    var last: Sent?
+    repeat {
+      last = lane.isClosed ? nil : await (lane === logLane ? sendLogs() : sendFeedback())
+      if case .settled = last { lane.succeed() }
+    } while last.isSettled
+    lane.isRunning = false
+    switch last {
+    case .pause(let retryAfterMs):
+      lane.pause(retryAfterMs)
+      wake(lane)
+    case .stop(let code): stop(code)
+    default: break
+    }
+    settleWaiting()
+  }
+
+  /// - Returns: nil: nothing can be sent
+  private func sendLogs() async -> Sent? {
+    guard let attempt = sender.begin() else { return nil }
+    let attempted = await self.attempt(sender.request(attempt))
+    let sent = sender.settle(attempt, attempted)
+    // A server that answers is there to be told what was lost.
+    if sent.isSettled { reportDrops() }
+    return sent
+  }
+
+  /// A form that is too large even for a server that leaves out what it cannot keep is sent again
+  /// without its images, so that the text arrives.
+  ///
+  /// - Returns: nil: nothing can be sent
+  private func sendFeedback() async -> Sent? {
+    guard let (key, feedback) = feedbacks.begin() else { return nil }
+    var attempted = await attempt(feedback.form(withAttachments: true))
+    if case .split = attempted.decision, !feedback.attachments.isEmpty {
+      recorder.drops.add(attempted.code, feedback.attachments.count)
+      attempted = await attempt(feedback.form(withAttachments: false))
+    }
+    return feedbacks.settle(key, attempted)
+  }
+
+  private func attempt(_ request: OutgoingRequest) async -> Attempted {
+    let began = time.monotonic()
+    let answer = await transport.send(request)
+    return Attempted(answer, tookMs: time.monotonic() - began, recorder: recorder)
+  }
+
+  private func stop(_ code: String) {
+    stopped = code
+    closeLanes()
+  }
+
+  private func closeLanes() {
+    for lane in [logLane, feedbackLane] {
+      lane.isClosed = true
+      lane.timer?.cancel()
+    }
+  }
+
+  /// Sends at once, because the app is in front again.
+  func wake() {
+    start()
+    wake(logLane, isUrgent: true)
+    wake(feedbackLane, isUrgent: true)
+  }
+
+  // MARK: What the app asks for
+
+  func add(_ id: String, at ms: Int, user: String, _ feedback: Feedback) -> Bool {
+    start()
+    if recorder.isOptedOut || recorder.isShut { return false }
+    if feedback.text.isEmpty {
+      recorder.drops.add("invalid_feedback")
+      return false
+    }
+    var payload = identity.sender(user: user, isOfFeedback: true)
+    payload.removeLast()
+    payload += ",\"feedback\":".utf8
+    payload += Json.print(parts: [
+      "id": Json.print(id), "text": Json.print(feedback.text), "email": Json.print(feedback.email),
+      "attachments": Array("[]".utf8), "timestamp": Json.print(printTime(ms)),
+    ])
+    payload.append(UInt8(ascii: "}"))
+    let attachments = Array(feedback.attachments.prefix(Limits.attachments))
+    guard feedbacks.add(id, StoredFeedback(payload: payload, attachments: attachments)) else {
+      recorder.drops.add("feedback_full")
+      return false
+    }
+    wake(feedbackLane)
+    return true
+  }
+
+  /// - Returns: the number of records that are left
+  func flush(timeout: TimeInterval) async -> Int {
+    close()
+    wake(logLane)
+    wake(feedbackLane)
+    await settled(timeout)
+    return left
+  }
+
+  private var left: Int { recorder.count + logs.count + feedbacks.count }
+
+  /// Nothing more will be sent without another call, also not after a pause.
+  private var isSettled: Bool {
+    if logLane.isRunning || feedbackLane.isRunning { return false }
+    return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)
+  }
+
+  private func settled(_ timeout: TimeInterval) async {
+    if isSettled { return }
+    waiterCount += 1
+    let waiter = waiterCount
+    let timer = Task {
+      try? await Task.sleep(seconds: timeout)
+      waiting.removeValue(forKey: waiter)?.resume()
+    }
+    await withCheckedContinuation { waiting[waiter] = $0 }
+    timer.cancel()
+  }
+
+  private func settleWaiting() {
+    if !isSettled { return }
+    for waiter in waiting.values { waiter.resume() }
+    waiting = [:]
+  }
+
+  func shutdown(timeout: TimeInterval) async -> Int {
+    let left = await flush(timeout: timeout)
+    recorder.isShut = true
+    closeLanes()
+    flushTimer?.cancel()
+    syncTimer?.cancel()
+    close()
+    storage.close()
+    transport.close()
+    return left
+  }
+
+  func optOut() {
+    recorder.isOptedOut = true
+    start()
+    storage.setValue(Data("true".utf8), for: Self.optedOutKey)
+    removeAll()
+    settleWaiting()
+  }
+
+  func optIn() {
+    start()
+    storage.removeValue(Self.optedOutKey)
+    recorder.isOptedOut = false
+  }
+
+  func stats() -> Stats {
+    start()
+    return Stats(
+      pendingLogs: recorder.count + logs.count,
+      pendingFeedback: feedbacks.count,
+      stopped: stopped,
+      dropped: recorder.drops.total,
+      storageBytes: logs.bytes,
+      isOptedOut: recorder.isOptedOut,
+      clockOffset: recorder.withClock { $0.era.offset } / 1000)
+  }
+}
+
+extension Optional<Sent> {
+  fileprivate var isSettled: Bool {
+    if case .settled = self { return true }
+    return false
+  }
+}
+
+extension Sent {
+  fileprivate var isSettled: Bool { Optional(self).isSettled }
+}
+
+extension Task where Success == Never, Failure == Never {
+  fileprivate static func sleep(seconds: TimeInterval) async throws {
+    try await sleep(nanoseconds: UInt64(min(max(seconds, 0), 1e9) * 1e9))
+  }
+}

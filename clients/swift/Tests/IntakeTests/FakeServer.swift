@@ -1,0 +1,93 @@
+import Foundation
+
+@testable import Intake
+
+/// What the gateway does with batches, as far as a client notices.
+final class FakeServer: Transport, @unchecked Sendable {
+  struct Row {
+    let log: [String: Any]
+    let batch: [String: Any]
+    var id: String { log["id"] as? String ?? "" }
+    var event: String { log["event"] as? String ?? "" }
+  }
+
+  enum Fault {
+    /// The server gets the request, the client no answer.
+    case lost
+    /// Neither.
+    case unreachable
+    case answer(Int, String, retryAfter: String? = nil)
+  }
+
+  private let lock = NSLock()
+  private let clock: @Sendable () -> Double
+  private var stored: [Row] = []
+  private var seen: [OutgoingRequest] = []
+  private var faults: [Fault] = []
+  private var rejecting: (@Sendable (String) -> String?)?
+  private var refusing: (@Sendable (OutgoingRequest) -> Int?)?
+
+  init(clock: @escaping @Sendable () -> Double = TimeSource.system.now) {
+    self.clock = clock
+  }
+
+  var rows: [Row] { lock.withLock { stored } }
+  var events: [String] { rows.map(\.event) }
+  var requests: [OutgoingRequest] { lock.withLock { seen } }
+  var feedback: [String] {
+    requests.filter { $0.path == "/feedback" }.map { String(decoding: $0.body, as: UTF8.self) }
+  }
+
+  func add(_ more: Fault...) { lock.withLock { faults += more } }
+  /// The code that an event is rejected with.
+  func reject(_ code: @escaping @Sendable (String) -> String?) { lock.withLock { rejecting = code } }
+  /// The status that a request is refused with.
+  func refuse(_ status: @escaping @Sendable (OutgoingRequest) -> Int?) {
+    lock.withLock { refusing = status }
+  }
+
+  func close() {}
+
+  func send(_ request: OutgoingRequest) async -> Answer? {
+    lock.withLock { () -> Answer? in
+      seen.append(request)
+      let fault = faults.isEmpty ? nil : faults.removeFirst()
+      switch fault {
+      case .unreachable: return nil
+      case .answer(let status, let body, let retryAfter):
+        return answer(status, Data(body.utf8), retryAfter)
+      default: break
+      }
+      if let status = refusing?(request) { return answer(status, Data()) }
+      let body = request.path == "/log/batch" ? keep(request) : ["id": "some"]
+      let data = (try? JSONSerialization.data(withJSONObject: body)) ?? Data()
+      if case .lost = fault { return nil }
+      return answer(request.path == "/log/batch" ? 207 : 201, data)
+    }
+  }
+
+  private func answer(_ status: Int, _ body: Data, _ retryAfter: String? = nil) -> Answer {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(secondsFromGMT: 0)
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = format.string(from: Date(timeIntervalSince1970: clock() / 1000))
+    return Answer(status: status, body: body, date: date, retryAfter: retryAfter)
+  }
+
+  private func keep(_ request: OutgoingRequest) -> [String: Any] {
+    let batch = Json.parseObject(request.body)
+    let logs = batch["logs"] as? [[String: Any]] ?? []
+    let results = logs.map { log -> [String: Any] in
+      let row = Row(log: log, batch: batch)
+      let ageMs = clock() - Double(timeOfUuid(row.id.utf8))
+      let isOutOfRange = ageMs > 30 * 86_400_000 || ageMs < -600_000
+      if let code = isOutOfRange ? "id_time_out_of_range" : rejecting?(row.event) {
+        return ["status": "rejected", "code": code]
+      }
+      if !stored.contains(where: { $0.id == row.id }) { stored.append(row) }
+      return ["status": "accepted", "id": row.id]
+    }
+    return ["results": results]
+  }
+}

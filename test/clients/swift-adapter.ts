@@ -1,0 +1,12 @@
+// The adapter of the client for Swift, for the conformance suite. It prints its address.
+import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
+import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { startDrivenProcess } from './swift/driven-process.ts'
+import { buildDriven } from './swift/toolchain.ts'
+
+const program = await buildDriven()
+const driver = createProcessDriver('swift', () => startDrivenProcess(program))
+const { url, close } = await serveDriver(driver)
+console.log(url)
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void close().then(() => process.exit()))

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+export const packageDir = fileURLToPath(new URL('../../../clients/swift', import.meta.url))
+/** The command that runs Swift: the last of its words; those before it run any command. */
+const words = (process.env['SWIFT'] ?? 'swift').split(' ')
+/** Of a first build on a slow machine. */
+const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
+
+/** Runs a command of Swift's package manager for the package in a folder; returns its output. */
+export async function runSwift(dir: string, command: string, ...args: string[]): Promise<string> {
+  const [program = '', ...rest] = [...words, command, '--package-path', dir, ...args]
+  const { stdout, stderr } = await run(program, rest, options)
+  return stdout + stderr
+}
+
+/** The path of a program that was built. */
+export async function programPath(dir: string, name: string, ...args: string[]): Promise<string> {
+  const output = await runSwift(dir, 'build', '--show-bin-path', ...args)
+  const folder = output.split('\n').findLast((line) => line.startsWith('/')) ?? ''
+  return join(folder, name)
+}
+
+/** Builds the process with a client, optimized, and returns the path of its program. */
+export async function buildDriven(): Promise<string> {
+  const name = 'intake-driven'
+  await runSwift(packageDir, 'build', '-c', 'release', '--product', name)
+  return programPath(packageDir, name, '-c', 'release')
+}
+
+/** How a program that was built is run. */
+export function programCommand(path: string, ...args: string[]): [string, string[]] {
+  const [command = '', ...rest] = [...words.slice(0, -1), path, ...args]
+  return [command, rest]
+}
