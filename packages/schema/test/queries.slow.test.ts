@@ -77,6 +77,7 @@ const logs = [
     ...three,
     device: fresh,
     ...screen('home'),
+    sample_rate: 0.25,
     received_at: '2026-11-10T11:40:00.000Z',
     client_timestamp: '2026-11-10T12:40:00.000Z',
   },
@@ -174,7 +175,13 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  'Sampled events': [{ event: 'screen_view', stored: 4, estimated: 4, rate: 1 }],
+  'Sampled events': [
+    { event: 'screen_view', stored: 4, estimated: 7, rate: 0.25 },
+    { event: 'app_open', stored: 5, estimated: 5, rate: 1 },
+    { event: 'purchase', stored: 3, estimated: 3, rate: 1 },
+    { event: 'request', stored: 3, estimated: 3, rate: 1 },
+    { event: 'crash', stored: 1, estimated: 1, rate: 1 },
+  ],
   'Where acknowledged records are': [
     {
       kind: 'feedback',
