@@ -103,6 +103,25 @@ t.test('207: chosen entries of a batch are rejected with a code, and not stored'
   )
 })
 
+t.test('207: chosen entries of a batch are dropped: accepted, and not stored', async (t) => {
+  const sandbox = await startSandbox(t)
+  await addFault(sandbox, { dropEntries: { indexes: [1] } })
+  const ids = [newId(), newId()]
+  const { status, body } = await sendBatch(
+    sandbox,
+    ids.map((id) => ({ id })),
+  )
+  t.match({ status, ...body }, { status: 207, accepted: 2, rejected: 0 })
+  t.match(body['results'], [
+    { status: 'accepted', id: ids[0] },
+    { status: 'dropped', id: ids[1] },
+  ])
+  t.same(
+    sandbox.records().map(({ id }) => id),
+    [ids[0]],
+  )
+})
+
 t.test('a repeat of a record is not lost when its second acceptance is taken back', async (t) => {
   const sandbox = await startSandbox(t)
   const id = newId()
