@@ -107,6 +107,9 @@ export async function startGateway(
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
+    // A test sends as one device.
+    DEVICE_EVENTS_PER_MINUTE_MAX: '1000000000',
+    DEVICE_FEEDBACK_PER_MINUTE_MAX: '1000000000',
     // Rows that wait behind held frames would be refused after the default of four seconds.
     ...(options.holdFrames && { ENQUEUE_TIMEOUT_MS: '10000' }),
     ...options.env,

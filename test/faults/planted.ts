@@ -159,8 +159,8 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'gateway/dist/report/outcomes.js',
-        find: 'atMs: receivedAtMs, records: accepted }',
-        replace: 'atMs: receivedAtMs, records: 2 * accepted }',
+        find: 'const records = accepted - leftOut;',
+        replace: 'const records = 2 * (accepted - leftOut);',
       },
     ],
     reason: 'counted as accepted, but not stored',
