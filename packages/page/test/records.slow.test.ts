@@ -70,7 +70,7 @@ t.test('pages follow each other without a gap, also among equal ids', async (t) 
     const { text } = await view(url, path)
     seen.push(
       ...Array.from(
-        text.matchAll(/class="ev">\s*<bdi class="client">(event \d+)<\/bdi>/g),
+        text.matchAll(/class="ev"[^>]*>\s*<bdi class="client">(event \d+)<\/bdi>/g),
         ([, it]) => it!,
       ),
     )

@@ -59,7 +59,7 @@ export function recordView(options: {
         </div>
         ${pictures(list, sign)}
       </article>`
-    : card('Params', columnList((params ?? {}) as Record<string, unknown>), 'card wide')
+    : card('Params', columnList((params ?? {}) as Record<string, unknown>, 1), 'card wide')
   const record = html`<dl>
     <dt>Application</dt>
     <dd>${applicationLink(bundle_identifier)}</dd>
