@@ -253,9 +253,7 @@ if (executablePath === undefined) {
         const all = await tab.evaluate<boolean[]>(loaded)
         return all.length === images.length && all.every(Boolean)
       })
-      const response = await tab.goto(
-        origin + ((await tab.getAttribute('.pics a', 'href')) ?? ''),
-      )
+      const response = await tab.goto(origin + ((await tab.getAttribute('.pics a', 'href')) ?? ''))
       t.equal(response?.status(), 200)
       t.match(response?.headers()['content-security-policy'], 'sandbox')
       t.same(incidents, [])

@@ -101,5 +101,8 @@ async function show(url: string): Promise<string> {
   const body = await response.text()
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`)
   // What depends on the moment of the request is left out.
-  return body.replaceAll(/<header class="top">[^]*?<\/header>|<footer[^]*?<\/footer>|\d+ (?:s|min|h|d) ago/g, '')
+  return body.replaceAll(
+    /<header class="top">[^]*?<\/header>|<footer[^]*?<\/footer>|\d+ (?:s|min|h|d) ago/g,
+    '',
+  )
 }

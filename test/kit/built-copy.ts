@@ -18,7 +18,14 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
   const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
   for (const part of ['gateway', 'worker', ...packages]) {
-    for (const name of ['package.json', 'dist', 'migrations', 'docs.html', 'assets', 'node_modules']) {
+    for (const name of [
+      'package.json',
+      'dist',
+      'migrations',
+      'docs.html',
+      'assets',
+      'node_modules',
+    ]) {
       if (!existsSync(join(root, part, name))) continue
       cpSync(join(root, part, name), join(copy, part, name), {
         recursive: true,

@@ -76,7 +76,14 @@ export function lanes(options: Lanes): Html {
     const y0 = top + (lane.title === undefined ? 8 : 22)
     const y1 = y0 + lane.height
     top = y1 + 10
-    return drawLane({ lane, points, x, y0, y1, isPale: (t) => t + stepMs > completeUntilMs || t >= unfinishedMs })
+    return drawLane({
+      lane,
+      points,
+      x,
+      y0,
+      y1,
+      isPale: (t) => t + stepMs > completeUntilMs || t >= unfinishedMs,
+    })
   })
   const late =
     completeUntilMs < end
@@ -187,8 +194,8 @@ function axisTime(date: Date, stepMs: number): string {
 }
 
 /** The numbers of a chart for the keyboard and for screen readers, with the same links. */
-function numbersTable({ points, lanes, href, stepMs }: Lanes): Html {
-  const columns = lanes.flatMap((lane) => lane.columns)
+function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
+  const columns = drawn.flatMap((lane) => lane.columns)
   const printed = (t: number) =>
     new Date(t)
       .toISOString()

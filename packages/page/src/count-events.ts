@@ -89,11 +89,12 @@ function readCounted(
 
 function readDirect(
   reader: RecordReader,
-  { after: _, ...search }: Search,
+  search: Search,
   steps: Steps,
   window: TimeWindow,
 ): Promise<StepCount[]> {
-  const { conditions, params } = conditionsOf(search)
+  const { after: _, ...counted } = search
+  const { conditions, params } = conditionsOf(counted)
   return reader.query<StepCount>(
     `SELECT ${stepOf('time', steps)} AS at, count() AS events FROM intake.logs
      WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}

@@ -20,10 +20,11 @@ type Facet = 'step' | 'version' | 'application' | 'pictures' | 'email'
 
 export async function readFeedbackFacets(
   reader: RecordReader,
-  { after: _, from: __, to: ___, ...search }: Search,
+  search: Search,
   steps: Steps,
 ): Promise<FeedbackFacets> {
-  const { conditions, params } = conditionsOf(search)
+  const { after: _, from: __, to: ___, ...counted } = search
+  const { conditions, params } = conditionsOf(counted)
   const [rows, devices] = await Promise.all([
     reader.query<{ facet: Facet; name: string; count: number }>(
       `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback

@@ -6,7 +6,7 @@ import type { Search } from './search.ts'
 const minuteMs = 60_000
 /** How far back the first rows are searched; each window is tried when the one before is not full. */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
-const rowsMax = 50
+const firstRowsMax = 50
 /** A poll shows at most this many rows, the newest: the view keeps no more. */
 const pollRowsMax = 200
 
@@ -17,8 +17,11 @@ export async function readLatestArrivals(
   nowMs: number,
 ): Promise<EventSummary[]> {
   for (const windowMs of windowsMs) {
-    const rows = await readArrivedSince(reader, search, { sinceMs: nowMs - windowMs, rowsMax })
-    if (rows.length >= rowsMax || windowMs === windowsMs.at(-1)) return rows
+    const rows = await readArrivedSince(reader, search, {
+      sinceMs: nowMs - windowMs,
+      rowsMax: firstRowsMax,
+    })
+    if (rows.length >= firstRowsMax || windowMs === windowsMs.at(-1)) return rows
   }
   return []
 }
@@ -35,10 +38,11 @@ export const pollArrivals = (
 
 async function readArrivedSince(
   reader: RecordReader,
-  { after: _, from: __, to: ___, ...search }: Search,
+  search: Search,
   { sinceMs, rowsMax }: { sinceMs: number; rowsMax: number },
 ): Promise<EventSummary[]> {
-  const { conditions, params } = conditionsOf(search)
+  const { after: _, from: __, to: ___, ...filter } = search
+  const { conditions, params } = conditionsOf(filter)
   return reader.query<EventSummary>(
     `SELECT ${summaries.logs} FROM intake.logs
      WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}

@@ -16,8 +16,16 @@ const draw = (some: readonly Point[], completeUntilMs = Infinity) =>
     completeUntilMs,
     href: (t) => `/events?from=${t}&to="`,
     lanes: [
-      { title: 'Events', columns: [{ key: 'events', series: 'events', name: html`<b>x</b>` }], height: 80 },
-      { title: 'Refused', columns: [{ key: 'refused', series: 'refused', name: 'refused' }], height: 40 },
+      {
+        title: 'Events',
+        columns: [{ key: 'events', series: 'events', name: html`<b>x</b>` }],
+        height: 80,
+      },
+      {
+        title: 'Refused',
+        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
+        height: 40,
+      },
     ],
   }).toString()
 
@@ -49,7 +57,10 @@ t.test('charts without points or with zeros only are drawn', async (t) => {
   t.match(draw([]), '<svg')
   t.match(draw(points.map(({ t }) => ({ t, events: 0, refused: 0 }))), '<svg')
   t.match(spark([]).toString(), '<svg')
-  t.match(strip({ fromMs: 0, toMs: 0, atMs: 0, at: 'this', marks: [], label: '' }).toString(), '<svg')
+  t.match(
+    strip({ fromMs: 0, toMs: 0, atMs: 0, at: 'this', marks: [], label: '' }).toString(),
+    '<svg',
+  )
 })
 
 t.test('a chart of 168 points takes a few milliseconds', async (t) => {

@@ -29,7 +29,9 @@ export function demoRecords(nowMs: number, { events, hours }: { events: number; 
     return {
       id: uuidV7(time),
       time,
-      received_at: new Date(Math.min(nowMs, ms + (n % 40 === 0 ? 3 * 3_600_000 : 400))).toISOString(),
+      received_at: new Date(
+        Math.min(nowMs, ms + (n % 40 === 0 ? 3 * 3_600_000 : 400)),
+      ).toISOString(),
       bundle_identifier: n % 9 === 0 ? 'com.example.shop.courier' : 'com.example.shop',
       device_uuid: pick(devices, n * 7),
       unique_user_id: `user-${n % 40}`,
@@ -43,7 +45,11 @@ export function demoRecords(nowMs: number, { events, hours }: { events: number; 
     return logRow({
       ...headAt(n, ms),
       event,
-      params: { screen: pick(['home', 'cart', 'checkout'], n), ms: 80 + (n % 300), amount: n % 2 ? 12.5 : 9 },
+      params: {
+        screen: pick(['home', 'cart', 'checkout'], n),
+        ms: 80 + (n % 300),
+        amount: n % 2 ? 12.5 : 9,
+      },
     })
   })
   const feedback = Array.from({ length: 60 }, (_, n) =>

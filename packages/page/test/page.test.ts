@@ -5,15 +5,7 @@ import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../schema/test/fixture.ts'
 import { icon, liveScript, stylesheet } from '../src/assets.ts'
-import {
-  ago,
-  emptyReader,
-  lateState,
-  linksIn,
-  startPage,
-  startRowStore,
-  view,
-} from './fixture.ts'
+import { ago, emptyReader, lateState, linksIn, startPage, startRowStore, view } from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
 
@@ -66,7 +58,11 @@ t.test('no text of a client is markup, in any view', async (t) => {
     t.equal(status, 200, path)
     checkMarkup(t, text, path)
     for (const [svg] of text.matchAll(/<svg[^]*?<\/svg>/g)) {
-      t.notMatch(svg.replaceAll(/ href="\/[^"]*"/g, ''), /client|&#|<script|<style|<image|<foreignObject|href="[^/]/, `${path}: no text of a client in SVG`)
+      t.notMatch(
+        svg.replaceAll(/ href="\/[^"]*"/g, ''),
+        /client|&#|<script|<style|<image|<foreignObject|href="[^/]/,
+        `${path}: no text of a client in SVG`,
+      )
     }
     waiting.push(...linksIn(text))
   }
@@ -125,19 +121,22 @@ t.test('what no record can have is not found, without asking ClickHouse', async 
   t.same(lines, [])
 })
 
-t.test('the status shows the queue, problems and how far behind it is, also without Redis', async (t) => {
-  const { url } = await startReaderPage(t)
-  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-  t.equal(response.status, 200)
-  t.equal(response.headers.get('vary'), 'accept')
-  const text = await response.text()
-  t.match(text, /Frames waiting<\/th>\s*<td class="num">7<\/td><td class="num">–<\/td>/)
-  t.match(text, /Rows<\/th>\s*<td class="num">640<\/td>/)
-  t.match(text, 'Redis does not respond')
-  t.match(text, /complete up to \d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
-  t.match(text, 'records wait to be stored')
-  t.match(text, 'docs/operations/backlog.md')
-})
+t.test(
+  'the status shows the queue, problems and how far behind it is, also without Redis',
+  async (t) => {
+    const { url } = await startReaderPage(t)
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    t.equal(response.status, 200)
+    t.equal(response.headers.get('vary'), 'accept')
+    const text = await response.text()
+    t.match(text, /Frames waiting<\/th>\s*<td class="num">7<\/td><td class="num">–<\/td>/)
+    t.match(text, /Rows<\/th>\s*<td class="num">640<\/td>/)
+    t.match(text, 'Redis does not respond')
+    t.match(text, /complete up to \d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
+    t.match(text, 'records wait to be stored')
+    t.match(text, 'docs/operations/backlog.md')
+  },
+)
 
 t.test('/status is JSON for everybody who does not ask for HTML', async (t) => {
   const { url } = await startReaderPage(t)

@@ -15,10 +15,7 @@ const executablePath = findChromium()
 const timeout = 5 * 60_000
 const application = 'com.example.shop'
 /** Evaluated by the debugger, because the security policy of the page forbids other scripts. */
-const axe = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What the machine checks in every view. */
 const inspection = `({
@@ -89,9 +86,9 @@ if (executablePath === undefined) {
           t.ok(size <= 60_000, `${path}: ${size} bytes`)
           await inspect(t, tab, path)
           await tab.evaluate(axe)
-          const { violations } = await tab.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-            `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
-          )
+          const { violations } = await tab.evaluate<{
+            violations: { id: string; nodes: { html: string }[] }[]
+          }>(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)
           t.same(
             violations.map(({ id, nodes }) => [id, nodes[0]?.html]),
             [],
@@ -110,7 +107,9 @@ if (executablePath === undefined) {
       await tab.setViewportSize({ width, height: 800 })
       for (const path of paths) {
         await tab.goto(url + path)
-        const overflow = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        const overflow = await tab.evaluate<number>(
+          'document.documentElement.scrollWidth - innerWidth',
+        )
         t.ok(overflow <= 0, `${path} is ${overflow} pixels too wide for ${width}`)
       }
     }
@@ -129,7 +128,9 @@ if (executablePath === undefined) {
       const total = rows.reduce((sum, [, count]) => sum + count, 0)
       t.match(heading?.trim(), new RegExp(`^${total.toLocaleString('en-US')} event`), query)
       t.ok(total > 0)
-      for (const [href, count] of rows.filter(([, number]) => number > 0 && number <= 50).slice(0, 6)) {
+      for (const [href, count] of rows
+        .filter(([, number]) => number > 0 && number <= 50)
+        .slice(0, 6)) {
         await tab.goto(url + href)
         t.equal(await tab.locator('.rows > li').count(), count, href)
       }
@@ -147,7 +148,9 @@ if (executablePath === undefined) {
     for (const stop of stops) {
       await tab.keyboard.press('Tab')
       t.match(await focused(), stop)
-      const outline = await tab.evaluate<string>('getComputedStyle(document.activeElement).outlineWidth')
+      const outline = await tab.evaluate<string>(
+        'getComputedStyle(document.activeElement).outlineWidth',
+      )
       t.ok(parseFloat(outline) >= 2, `${await focused()}: ${outline}`)
     }
     await tab.focus('details.numbers summary')
@@ -173,7 +176,13 @@ if (executablePath === undefined) {
       const time = new Date(Date.now() - ageMs).toISOString()
       const received_at = new Date().toISOString()
       return insert('logs', [
-        logRow({ id: uuidV7(time), time, received_at, bundle_identifier: 'com.example.live', event: name }),
+        logRow({
+          id: uuidV7(time),
+          time,
+          received_at,
+          bundle_identifier: 'com.example.live',
+          event: name,
+        }),
       ])
     }
     const shown = async () => tab.locator('#rows .ev').allTextContents()
@@ -222,7 +231,13 @@ if (executablePath === undefined) {
     await tab.goto(`${url}/live?application=com.example.noscript`)
     const time = new Date().toISOString()
     await insert('logs', [
-      logRow({ id: uuidV7(time), time, received_at: time, bundle_identifier: 'com.example.noscript', event: 'seen' }),
+      logRow({
+        id: uuidV7(time),
+        time,
+        received_at: time,
+        bundle_identifier: 'com.example.noscript',
+        event: 'seen',
+      }),
     ])
     await tab.locator('#rows .ev', { hasText: 'seen' }).waitFor()
     t.notOk(await tab.isVisible('#pause'), 'what needs the script is not shown')

@@ -90,7 +90,7 @@ t.test('hours are equal to the records, after repeats, late events and an erasur
   await until('2026-11-23T03:00:00.000Z')
   await refresh()
   t.same(
-    (await differences()).filter(({ event }) => event !== 'earlier' && event !== 'event 0'),
+    (await differences()).filter((row) => row['event'] !== 'earlier' && row['event'] !== 'event 0'),
     [],
   )
   t.equal(await countHours(), 52)
@@ -213,7 +213,13 @@ t.test('drift shows the five planted changes between two releases, and nothing e
     event('2026-11-22T10:00:00.000Z', { bundle_identifier, received_at, event: 'no version' }),
   ])
   await refresh()
-  const change = (name: string, param: string, change: string, before: string, after: string) => ({
+  const expected = (
+    name: string,
+    param: string,
+    change: string,
+    before: string,
+    after: string,
+  ) => ({
     bundle_identifier,
     version_from: 41,
     version_to: 42,
@@ -229,11 +235,11 @@ t.test('drift shows the five planted changes between two releases, and nothing e
       { bundle_identifier },
     ),
     [
-      change('pay', 'amount', 'type', 'number', 'text'),
-      change('pay', 'basket', 'new', '', 'number'),
-      change('pay', 'coupon', 'gone', 'text', ''),
-      change('refund', '', 'new', '', 'event'),
-      change('share', '', 'gone', 'event', ''),
+      expected('pay', 'amount', 'type', 'number', 'text'),
+      expected('pay', 'basket', 'new', '', 'number'),
+      expected('pay', 'coupon', 'gone', 'text', ''),
+      expected('refund', '', 'new', '', 'event'),
+      expected('share', '', 'gone', 'event', ''),
     ],
   )
   t.same(

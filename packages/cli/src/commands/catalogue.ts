@@ -24,7 +24,9 @@ export function defineCatalogue(catalogue: Command): void {
       try {
         for (const name of countNames) {
           const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
-          print(`${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`)
+          print(
+            `${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`,
+          )
         }
       } finally {
         await clickhouse.close()

@@ -48,7 +48,10 @@ export function defineTail(tail: Command): void {
     .option('--user <id>', 'only this user')
     .option('--key <id>', 'only what this API key sent')
     .option('--feedback', 'follow feedback instead of events')
-    .option('--json', 'print a line of JSON for each record; the default if the output is no terminal')
+    .option(
+      '--json',
+      'print a line of JSON for each record; the default if the output is no terminal',
+    )
     .addHelpText(
       'after',
       '\nShows each record once, in the order of arrival, also one that happened long ago. A record appears when a\n' +
@@ -118,10 +121,7 @@ async function follow(
 }
 
 /** Repeats reads while ClickHouse does not respond, so that following survives its restart. */
-function patient(
-  clickhouse: ClickHouse,
-  signal: AbortSignal,
-): Pick<ClickHouse, 'query' | 'lines'> {
+function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 'query' | 'lines'> {
   async function repeat<Result>(read: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
@@ -131,7 +131,11 @@ function patient(
         if (!mayPass || signal.aborted) throw error
         note(`ClickHouse does not respond, next try in ${retryMs / 1_000} s`)
         await new Promise<void>((resolve) => {
-          const done = () => (clearTimeout(timer), signal.removeEventListener('abort', done), resolve())
+          const done = () => (
+            clearTimeout(timer),
+            signal.removeEventListener('abort', done),
+            resolve()
+          )
           const timer = setTimeout(done, retryMs)
           signal.addEventListener('abort', done, { once: true })
         })

@@ -14,7 +14,7 @@ export function applicationTabs(application: string, current: 'overview' | 'cata
     ['catalogue', 'Catalogue', '?tab=catalogue'],
   ] as const
   return html`<nav class="tabs" aria-label="Views of the application">
-    ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}"${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
+    ${tabs.map(([name, text, query]) => html`<a href="${applicationPath(application, query)}" ${name === current ? html` aria-current="page"` : undefined}>${text}</a> `)}
   </nav>`
 }
 
@@ -22,7 +22,8 @@ const noId = '00000000-0000-0000-0000-000000000000'
 
 /** What each warning means, in words. */
 const meanings: Readonly<Record<string, string>> = {
-  timestamp_not_read: 'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',
+  timestamp_not_read:
+    'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',
   device_date_not_read: 'a date of the device that is none; it is kept in device_extra',
   array_as_text: 'a list of mixed types, or a text that looks like a list; it is stored as text',
   clock_skew: 'the clock of the device is wrong',
@@ -47,17 +48,17 @@ export function catalogueView(options: {
     heading: clientText(application, 300),
     crumbs: html`<a href="/">Overview</a> · applications`,
     body: html`${applicationTabs(application, 'catalogue')}
-      ${card(
-        html`Changed from version to version <small>${counted}</small>`,
-        driftTable(application, catalogue.drift),
-        'card wide',
-      )}
-      ${card('Stored otherwise than it was meant', warningTable(catalogue.warnings), 'card wide')}
-      ${card(
-        html`Events and params <small>all that is stored</small>`,
-        entryTable(application, catalogue.entries),
-        'card wide',
-      )}`,
+    ${card(
+      html`Changed from version to version <small>${counted}</small>`,
+      driftTable(application, catalogue.drift),
+      'card wide',
+    )}
+    ${card('Stored otherwise than it was meant', warningTable(catalogue.warnings), 'card wide')}
+    ${card(
+      html`Events and params <small>all that is stored</small>`,
+      entryTable(application, catalogue.entries),
+      'card wide',
+    )}`,
   })
 }
 
@@ -75,7 +76,9 @@ function driftTable(application: string, drift: readonly DriftEntry[]): Html {
         <td class="mono">${version_from} → ${version_to}</td>
         <td>${badge(change, variants[change])}</td>
         <td><a href="${listPath('logs', { application, event })}">${name(event, param)}</a></td>
-        <td>${param === '' ? undefined : before}${before !== '' && after !== '' ? ' → ' : ''}${param === '' ? undefined : after}</td>
+        <td>
+          ${param === '' ? undefined : before}${before !== '' && after !== '' ? ' → ' : ''}${param === '' ? undefined : after}
+        </td>
       </tr>`,
   )
   return table(
@@ -97,7 +100,9 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
         <td>${name(event, path)}<br /><span class="mute">${clientText(version_name, 60)}</span></td>
         <td class="num">${wholeNumber(records)}</td>
         <td class="hide">${timeElement(last_seen)}</td>
-        <td>${example === noId ? undefined : html`<a href="${recordPath('logs', example)}">one of them</a>`}</td>
+        <td>
+          ${example === noId ? undefined : html`<a href="${recordPath('logs', example)}">one of them</a>`}
+        </td>
       </tr>`,
   )
   return table(

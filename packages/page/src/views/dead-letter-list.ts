@@ -33,7 +33,8 @@ export function deadLetterList(
             <pre>${clientText(row_start)}</pre>
           </details>
           <p class="meta">
-            <span class="mono">record ${id}</span><span class="mono">device ${head.device_uuid}</span>
+            <span class="mono">record ${id}</span
+            ><span class="mono">device ${head.device_uuid}</span>
           </p>
         </div>
       </li> `,
@@ -43,8 +44,8 @@ export function deadLetterList(
       ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
       : 'No more.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
-  const how = html`Replay or drop them with <code>npm run -s intake -- dead-letters</code>. What to do:
-    <code>docs/operations/dead-letters.md</code>`
+  const how = html`Replay or drop them with <code>npm run -s intake -- dead-letters</code>. What to
+    do: <code>docs/operations/dead-letters.md</code>`
   const counted = (nameOf: (reason: DeadLetterReason) => string) => {
     const counts = new Map<string, number>()
     for (const reason of reasons)
@@ -63,7 +64,10 @@ export function deadLetterList(
         ? undefined
         : alert(
             'danger',
-            html`<b>${wholeNumber(total)} ${total === 1 ? 'row waits' : 'rows wait'} for an operator.</b>
+            html`<b
+                >${wholeNumber(total)} ${total === 1 ? 'row waits' : 'rows wait'} for an
+                operator.</b
+              >
               ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
           ),
     body: html`<div class="grid g31">

@@ -79,7 +79,9 @@ function headerOf({ header, view }: DocumentOptions): Html {
       count > 0
         ? html` <span class="count">${count}<span class="vh"> waiting</span></span>`
         : undefined
-    return html`<a href="${path}"${name === view ? html` aria-current="page"` : undefined}>${text}${badge}</a>`
+    return html`<a href="${path}" ${name === view ? html` aria-current="page"` : undefined}
+      >${text}${badge}</a
+    >`
   })
   return html`<header class="top">
     <a class="brand" href="/"
@@ -116,7 +118,8 @@ function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): 
       ? html`${name} complete up to <b>not known</b>`
       : html`<i class="hide">${name} </i>complete up to ${clockTime(visibleUntilMs)}
           <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b>`
-  const more = down > 0 ? html` · <b>${down === 1 ? 'a problem' : `${down} problems`}</b>` : undefined
+  const more =
+    down > 0 ? html` · <b>${down === 1 ? 'a problem' : `${down} problems`}</b>` : undefined
   return html`<a class="${isBad ? 'fresh is-late' : 'fresh'}" href="/status"
     >${icon(isBad ? 'warn' : 'ok')}<span>${text}${more}</span></a
   >`

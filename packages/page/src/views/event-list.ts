@@ -57,7 +57,8 @@ function histogram(options: {
   const { header, search, counts, steps } = options
   if (counts === undefined) {
     return html`<p class="mute">
-      Too many events to count in this period: narrow it, or wait until a worker has counted the hours.
+      Too many events to count in this period: narrow it, or wait until a worker has counted the
+      hours.
     </p>`
   }
   const { points, total, countedAtMs } = counts

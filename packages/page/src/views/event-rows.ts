@@ -11,7 +11,7 @@ const lateSeconds = 5 * 60
 
 /** A list of events, each of which opens in place. */
 export const eventRows = (rows: readonly EventSummary[], nowMs: number, id?: string): Html =>
-  html`<ol class="rows"${id === undefined ? undefined : html` id="${id}"`}>
+  html`<ol class="rows" ${id === undefined ? undefined : html` id="${id}"`}>
     ${rows.map((row) => eventRow(row, nowMs))}
   </ol>`
 
@@ -27,7 +27,8 @@ export function eventRow(row: EventSummary, nowMs: number): Html {
   return html`<li class="${isBad ? 'bad' : ''}" id="e-${id}-${device_uuid.slice(0, 8)}">
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<span class="ev">${isBad ? icon('warn') : undefined}${clientText(event)}</span
+        ${shortTime(time, nowMs)}<span class="ev"
+          >${isBad ? icon('warn') : undefined}${clientText(event)}</span
         ><span class="params">${late}${paramLine(row.params_start)}</span
         ><span class="app">${clientText(version ?? bundle_identifier, 100)}</span
         ><span class="dev">${device_uuid.slice(0, 8)}</span>
@@ -40,11 +41,15 @@ export function eventRow(row: EventSummary, nowMs: number): Html {
           <dt>Happened</dt>
           <dd>${time}${late === undefined ? undefined : html`, arrived ${received_at}`}</dd>
           <dt>User</dt>
-          <dd>${listLink('logs', { user: row.unique_user_id }, clientText(row.unique_user_id, 100))}</dd>
+          <dd>
+            ${listLink('logs', { user: row.unique_user_id }, clientText(row.unique_user_id, 100))}
+          </dd>
           <dt>Device</dt>
           <dd>
             ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}
-            <a href="/live?${new URLSearchParams({ device: device_uuid }).toString()}">only this device</a>
+            <a href="/live?${new URLSearchParams({ device: device_uuid }).toString()}"
+              >only this device</a
+            >
           </dd>
           <dt>Id</dt>
           <dd class="mono">

@@ -27,13 +27,15 @@ function feedbackItem(
   return html`<li class="card item">
     <div>
       <h2>
-        <a href="${path}">${timeElement(time, ago(msOf(time), nowMs))}</a>${email === null ? 'no e-mail' : clientText(email, 300)}
+        <a href="${path}">${timeElement(time, ago(msOf(time), nowMs))}</a
+        >${email === null ? 'no e-mail' : clientText(email, 300)}
       </h2>
       <p class="text">
         ${clientText(text_start)}${isCut ? html` <a href="${path}">… all ${row.text_length} characters</a>` : undefined}
       </p>
       <p class="meta">
-        <span>${applicationLink(bundle_identifier)}</span>${version ? badge(valueLink('feedback', 'version', version)) : undefined}${device.length > 0 ? html`<span>${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}</span>` : undefined}${country ? html`<span>${clientText(country)}</span>` : undefined}
+        <span>${applicationLink(bundle_identifier)}</span
+        >${version ? badge(valueLink('feedback', 'version', version)) : undefined}${device.length > 0 ? html`<span>${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}</span>` : undefined}${country ? html`<span>${clientText(country)}</span>` : undefined}
       </p>
     </div>
     ${pictures(row.attachments, sign)}

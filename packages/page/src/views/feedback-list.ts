@@ -33,7 +33,13 @@ export function feedbackList(options: {
     tools: periodLinks(period, '/feedback', printSearch(rest)),
     body: html`${filterForm({
         path: '/feedback',
-        fields: ['text', 'application', 'version', 'user', ...(search.device === undefined ? [] : (['device'] as const))],
+        fields: [
+          'text',
+          'application',
+          'version',
+          'user',
+          ...(search.device === undefined ? [] : (['device'] as const)),
+        ],
         search,
         suggestions: { application: facets.applications.map(({ name }) => name) },
         hidden: {
@@ -63,7 +69,9 @@ function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps 
   const show = chips.map(
     ([name, to, count]) =>
       html`<li>
-        <a href="${listPath('feedback', to)}"${('has' in to ? to.has : undefined) === search.has ? html` aria-current="true"` : undefined}
+        <a
+          href="${listPath('feedback', to)}"
+          ${('has' in to ? to.has : undefined) === search.has ? html` aria-current="true"` : undefined}
           >${name}${count === undefined ? undefined : ` ${wholeNumber(count)}`}</a
         >
       </li>`,
@@ -76,7 +84,11 @@ function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps 
       listPath('feedback', { ...search, from: new Date(from), to: new Date(from + steps.stepMs) }),
     ticks: 4,
     lanes: [
-      { columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }], height: 60, ticks: 2 },
+      {
+        columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }],
+        height: 60,
+        ticks: 2,
+      },
     ],
   })
   return html`${card(html`By time <small>${wholeNumber(facets.total)}</small>`, chart)}

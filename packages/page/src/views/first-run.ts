@@ -21,8 +21,8 @@ export function firstRun(header: Header): Html {
       </p>
       <pre>${request}</pre>
       <p class="mute">
-        A key: <code>npm run -s intake -- keys create --name my-app</code>. Refused requests are counted here
-        too, with the reason.
+        A key: <code>npm run -s intake -- keys create --name my-app</code>. Refused requests are
+        counted here too, with the reason.
       </p>
     </section>`,
   })

@@ -7,10 +7,7 @@ import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
 
 /** The records that belong to a request id or to a client's feedback id. */
-export function foundList(
-  header: Header,
-  found: Record<RecordKind, Found<RecordHead>>,
-): Html {
+export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
   const { feedback, logs } = found
   const isCut = feedback.unread !== undefined || logs.unread !== undefined
   const total = feedback.rows.length + logs.rows.length

@@ -63,8 +63,8 @@ export function liveView(options: { header: Header; search: Search; data: LiveDa
             html`<p class="mute">Refused in the last 30 minutes, for all keys</p>
               ${refusalList(data.refusals, { names: data.names, hasCharts: false })}
               <p class="mute">
-                An event shows up about a second after the gateway has answered 201. Phones without a
-                network send later: such events are marked with their delay.
+                An event shows up about a second after the gateway has answered 201. Phones without
+                a network send later: such events are marked with their delay.
               </p>`,
           )}
           ${card(

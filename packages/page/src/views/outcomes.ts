@@ -62,7 +62,10 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
 export function keyName(id: string, names: KeyNames): Html {
   if (id === '') return html`no valid key`
   const name = names.get(id)
-  return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span class="mono">${clientText(id, 100)}</span>`
+  return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span
+      class="mono"
+      >${clientText(id, 100)}</span
+    >`
 }
 
 /** Refusals by code and key, most records first. */
@@ -75,7 +78,10 @@ export function refusalList(
     ({ api_key_id, code, records, series }) =>
       html`<li>
         <b>${wholeNumber(records)}</b
-        ><span><code>${clientText(code, 100)}</code><br /><span class="mute">${keyName(api_key_id, names)}</span></span
+        ><span
+          ><code>${clientText(code, 100)}</code><br /><span class="mute"
+            >${keyName(api_key_id, names)}</span
+          ></span
         >${hasCharts ? spark(series, { series: 'refused', height: 22 }) : undefined}
       </li>`,
   )

@@ -63,7 +63,15 @@ export function overviewView(options: {
   })
 }
 
-function tiles({ header, data, period }: { header: Header; data: OverviewData; period: PeriodName }): Html {
+function tiles({
+  header,
+  data,
+  period,
+}: {
+  header: Header
+  data: OverviewData
+  period: PeriodName
+}): Html {
   const { arrivals, refusals } = data
   const last = `last ${periods[period].name}`
   const events = sumOf(arrivals, (point) => point.events)

@@ -42,7 +42,5 @@ export function paramList(start: string): Html {
       html`<dt>${clientText(name, 100)}</dt>
         <dd>${clientText(shown(value), 600)} <span class="mute">${typeOf(value)}</span></dd>`,
   )
-  return html`<dl>
-    ${items}
-  </dl>`
+  return html`<dl>${items}</dl>`
 }

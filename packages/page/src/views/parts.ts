@@ -82,7 +82,11 @@ export function periodLinks(current: PeriodName | undefined, path: string, query
   for (const name of ['period', 'from', 'to', 'after']) rest.delete(name)
   const links = (Object.keys(periods) as PeriodName[]).map((name) => {
     const search = new URLSearchParams([...rest, ['period', name]])
-    return html`<a href="${path}?${search.toString()}"${name === current ? html` aria-current="true"` : undefined}>${periods[name].name}</a>`
+    return html`<a
+      href="${path}?${search.toString()}"
+      ${name === current ? html` aria-current="true"` : undefined}
+      >${periods[name].name}</a
+    >`
   })
   return html`<nav class="seg" aria-label="Period">${links}</nav>`
 }
@@ -105,8 +109,8 @@ export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
         ${Number.isFinite(backlog.secondsToDrain) ? `At the present speed they are visible in about ${shortDuration(backlog.secondsToDrain)}.` : 'The queue is not getting shorter.'}`
   return alert(
     'warning',
-    html`<b>Events are ${shortDuration((nowMs - visibleUntilMs) / 1_000)} behind.</b> ${waiting} Counts
-      that are read from stored events lack them. <a href="/status">Status</a>`,
+    html`<b>Events are ${shortDuration((nowMs - visibleUntilMs) / 1_000)} behind.</b> ${waiting}
+      Counts that are read from stored events lack them. <a href="/status">Status</a>`,
   )
 }
 

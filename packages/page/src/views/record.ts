@@ -31,8 +31,18 @@ export function recordView(options: {
   const { header, found, sign, names } = options
   const { kind, columns } = found.record
   const { device, attachments, text, email, event, params, ...others } = columns
-  const { id, time, bundle_identifier, device_uuid, unique_user_id, api_key_id, request_id, received_at, country, ...rest } =
-    others as typeof others & Record<string, unknown>
+  const {
+    id,
+    time,
+    bundle_identifier,
+    device_uuid,
+    unique_user_id,
+    api_key_id,
+    request_id,
+    received_at,
+    country,
+    ...rest
+  } = others as typeof others & Record<string, unknown>
   const head: RecordHead = { id, time, bundle_identifier, device_uuid }
   const list = Array.isArray(attachments) ? (attachments as Attachment[]) : []
   const isFeedback = kind === 'feedback'
@@ -41,25 +51,33 @@ export function recordView(options: {
     ? html`<article class="card item wide big">
         <div>
           <p class="text">${clientText(String(text))}</p>
-          <p class="meta"><span>${typeof email === 'string' ? clientText(email, 300) : 'no e-mail'}</span></p>
+          <p class="meta">
+            <span>${typeof email === 'string' ? clientText(email, 300) : 'no e-mail'}</span>
+          </p>
           <h2 class="sub">Device</h2>
           ${columnList((device ?? {}) as Record<string, unknown>)}
         </div>
         ${pictures(list, sign)}
       </article>`
-    : card(
-        'Params',
-        columnList((params ?? {}) as Record<string, unknown>),
-        'card wide',
-      )
+    : card('Params', columnList((params ?? {}) as Record<string, unknown>, 1), 'card wide')
   const record = html`<dl>
     <dt>Application</dt>
     <dd>${applicationLink(bundle_identifier)}</dd>
     <dt>User</dt>
-    <dd>${listLink(kind, { user: String(unique_user_id) }, clientText(String(unique_user_id), 300))}</dd>
+    <dd>
+      ${listLink(kind, { user: String(unique_user_id) }, clientText(String(unique_user_id), 300))}
+    </dd>
     <dt>Device</dt>
-    <dd class="mono">${device_uuid}<br />${deviceLink('logs', head, 'all events')}, ${deviceLink('feedback', head, 'all feedback')}</dd>
-    ${country == null ? undefined : html`<dt>Country</dt><dd>${clientText(String(country), 10)}</dd>`}
+    <dd class="mono">
+      ${device_uuid}<br />${deviceLink('logs', head, 'all events')},
+      ${deviceLink('feedback', head, 'all feedback')}
+    </dd>
+    ${
+      typeof country === 'string'
+        ? html`<dt>Country</dt>
+            <dd>${clientText(country, 10)}</dd>`
+        : undefined
+    }
     <dt>API key</dt>
     <dd>${keyName(String(api_key_id), names)}</dd>
     <dt>Request</dt>
@@ -75,12 +93,11 @@ export function recordView(options: {
     title: isFeedback ? 'One feedback' : 'One event',
     heading: html`${isFeedback ? 'Feedback' : clientText(String(event), 300)}
       <small>${timeElement(time, time)} UTC, ${ago(msOf(time), header.nowMs)}</small>`,
-    crumbs: html`<a href="${path}">${isFeedback ? 'Feedback' : 'Events'}</a>${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
+    crumbs: html`<a href="${path}">${isFeedback ? 'Feedback' : 'Events'}</a
+      >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
     body: html`${isFeedback ? main : undefined}
       <div class="grid g31">
-        <div>
-          ${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}
-        </div>
+        <div>${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}</div>
         <aside class="side">
           ${card('Record', record)}
           ${isFeedback ? undefined : card('Device', columnList((device ?? {}) as Record<string, unknown>))}
@@ -119,11 +136,14 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
           label: `${near.length} events of this device in the half hour before and after ${what}, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
         })
   const here = html`<li class="${isFeedback ? 'here fb' : 'here'}">
-    <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b class="ev">${what}</b><span class="params"></span>
+    <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b class="ev"
+      >${what}</b
+    ><span class="params"></span>
   </li>`
   const rowOf = (row: EventSummary) =>
     html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
-      <span class="ago">${distance(msOf(row.time) - atMs)}</span>${timeElement(row.time, row.time.slice(11, 19))}<a
+      <span class="ago">${distance(msOf(row.time) - atMs)}</span
+      >${timeElement(row.time, row.time.slice(11, 19))}<a
         class="ev"
         href="${exactPath('logs', row)}"
         >${isBadEvent(row.event) ? icon('warn') : undefined}${clientText(row.event, 100)}</a

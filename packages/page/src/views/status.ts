@@ -28,8 +28,8 @@ export function statusView(header: Header, data: StatusData | undefined): Html {
   const worst = header.problems.find(({ state }) => state === 'down') ?? header.problems[0]
   const noData = alert(
     'danger',
-    html`<b>ClickHouse does not respond.</b> Counts are missing below. Records are accepted and kept in
-      Redis.`,
+    html`<b>ClickHouse does not respond.</b> Counts are missing below. Records are accepted and kept
+      in Redis.`,
   )
   return document({
     header,
@@ -64,7 +64,8 @@ function way({ freshness: { logs, feedback } }: Header, data: StatusData | undef
       backlog === undefined ? 'not known' : html`${wholeNumber(backlog.rows)} rows`,
       backlog === undefined
         ? 'Redis does not respond'
-        : html`in ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)} frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
+        : html`in ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
+          frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
       slow,
     ],
     [
@@ -81,7 +82,9 @@ function way({ freshness: { logs, feedback } }: Header, data: StatusData | undef
     ],
     [
       'Visible',
-      logs.visibleUntilMs === undefined ? 'not known' : html`up to ${clockTime(logs.visibleUntilMs)}`,
+      logs.visibleUntilMs === undefined
+        ? 'not known'
+        : html`up to ${clockTime(logs.visibleUntilMs)}`,
       feedback.visibleUntilMs === undefined
         ? ''
         : html`feedback up to ${clockTime(feedback.visibleUntilMs)}`,
@@ -112,7 +115,8 @@ function lastHour({ minutes, minuteSteps }: StatusData): Html {
     lanes({
       points: minutes,
       stepMs: minuteSteps.stepMs,
-      label: 'Events accepted and records refused per minute of the last hour. The table below has them.',
+      label:
+        'Events accepted and records refused per minute of the last hour. The table below has them.',
       legend: html`<p class="legend">
         ${legendKey('events', 'accepted')}${legendKey('refused', 'refused')}<span
           >counts of the last 10 s may be missing</span
@@ -143,7 +147,8 @@ function problems({ problems: present }: Header): Html {
       html`<li>
         ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
           ><code>${code}</code> ${title}<br /><span class="mute"
-            >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} · <code>${help}</code></span
+            >since ${clockTime(Date.parse(since))} · ${clientText(detail, 600)} ·
+            <code>${help}</code></span
           ></span
         >
       </li>`,
@@ -157,7 +162,10 @@ function problems({ problems: present }: Header): Html {
   return card(
     'Problems',
     html`${list}
-      <p class="mute">Those of this worker. Gateways have their own: see <code>intake_problem</code> or <code>intake status</code>.</p>`,
+      <p class="mute">
+        Those of this worker. Gateways have their own: see <code>intake_problem</code> or
+        <code>intake status</code>.
+      </p>`,
   )
 }
 
@@ -177,7 +185,8 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
       </td>
     </tr>`
   })
-  const heading = html`API keys <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
+  const heading = html`API keys
+    <small>last ${Math.round((daySteps.to - daySteps.from) / 3_600_000)} hours</small>`
   const head = html`<th>Key</th>
     <th class="hide">Accepted</th>
     <th class="num"></th>
@@ -193,7 +202,10 @@ function queueTable({ freshness, deadLetters }: Header, data: StatusData | undef
     minutes === undefined
       ? absent
       : wholeNumber(
-          minutes.reduce((sum, { events, feedback }) => sum + (kind === 'logs' ? events : feedback), 0),
+          minutes.reduce(
+            (sum, { events, feedback }) => sum + (kind === 'logs' ? events : feedback),
+            0,
+          ),
         )
   const number = (value: number | undefined) => (value === undefined ? absent : wholeNumber(value))
   const seconds = (value: number | undefined) =>
@@ -209,7 +221,8 @@ function queueTable({ freshness, deadLetters }: Header, data: StatusData | undef
     ['Drained in', (_, { backlog }) => seconds(backlog?.secondsToDrain)],
     [
       'Visible up to',
-      (_, { visibleUntilMs }) => (visibleUntilMs === undefined ? absent : clockTime(visibleUntilMs)),
+      (_, { visibleUntilMs }) =>
+        visibleUntilMs === undefined ? absent : clockTime(visibleUntilMs),
     ],
   ]
   const isUnknown = kinds.some((kind) => freshness[kind].backlog === undefined)
@@ -221,12 +234,12 @@ function queueTable({ freshness, deadLetters }: Header, data: StatusData | undef
         <th class="num">Events</th>
         <th class="num">Feedback</th>`,
       html`${rows.map(
-        ([name, valueOf]) =>
-          html`<tr>
-            <th scope="row">${name}</th>
-            ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
-          </tr>`,
-      )}
+          ([name, valueOf]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
+            </tr>`,
+        )}
         <tr>
           <th scope="row">Dead letters</th>
           <td class="num" colspan="2">${wholeNumber(deadLetters)}</td>
