@@ -1,5 +1,5 @@
 // Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and operations/states.md
-// and the client's retry rules from the code, and gateway/docs.html, the page at GET /docs, from the
+// and the clients' retry rules from the code, and gateway/docs.html, the page at GET /docs, from the
 // documents for senders.
 // With --check it writes nothing and exits with 1 if a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
@@ -250,27 +250,54 @@ function retryRules() {
         .map(({ status }) => status),
     ),
   ]
-  const uncertain = entries
-    .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')
-    .map(([code]) => code)
-  return `// Generated from the error catalogue by \`npm run docs\`. Do not edit.
-
-/** Statuses after which the same request can succeed later. */
-export const retryStatuses: readonly number[] = [${statusesOf(({ retryable }) => retryable).join(', ')}]
-
-/** Statuses whose codes are about the address or the key, not about the records. */
-export const settingStatuses: readonly number[] = [${statusesOf(({ status }) => [401, 403, 404, 405].includes(status)).join(', ')}]
-
-/** Codes after which the records may or may not be stored; after all others they are not. */
-export const uncertainCodes: readonly string[] = [${uncertain.map((code) => `'${code}'`).join(', ')}]
-`
+  return [
+    {
+      name: 'retryStatuses',
+      about: 'Statuses after which the same request can succeed later.',
+      values: statusesOf(({ retryable }) => retryable),
+    },
+    {
+      name: 'settingStatuses',
+      about: 'Statuses whose codes are about the address or the key, not about the records.',
+      values: statusesOf(({ status }) => [401, 403, 404, 405].includes(status)),
+    },
+    {
+      name: 'uncertainCodes',
+      about: 'Codes after which the records may or may not be stored; after all others they are not.',
+      values: entries
+        .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')
+        .map(([code]) => code),
+    },
+  ]
 }
+
+const generatedRules = '// Generated from the error catalogue by `npm run docs`. Do not edit.\n'
+
+const typeScriptRules = () =>
+  generatedRules +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const isText = typeof values[0] === 'string'
+      const list = values.map((value) => (isText ? `'${value}'` : value)).join(', ')
+      return `\n/** ${about} */\nexport const ${name}: readonly ${isText ? 'string' : 'number'}[] = [${list}]\n`
+    })
+    .join('')
+
+const kotlinRules = () =>
+  `package intake.client\n\n${generatedRules}` +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const list = values.map((value) => JSON.stringify(value)).join(', ')
+      return `\n/** ${about} */\ninternal val ${name} = setOf(${list})\n`
+    })
+    .join('')
 
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
 
 const pages = {
-  'packages/client/src/core/retry-rules.ts': retryRules(),
+  'packages/client/src/core/retry-rules.ts': typeScriptRules(),
+  'clients/kotlin/src/main/kotlin/intake/client/RetryRules.kt': kotlinRules(),
   'docs/errors.md': await markdown(errorsPage()),
   'docs/configuration.md': await markdown(configurationPage()),
   'docs/metrics.md': await markdown(metricsPage()),

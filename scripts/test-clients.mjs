@@ -11,6 +11,10 @@ const parts = {
     tools: ['java', 'mvn'],
     tests: ['test/clients/generated-kotlin.ts'],
   },
+  kotlin: {
+    tools: ['java', 'mvn'],
+    tests: ['test/clients/kotlin-client.ts', 'test/clients/kotlin-exactly-once.ts'],
+  },
 }
 
 const wanted = process.argv.slice(2)

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Driver } from './driver.ts'
-import { startClientProcess, type ClientProcess } from './start-process.ts'
+import type { ClientProcess } from './start-process.ts'
 
 /** A sender that runs in a process of its own and is killed by a signal. */
-export function createProcessDriver(platform: 'node' | 'react-native'): Driver {
+export function createProcessDriver(name: string, start: () => ClientProcess): Driver {
   const dir = mkdtempSync(join(tmpdir(), 'intake-client-'))
   const storage = join(dir, 'storage')
   let current: ClientProcess | undefined
@@ -23,11 +23,11 @@ export function createProcessDriver(platform: 'node' | 'react-native'): Driver {
   }
 
   return {
-    name: platform,
+    name,
     capabilities: ['feedback', 'batch', 'clock', 'bounds', 'storageFull', 'optOut'],
     async init({ clockOffsetMs = 0, storageFull = false, ...options }) {
       await kill()
-      current = startClientProcess(`${platform}-process.ts`)
+      current = start()
       writeFileSync(join(dir, 'file'), '')
       await current.call('init', {
         ...options,

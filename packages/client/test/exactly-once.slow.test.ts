@@ -1,114 +1,29 @@
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { createRandom } from '@intake/test-kit/random'
-import { startStack, type RunningStack } from '@intake/test-kit/running-stack'
-import { until } from '@intake/test-kit/until'
-import { readEndpoints } from '@intake/runtime'
-import type { Driver } from '../adapters/driver.ts'
+import { startStack } from '@intake/test-kit/running-stack'
 import { createProcessDriver } from '../adapters/process-driver.ts'
+import { startClientProcess } from '../adapters/start-process.ts'
 import { createWebDriver, pageFiles } from '../adapters/web-driver.ts'
-import { startLossyProxy } from './lossy-proxy.ts'
-
-const events = Number(process.env['EVENTS'] ?? 10_000)
-const chunk = 100
-const deviceUuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
-
-interface Counts {
-  rows: number
-  ids: number
-  sequences: number
-}
+import { checkExactlyOnce, events } from './through-faults.ts'
 
 t.test(`${events} events become as many rows, each once`, async (t) => {
   const dataDir = createDataDir(t)
   const stack = await startStack(t, { dataDir, env: { RATE_LIMIT_MAX: '1000000' } })
-  const { gateway } = stack.endpoints
   const files = await pageFiles()
   for (const platform of ['node', 'react-native', 'web'] as const) {
     const skip = platform === 'web' && findChromium() === undefined && 'there is no Chromium'
     await t.test(platform, { skip }, async (t) => {
-      const proxy = await startLossyProxy(t, {
-        target: gateway,
-        lossRate: 0.2,
-        random: createRandom(7),
-        files,
-      })
-      const driver =
-        platform === 'web' ? await createWebDriver(() => proxy.url) : createProcessDriver(platform)
-      t.teardown(() => driver.close())
-      const bundle = `com.example.${platform}`
-      const stored = await sendThroughFaults(driver, {
-        url: proxy.url,
-        apiKey: stack.endpoints.apiKey,
-        bundleIdentifier: bundle,
+      await checkExactlyOnce(t, {
+        platform,
+        stack,
         dataDir,
+        files,
+        createDriver: (url) =>
+          platform === 'web'
+            ? createWebDriver(() => url)
+            : createProcessDriver(platform, () => startClientProcess(`${platform}-process.ts`)),
       })
-      const counts = await until('every stored event is visible', async () => {
-        const found = await countRows(stack, bundle)
-        return found.ids >= stored && found
-      })
-      t.same(counts, { rows: stored, ids: stored, sequences: stored }, 'each of them once')
-      const [gaps] = await stack.clickhouse.query<{ missing: number }>(
-        `SELECT toUInt32(missing) AS missing FROM intake.gaps WHERE bundle_identifier = '${bundle}'`,
-      )
-      t.equal(gaps?.missing, 0)
-      t.comment(
-        `${platform}: ${stored} events stored, ${counts.rows} rows, ${counts.ids} ids, ` +
-          `${proxy.requests()} requests, ${proxy.lost()} answers lost, 2 kills of the gateway, 5 of the client`,
-      )
     })
   }
 })
-
-/** Returns how many events the client has reported as stored. */
-async function sendThroughFaults(
-  driver: Driver,
-  options: { url: string; apiKey: string; bundleIdentifier: string; dataDir: string },
-): Promise<number> {
-  const { dataDir, ...target } = options
-  const start = () =>
-    driver.init({
-      ...target,
-      deviceUuid,
-      batchEntriesMax: chunk,
-      flushIntervalMs: 50,
-      retryMs: { min: 20, max: 500 },
-      storageEventsMax: 2 * events,
-      storageBytesMax: 40_000_000,
-    })
-  await start()
-  let stored = 0
-  const rounds = events / chunk
-  const at = (part: number) => Math.round(rounds * part)
-  const gatewayKills = new Set([at(1 / 3), at(2 / 3)])
-  const clientKills = new Set([1, 2, 3, 4, 5].map((sixth) => at(sixth / 6) + 1))
-  for (let round = 1; round <= rounds; round++) {
-    stored += (await driver.logs(chunk, 'tap')).stored
-    if (gatewayKills.has(round)) killGateway(dataDir)
-    if (clientKills.has(round)) {
-      // In the middle of its requests.
-      void driver.flush(1000).catch(() => undefined)
-      await driver.kill()
-      await start()
-    }
-  }
-  await until('nothing is left', async () => (await driver.flush(10_000)).left === 0, {
-    progress: () => JSON.stringify(driver.state()),
-  })
-  return stored
-}
-
-function killGateway(dataDir: string): void {
-  const pid = readEndpoints(dataDir)?.pids.gateway
-  if (pid) process.kill(pid, 'SIGKILL')
-}
-
-async function countRows({ clickhouse }: RunningStack, bundle: string): Promise<Counts> {
-  const [counts] = await clickhouse.query<Counts>(
-    `SELECT toUInt32(count()) AS rows, toUInt32(uniqExact(id)) AS ids,
-       toUInt32(uniqExact(extra.log.sequence)) AS sequences
-     FROM intake.logs WHERE bundle_identifier = '${bundle}' AND event = 'tap'`,
-  )
-  return counts!
-}
