@@ -13,7 +13,7 @@ const parts = {
   },
   kotlin: {
     tools: ['java', 'mvn'],
-    tests: ['test/clients/kotlin-client.ts', 'test/clients/kotlin-exactly-once.ts'],
+    tests: ['test/clients/kotlin-client.ts'],
   },
 }
 

@@ -8,8 +8,8 @@ const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../clients/kotlin/', import.meta.url))
 
 const r8 = 'com.android.tools:r8:8.9.35'
-/** Maven takes a minute or two when it has to fetch everything. */
-const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
+/** Maven takes minutes when it has to fetch everything, or the machine is busy. */
+const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /**
  * Runs Maven for the Kotlin client; resolves to what it printed.
@@ -45,7 +45,10 @@ export async function shrinkKotlin(dir: string): Promise<string> {
   await buildKotlin('-q', 'dependency:copy', `-Dartifact=${r8}`, `-DoutputDirectory=${dir}`)
   const [jar, app, rules] = [join(dir, 'r8-8.9.35.jar'), join(dir, 'app.jar'), join(dir, 'app.pro')]
   await run('jar', ['cf', app, '-C', join(target, 'test-classes'), 'intake/client/adapter'])
-  writeFileSync(rules, '-keep class intake.client.adapter.MainKt { void main(java.lang.String[]); }')
+  writeFileSync(
+    rules,
+    '-keep class intake.client.adapter.MainKt { void main(java.lang.String[]); }',
+  )
   const { stderr } = await run('java', ['-XshowSettings:properties', '-version'])
   const [, home = ''] = /java\.home = (.*)$/m.exec(stderr) ?? []
   const own = join(target, 'classes/META-INF/proguard/intake.pro')

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
 import { createSandbox } from '@intake/sandbox'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStack } from '@intake/test-kit/running-stack'
 import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { checkExactlyOnce, events } from '../../packages/client/test/through-faults.ts'
 import { runConformance, type CaseResult } from '../../packages/conformance/src/index.ts'
 import { buildKotlin, kotlinClassPath, shrinkKotlin } from './kotlin-build.ts'
 import { createKotlinDriver } from './kotlin-process.ts'
@@ -15,7 +17,7 @@ t.test('the tests of the Kotlin client pass, on Android 14 by Robolectric too', 
   const settings = [`-Dintake.url=${sandbox.url}`, `-Dintake.key=${sandbox.apiKey}`]
   const output = await buildKotlin('clean', 'package', ...settings)
   const [, run, skipped] = /Tests run: (\d+), .*Skipped: (\d+)\s*$/m.exec(output) ?? []
-  t.ok(Number(run) >= 20, output)
+  t.ok(Number(run) >= 20, `${run} tests`, { output })
   t.equal(skipped, '0')
   for (const line of output.matchAll(/^(log\(\)|blocked host).*$/gm)) t.comment(line[0])
 
@@ -52,4 +54,11 @@ t.test('the Kotlin client passes the conformance suite', async (t) => {
 t.test('an app that R8 has made smaller delivers everything too', async (t) => {
   const results = await judge(t, await shrinkKotlin(createDataDir(t)), 'delivers')
   t.ok(results.length >= 3, String(results.length))
+})
+
+t.test(`${events} events of the Kotlin client become as many rows, each once`, async (t) => {
+  const dataDir = createDataDir(t)
+  const stack = await startStack(t, { dataDir, env: { RATE_LIMIT_MAX: '1000000' } })
+  const createDriver = () => createKotlinDriver(kotlinClassPath())
+  await checkExactlyOnce(t, { platform: 'kotlin', stack, dataDir, createDriver })
 })

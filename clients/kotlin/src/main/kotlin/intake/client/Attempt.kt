@@ -74,8 +74,8 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * A 4xx is final, also if this release does not know it. Without a code, one about the address or the
- * key is a proxy's: it may lead to the gateway again later.
+ * A 4xx is final, also if this release does not know it. Without a code, one about the address or
+ * the key is a proxy's: it may lead to the gateway again later.
  *
  * @param code of the problem; null: the answer is not Intake's, or there was none
  */

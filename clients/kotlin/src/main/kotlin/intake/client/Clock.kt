@@ -3,8 +3,8 @@ package intake.client
 import kotlin.math.abs
 
 /**
- * A stretch in which the clock of the device ran evenly. Events of one era have ids that are wrong by
- * the same time. Compared by identity: it is another object after every change.
+ * A stretch in which the clock of the device ran evenly. Events of one era have ids that are wrong
+ * by the same time. Compared by identity: it is another object after every change.
  */
 internal class Era(
     /** The clock of the device less the monotonic clock. */
@@ -26,8 +26,8 @@ private const val DAY_MS = 86_400_000L
  * The clock of the device, corrected by the server's if it is wrong by more than a minute.
  *
  * If the clock of the device jumps, it was set, or the device slept while the monotonic clock stood
- * still, as that of Java does. A jump backwards is never a sleep; one of more than a day is taken for
- * a correction. One thread at a time may use it.
+ * still, as that of Java does. A jump backwards is never a sleep; one of more than a day is taken
+ * for a correction. One thread at a time may use it.
  */
 internal class Clock(private val time: TimeSource) {
     private var era = Era(time.now() - time.monotonic(), 0, false)

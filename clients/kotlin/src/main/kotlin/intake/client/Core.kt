@@ -5,9 +5,9 @@ import java.util.concurrent.locks.ReentrantLock
 /**
  * What all parts of one client share.
  *
- * Two locks, always taken in this order: `io` by threads of the client while they use the storage, so
- * that one of them does at a time; and `memory` for microseconds by every thread that reads or changes
- * what is in memory. The app's threads take `memory` only, so they never wait for a disk.
+ * Two locks, always taken in this order: `io` by threads of the client while they use the storage,
+ * so that one of them does at a time; and `memory` for microseconds by every thread that reads or
+ * changes what is in memory. The app's threads take `memory` only, so they never wait for a disk.
  */
 internal class Core(
     val bundleIdentifier: String,

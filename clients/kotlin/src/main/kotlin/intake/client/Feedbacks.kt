@@ -69,8 +69,8 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the oldest; null: none can be sent. A form that is too large even for a server that leaves
-     * out what it cannot keep is sent again without its images, so that the text arrives.
+     * Sends the oldest; null: none can be sent. A form that is too large even for a server that
+     * leaves out what it cannot keep is sent again without its images, so that the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
@@ -79,7 +79,10 @@ internal class Feedbacks(private val core: Core) {
         if (value != null) {
             val form = parse(value)
             if (form == null) core.drops.add("damaged", 1)
-            else send(entry, form)?.let { return it }
+            else
+                send(entry, form)?.let {
+                    return it
+                }
         }
         synchronized(core.memory) { entries.remove(entry) }
         core.io.withLock { core.storage.remove(entry.key) }

@@ -29,8 +29,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which Java and Android both have. Compresses until a server refuses
- * it.
+ * Sends with `HttpURLConnection`, which Java and Android both have. Compresses until a server
+ * refuses it.
  *
  * @param schedule of the client; ends requests that take too long
  */
@@ -71,7 +71,8 @@ internal class HttpTransport(
         val parts = ArrayList<ByteArray>()
         fun part(disposition: String, type: String?, data: ByteArray) {
             val typeLine = if (type == null) "" else "content-type: ${headerText(type)}\r\n"
-            val head = "--$boundary\r\ncontent-disposition: form-data; $disposition\r\n$typeLine\r\n"
+            val head =
+                "--$boundary\r\ncontent-disposition: form-data; $disposition\r\n$typeLine\r\n"
             parts.add(head.toByteArray())
             parts.add(data)
             parts.add("\r\n".toByteArray())
@@ -121,7 +122,8 @@ internal class HttpTransport(
             // Java's word for a 401 to a request that it cannot repeat.
             return Answer(error.responseCode(), "")
         } catch (error: RuntimeException) {
-            // Some releases of Android throw others than an IOException for a connection that broke.
+            // Some releases of Android throw others than an IOException for a connection that
+            // broke.
             throw IOException(error)
         } finally {
             timer?.cancel(false)

@@ -12,8 +12,8 @@ private const val FOREVER = Long.MAX_VALUE
  * Sends log events and feedback, each exactly once.
  *
  * All methods may be called at any time, in any order, on any thread; none throws, and none uses a
- * file or the network on the thread of its caller. What takes longer returns a [Future], which never
- * fails and need not be read.
+ * file or the network on the thread of its caller. What takes longer returns a [Future], which
+ * never fails and need not be read.
  */
 class Intake
 internal constructor(
@@ -59,9 +59,10 @@ internal constructor(
     /**
      * Keeps an event, and sends it later. It takes microseconds.
      *
-     * @param params texts, numbers, booleans, null, lists, maps and dates; of others their `toString`
-     * @return its id; null: it was not kept, because of `beforeSend` or `optOut`, or because it cannot
-     *   be an event (`onDrop` has the reason)
+     * @param params texts, numbers, booleans, null, lists, maps and dates; of others their
+     *   `toString`
+     * @return its id; null: it was not kept, because of `beforeSend` or `optOut`, or because it
+     *   cannot be an event (`onDrop` has the reason)
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
@@ -96,7 +97,8 @@ internal constructor(
             val id = core.newId()
             logs.add(printLine(id, event, params, if (offset == 0L) 0 else nowMs - offset), user)
             scheduleWrite()
-            if (flushTimer == null) flushTimer = worker.schedule(options.flushIntervalMs, ::flushSoon)
+            if (flushTimer == null)
+                flushTimer = worker.schedule(options.flushIntervalMs, ::flushSoon)
             id
         }
 
@@ -332,10 +334,11 @@ internal constructor(
             isStarted = true
             if (core.deviceUuid == "") findDeviceUuid()
             val dropped = readValue(DROPPED_KEY) as? Map<*, *> ?: emptyMap<Any, Any>()
-            for ((reason, count) in dropped)
-                if (count is Long) drops.addUnreported(reason as String, count.toInt())
+            for ((reason, count) in dropped) if (count is Long)
+                drops.addUnreported(reason as String, count.toInt())
             val wasOptedOut = readValue(OPT_OUT_KEY) == true
-            val isOut = synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
+            val isOut =
+                synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
             if (isOut) removeAll()
             val names = storage.list().sorted()
             logs.adopt(names.filter { parseName(it)?.run != core.run })
@@ -360,12 +363,14 @@ internal constructor(
             null
         }
 
-    private fun writeValue(key: String, value: Any) = storage.set(key, Json.print(value).toByteArray())
+    private fun writeValue(key: String, value: Any) =
+        storage.set(key, Json.print(value).toByteArray())
 
     private fun removeAll() {
         logs.clear()
         feedbacks.clear()
-        for (name in storage.list()) if (parseName(name) != null || isFeedback(name)) storage.remove(name)
+        for (name in storage.list()) if (parseName(name) != null || isFeedback(name))
+            storage.remove(name)
     }
 
     private fun readDevice() {

@@ -64,7 +64,8 @@ class Attachment(
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
 /** What the client has, and what became of the rest. */
-class Stats internal constructor(
+class Stats
+internal constructor(
     /** Log events that wait to be sent. */
     @JvmField val pendingLogs: Int,
     /** Feedback that waits to be sent. */

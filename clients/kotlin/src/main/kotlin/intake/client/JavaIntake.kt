@@ -8,8 +8,8 @@ import java.io.File
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
  *   replaces its `/api`, such as `https://www.example.com/i`
- * @param storage a directory for what waits; one process at a time should use it. Default: in the home
- *   directory
+ * @param storage a directory for what waits; one process at a time should use it. Default: in the
+ *   home directory
  */
 fun Intake(
     url: String,
@@ -33,7 +33,10 @@ fun Intake(
 }
 
 private fun defaultDirectory(bundleIdentifier: String) =
-    File(System.getProperty("user.home"), ".intake/java/${bundleIdentifier.replace(Regex("[^\\w.-]"), "_")}")
+    File(
+        System.getProperty("user.home"),
+        ".intake/java/${bundleIdentifier.replace(Regex("[^\\w.-]"), "_")}",
+    )
 
 /** @param time what tests replace */
 internal fun createJavaIntake(
@@ -43,7 +46,16 @@ internal fun createJavaIntake(
     storage: File,
     options: IntakeOptions,
     time: TimeSource,
-): Intake = createIntake(url, apiKey, bundleIdentifier, options, FileStorage { storage }, time, ::readJavaDevice)
+): Intake =
+    createIntake(
+        url,
+        apiKey,
+        bundleIdentifier,
+        options,
+        FileStorage { storage },
+        time,
+        ::readJavaDevice,
+    )
 
 internal fun createIntake(
     url: String,

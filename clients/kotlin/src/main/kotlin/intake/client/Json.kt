@@ -8,13 +8,13 @@ private const val DEPTH_MAX = 100
 internal class JsonException(message: String) : Exception(message)
 
 /**
- * JSON as the client needs it. It is its own because Android's `org.json` is not part of Java, and a
- * library would be one more dependency of every app.
+ * JSON as the client needs it. It is its own because Android's `org.json` is not part of Java, and
+ * a library would be one more dependency of every app.
  */
 internal object Json {
     /**
-     * Prints maps, lists, arrays, texts, numbers, booleans and null; dates as ISO 8601 in UTC, numbers
-     * that are none as null, and everything else as its `toString`.
+     * Prints maps, lists, arrays, texts, numbers, booleans and null; dates as ISO 8601 in UTC,
+     * numbers that are none as null, and everything else as its `toString`.
      *
      * @throws JsonException it is nested too deeply
      */
@@ -25,9 +25,12 @@ internal object Json {
         when (value) {
             null -> out.append("null")
             is CharSequence -> printText(out, value)
-            is Double -> if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
-            is Float -> if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
-            is Number, is Boolean -> out.append(value.toString())
+            is Double ->
+                if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
+            is Float ->
+                if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
+            is Number,
+            is Boolean -> out.append(value.toString())
             is Map<*, *> -> printMap(out, value, depth)
             is Iterable<*> -> printAll(out, value.iterator(), depth)
             is Array<*> -> printAll(out, value.iterator(), depth)
@@ -202,7 +205,9 @@ internal object Json {
                 'r' -> '\r'
                 'b' -> '\b'
                 'f' -> '\u000c'
-                '"', '\\', '/' -> sign
+                '"',
+                '\\',
+                '/' -> sign
                 'u' -> {
                     at += 4
                     if (at > text.length) fail()

@@ -12,7 +12,9 @@ internal const val SEGMENTS_MIN = 10
 /** Length of names of events and users. */
 internal const val IDENTIFIER_MAX = 255
 
-/** Length of the params of an event, as JSON. In UTF-8 they have up to three times as many bytes. */
+/**
+ * Length of the params of an event, as JSON. In UTF-8 they have up to three times as many bytes.
+ */
 internal const val PARAMS_MAX = 100_000
 
 private const val DAY_MS = 86_400_000L

@@ -11,11 +11,15 @@ internal class LogQueue(private val core: Core) {
     private val eventsMax = core.options.storageEventsMax
     private val bytesMax = core.options.storageBytesMax
     private val entriesMax =
-        minOf(core.options.batchEntriesMax, 500, divideUp(eventsMax.toLong()).toInt()).coerceAtLeast(1)
+        minOf(core.options.batchEntriesMax, 500, divideUp(eventsMax.toLong()).toInt())
+            .coerceAtLeast(1)
     private val segmentBytes = minOf(SEGMENT_BYTES_MAX.toLong(), divideUp(bytesMax))
 
     private val segments = ArrayList<Segment>()
     private var open: Segment? = null
+
+    /** What is still to be deleted from storage. */
+    private val doomed = ArrayList<Segment>()
     private var count = 0
     private var bytes = 0L
 
@@ -69,10 +73,23 @@ internal class LogQueue(private val core: Core) {
         return true
     }
 
-    /** Forgets it at once, and deletes it from storage on a thread of the client. */
-    private fun remove(segment: Segment) {
-        forget(segment)
-        core.execute { core.io.withLock { if (segment.name != "") storage.remove(segment.name) } }
+    /**
+     * Forgets it at once, and deletes it from storage on a thread of the client: before more is
+     * written, so that storage keeps its bound, also if events come faster than files are deleted.
+     */
+    private fun remove(segment: Segment) =
+        synchronized(core.memory) {
+            forget(segment)
+            segment.memory = null
+            doomed.add(segment)
+            core.execute { core.io.withLock { delete(takeDoomed()) } }
+        }
+
+    private fun takeDoomed(): List<Segment> =
+        synchronized(core.memory) { ArrayList(doomed).also { doomed.clear() } }
+
+    private fun delete(segments: List<Segment>) {
+        for (segment in segments) if (segment.name != "") storage.remove(segment.name)
     }
 
     private fun forget(segment: Segment) =
@@ -112,9 +129,15 @@ internal class LogQueue(private val core: Core) {
         while (true) {
             val memory = segment.memory ?: return null
             val from = memory.stored
-            val end = synchronized(core.memory) { if (segment.isKnown) memory.lines.size else -1 }
-            if (end < 0) return null
-            if (from == end) return memory
+            val gone: List<Segment>
+            val end: Int
+            synchronized(core.memory) {
+                if (!segment.isKnown) return null
+                end = memory.lines.size
+                if (from == end) return memory
+                gone = takeDoomed()
+            }
+            delete(gone)
             val isNew = from == 0
             if (isNew) segment.name = segment.printOpenName(core.run)
             val context = if (isNew) printContext(contextOf(memory)) else null
@@ -138,7 +161,10 @@ internal class LogQueue(private val core: Core) {
         }
     }
 
-    /** The lines that are not stored, up to `end`, each with its sequence; before the first the context. */
+    /**
+     * The lines that are not stored, up to `end`, each with its sequence; before the first the
+     * context.
+     */
     private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
         synchronized(core.memory) {
             while (memory.numbered < end) {
@@ -179,7 +205,8 @@ internal class LogQueue(private val core: Core) {
                         entry.key,
                         entry.generation,
                         // The end of its page may have sent what was open in a browser (1).
-                        if (entry.state == OPEN || entry.state == CLOSED) entry.state else ATTEMPTED,
+                        if (entry.state == OPEN || entry.state == CLOSED) entry.state
+                        else ATTEMPTED,
                         entry.count,
                         entry.bytes,
                         entry.shiftMs,

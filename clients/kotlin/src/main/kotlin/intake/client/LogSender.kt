@@ -64,7 +64,10 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return Sent()
     }
 
-    /** Removes what has its result. Events that the wrong clock of the device kept out get other ids. */
+    /**
+     * Removes what has its result. Events that the wrong clock of the device kept out get other
+     * ids.
+     */
     private fun settleEntries(
         segment: Segment,
         stored: StoredSegment,

@@ -4,9 +4,9 @@ import java.io.IOException
 
 /**
  * Where records wait. Used by the threads of the client only, one call at a time. Names and keys
- * consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the process, and
- * also a power failure once `rename`, `create`, `set` or `sync` has returned. Every call may throw an
- * [IOException].
+ * consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the process,
+ * and also a power failure once `rename`, `create`, `set` or `sync` has returned. Every call may
+ * throw an [IOException].
  */
 internal interface Storage {
     /** All names and keys, but not those of another process that is known to run. */
@@ -67,7 +67,10 @@ internal sealed class OutgoingRequest(val path: String) {
         OutgoingRequest(path)
 }
 
-/** Throws an [IOException] if there was no complete answer; ends each request after a time of its own. */
+/**
+ * Throws an [IOException] if there was no complete answer; ends each request after a time of its
+ * own.
+ */
 internal typealias Transport = (OutgoingRequest) -> Answer
 
 internal interface TimeSource {

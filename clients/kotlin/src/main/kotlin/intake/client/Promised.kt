@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
 
 /**
- * The result of something that the threads of the client do. It cannot fail or be cancelled: after its
- * time, or when it is refused, it has another result. (`CompletableFuture` needs Android 7.)
+ * The result of something that the threads of the client do. It cannot fail or be cancelled: after
+ * its time, or when it is refused, it has another result. (`CompletableFuture` needs Android 7.)
  *
  * @param timeoutMs from now; at most so long `get` waits
  */

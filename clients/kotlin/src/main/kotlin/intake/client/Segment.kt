@@ -75,9 +75,11 @@ internal class Segment(
     /** Attempts that got 500; after three it is left until the next start. */
     var failures = 0
 
-    fun printName(run: String) = EntryName(key, generation, state, run, count, bytes, shiftMs).toString()
+    fun printName(run: String) =
+        EntryName(key, generation, state, run, count, bytes, shiftMs).toString()
 
-    fun printOpenName(run: String) = EntryName(key, generation, state, run, 0, 0, shiftMs).toString()
+    fun printOpenName(run: String) =
+        EntryName(key, generation, state, run, 0, 0, shiftMs).toString()
 }
 
 internal class SegmentMemory(val user: String, val era: Era) {
@@ -93,8 +95,8 @@ internal class SegmentMemory(val user: String, val era: Era) {
 internal class StoredSegment(val context: Context, val lines: List<String>)
 
 /**
- * @return null: it is damaged. A line that was not written completely, because the process ended, was
- * never reported as stored; it is left out
+ * @return null: it is damaged. A line that was not written completely, because the process ended,
+ *   was never reported as stored; it is left out
  */
 internal fun parseSegment(text: String): StoredSegment? {
     val lines = text.split('\n')
@@ -117,11 +119,12 @@ private fun parseContext(line: String): Context? {
     val era = context["era"] as? Map<String, Any?> ?: return null
     return Context(
         sender = context["sender"] as? Map<String, Any?> ?: return null,
-        era = Era(
-            drift = (era["drift"] as? Number)?.toLong() ?: return null,
-            offset = (era["offset"] as? Number)?.toLong() ?: return null,
-            isTrusted = era["isTrusted"] == true,
-        ),
+        era =
+            Era(
+                drift = (era["drift"] as? Number)?.toLong() ?: return null,
+                offset = (era["offset"] as? Number)?.toLong() ?: return null,
+                isTrusted = era["isTrusted"] == true,
+            ),
         run = context["run"] as? String ?: return null,
     )
 }

@@ -8,7 +8,9 @@ import java.util.concurrent.TimeUnit
 /** One thread sends log events, one feedback; the third writes, and watches the time. */
 private const val THREADS = 3
 
-/** The threads of a client. They end when they are not needed, and do not keep the process alive. */
+/**
+ * The threads of a client. They end when they are not needed, and do not keep the process alive.
+ */
 internal class Worker {
     private val pool =
         ScheduledThreadPoolExecutor(THREADS) { Thread(it, "intake").apply { isDaemon = true } }

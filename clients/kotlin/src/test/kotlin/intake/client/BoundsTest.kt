@@ -8,7 +8,8 @@ import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
 
-private val params = mapOf("screen" to "cart", "items" to 3, "price" to 19.99, "from" to "search", "isNew" to false)
+private val params =
+    mapOf("screen" to "cart", "items" to 3, "price" to 19.99, "from" to "search", "isNew" to false)
 
 class BoundsTest {
     @get:Rule val folder = TemporaryFolder()
@@ -41,8 +42,8 @@ class BoundsTest {
         intake.stored().get()
         val stats = intake.stats()
         println(
-            "blocked host, 100,000 events: at most $disk bytes on disk, ${stats.pendingLogs} kept, " +
-                "heap + $heap bytes at most"
+            "blocked host, 100,000 events: at most $disk bytes on disk, " +
+                "${stats.pendingLogs} kept, heap + $heap bytes at most"
         )
         assertEquals(100_001, stats.pendingLogs + (stats.dropped["queue_full"] ?: 0))
         assertTrue("kept ${stats.pendingLogs}", stats.pendingLogs in 4000..5000)
@@ -86,7 +87,9 @@ class BoundsTest {
         // What comes first runs in the interpreter.
         val sorted = groups.drop(1000).sorted()
         fun at(part: Double) = "%.1f".format(sorted[(sorted.size * part).toInt()] / 1000.0)
-        println("log(): CPU median ${at(0.5)} µs, 95 % below ${at(0.95)} µs, 99 % below ${at(0.99)} µs")
+        println(
+            "log(): CPU median ${at(0.5)} µs, 95 % below ${at(0.95)} µs, 99 % below ${at(0.99)} µs"
+        )
         assertTrue("median ${at(0.5)} µs", sorted[500] <= 20_000)
         intake.shutdown(0).get()
     }

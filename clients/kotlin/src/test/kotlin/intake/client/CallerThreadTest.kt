@@ -19,7 +19,11 @@ class CallerThreadTest {
         useEverything(folder.newFolder())
         val storage = folder.newFolder()
         val watch = Watch(Thread.currentThread())
-        assertEquals("the watch works", listOf("read ${storage.path}"), watch.during { storage.exists() })
+        assertEquals(
+            "the watch works",
+            listOf("read ${storage.path}"),
+            watch.during { storage.exists() },
+        )
         assertEquals(emptyList<String>(), watch.during { useEverything(storage) })
     }
 
@@ -64,7 +68,12 @@ private class Watch(private val thread: Thread) : SecurityManager() {
     private fun note(what: String) {
         if (Thread.currentThread() !== thread) return
         val frames = Throwable().stackTrace
-        if (frames.none { it.className.endsWith("ClassLoader") || it.className.endsWith("BuiltinClassLoader") }) seen.add(what)
+        if (
+            frames.none {
+                it.className.endsWith("ClassLoader") || it.className.endsWith("BuiltinClassLoader")
+            }
+        )
+            seen.add(what)
     }
 
     override fun checkPermission(permission: Permission) = Unit

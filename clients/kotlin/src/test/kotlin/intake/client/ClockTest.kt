@@ -6,7 +6,9 @@ import org.junit.Test
 private const val DAY = 86_400_000L
 private const val START = 1_795_262_400_000L
 
-/** A device whose clock is ahead by `ahead`, and whose monotonic clock stands still in its sleep. */
+/**
+ * A device whose clock is ahead by `ahead`, and whose monotonic clock stands still in its sleep.
+ */
 private class Device(var ahead: Long) {
     var elapsed = 0L
     var asleep = 0L

@@ -13,7 +13,11 @@ class JsonTest {
                 "text" to "Grüße \"你好\" 👋\n\u0001\\",
                 "numbers" to listOf(42, -7L, 0.1, 0.5f, 4_200_000_000),
                 "none" to listOf(Double.NaN, Float.POSITIVE_INFINITY, null),
-                "nested" to mapOf("a" to arrayOf<Any>(true, emptyMap<String, Any>()), "b" to intArrayOf(1, 2)),
+                "nested" to
+                    mapOf(
+                        "a" to arrayOf<Any>(true, emptyMap<String, Any>()),
+                        "b" to intArrayOf(1, 2),
+                    ),
                 "date" to Date(0),
                 "other" to Decision.RETRY,
                 "empty" to emptyList<Any>(),
@@ -40,14 +44,30 @@ class JsonTest {
 
     @Test
     fun `what is printed is read again`() {
-        val value = mapOf("a" to listOf(1L, -2.5, true, false, null, "x\"\\\u0007👋"), "b" to mapOf("" to emptyList<Any>()))
+        val value =
+            mapOf(
+                "a" to listOf(1L, -2.5, true, false, null, "x\"\\\u0007👋"),
+                "b" to mapOf("" to emptyList<Any>()),
+            )
         assertEquals(value, Json.parse(" ${Json.print(value)}\n"))
         assertEquals("\u00e9/\b\u000c\r\t", Json.parse("\"\\u00E9\\/\\b\\f\\r\\t\""))
     }
 
     @Test
     fun `what is no JSON object reads as an empty one`() {
-        for (text in listOf("", "<html>", "{", "{\"a\":1", "{\"a\":1}x", "[1]", "\"a", "{\"a\" 1}", "[1,]", "nul", "[".repeat(5000)))
-            assertEquals(emptyMap<String, Any?>(), Json.parseObject(text))
+        for (text in
+            listOf(
+                "",
+                "<html>",
+                "{",
+                "{\"a\":1",
+                "{\"a\":1}x",
+                "[1]",
+                "\"a",
+                "{\"a\" 1}",
+                "[1,]",
+                "nul",
+                "[".repeat(5000),
+            )) assertEquals(emptyMap<String, Any?>(), Json.parseObject(text))
     }
 }

@@ -34,7 +34,10 @@ private class FakeIntake(seed: Int) {
         for (log in logs) rows[(log as Map<*, *>)["id"] as String] = numberOf(log)
         if (fault == 4 || fault == 5) throw IOException("the answer is lost")
         if (fault == 6) return Answer(503, "{\"code\":\"outcome_unknown\"}")
-        return Answer(207, Json.print(mapOf("results" to logs.map { mapOf("status" to "accepted") })))
+        return Answer(
+            207,
+            Json.print(mapOf("results" to logs.map { mapOf("status" to "accepted") })),
+        )
     }
 
     private fun numberOf(log: Map<*, *>) = (log["params"] as Map<*, *>)["n"] as Long
@@ -67,8 +70,9 @@ private class Process(private val files: Storage, server: FakeIntake) : Storage 
 
     override fun read(name: String) = step { files.read(name) }
 
-    override fun append(name: String, isNew: Boolean, count: Int, print: (Long) -> String) =
-        step { files.append(name, isNew, count, print) }
+    override fun append(name: String, isNew: Boolean, count: Int, print: (Long) -> String) = step {
+        files.append(name, isNew, count, print)
+    }
 
     override fun create(name: String, text: String) = step { files.create(name, text) }
 
@@ -104,7 +108,10 @@ class StressTest {
         deliver(survivors = 3)
     }
 
-    /** @param survivors how many clients run at the same time; with each new one the oldest is killed */
+    /**
+     * @param survivors how many clients run at the same time; with each new one the oldest is
+     *   killed
+     */
     private fun deliver(survivors: Int) {
         val dir = folder.newFolder()
         val server = FakeIntake(seed = survivors)
@@ -116,7 +123,9 @@ class StressTest {
             running.add(process)
             val writers =
                 List(THREADS) { part ->
-                    thread { write(intake, process, (life * THREADS + part) * EVENTS_OF_THREAD, stored) }
+                    thread {
+                        write(intake, process, (life * THREADS + part) * EVENTS_OF_THREAD, stored)
+                    }
                 }
             if (running.size >= survivors) {
                 val oldest = running.removeAt(0)

@@ -25,8 +25,8 @@ import java.io.FileNotFoundException
 
 /**
  * A client for an Android app; make it in `Application.onCreate`. It uses no file on the calling
- * thread, sends when the app goes to the background, and again when the network is back or the app is
- * in front.
+ * thread, sends when the app goes to the background, and again when the network is back or the app
+ * is in front.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
  *   replaces its `/api`, such as `https://www.example.com/i`
@@ -41,7 +41,8 @@ fun Intake(
     val options = IntakeOptions().apply(configure)
     // Not restored from a backup: the UUID there is that of another device.
     val storage = FileStorage { File(app.noBackupFilesDir, "intake") }
-    val intake = createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
+    val intake =
+        createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
     val stop = watchActivities(app as? Application, intake)
     val disconnect = watchNetwork(app, intake)
     intake.onEnd = {
@@ -96,7 +97,9 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
     return { app?.unregisterActivityLifecycleCallbacks(callbacks) }
 }
 
-/** Needs Android 7 and the permission `ACCESS_NETWORK_STATE`; without them pauses end by themselves. */
+/**
+ * Needs Android 7 and the permission `ACCESS_NETWORK_STATE`; without them pauses end by themselves.
+ */
 @NewerApi
 private fun watchNetwork(context: Context, intake: Intake): () -> Unit {
     if (Build.VERSION.SDK_INT < 24) return {}
@@ -184,5 +187,4 @@ private fun isEmulator(): Boolean =
 private fun printTime(ms: Long): String? = if (ms > 0) printIso(ms) else null
 
 /** It asks for the release of Android before it uses what older ones do not have. */
-@Retention(AnnotationRetention.BINARY)
-internal annotation class NewerApi
+@Retention(AnnotationRetention.BINARY) internal annotation class NewerApi

@@ -9,8 +9,10 @@ import intake.client.TimeSource
 import intake.client.createJavaIntake
 import java.io.File
 
-// A process with a client for the JVM, for the conformance suite and the tests of durability. It reads
-// a call per line of standard input, `{ "id", "method", "args" }`, and writes its result to standard
+// A process with a client for the JVM, for the conformance suite and the tests of durability. It
+// reads
+// a call per line of standard input, `{ "id", "method", "args" }`, and writes its result to
+// standard
 // output.
 
 fun main() {
@@ -55,8 +57,10 @@ private fun run(method: Any?, args: List<*>): Any? {
         }
         "logs" -> {
             val (from, count, event) = args
-            for (n in from as Long until from + count as Long)
-                intake.log(event as String, mapOf("n" to n))
+            for (n in from as Long until from + count as Long) intake.log(
+                event as String,
+                mapOf("n" to n),
+            )
             intake.stored().get()
             mapOf("stored" to count)
         }

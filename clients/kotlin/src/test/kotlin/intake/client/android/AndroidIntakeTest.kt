@@ -30,16 +30,22 @@ import org.robolectric.util.ReflectionHelpers.setStaticField
 private const val INSTALLED = 1_790_000_000_000L
 
 private val documented =
-    ("os device_brand device_model android_version battery_level battery_state build_board build_bootloader " +
-            "build_fingerprint build_hardware build_host build_security_patch build_tags build_time build_type " +
-            "build_user build_version_codename build_version_incremental bundle_name device first_install_time " +
-            "is_emulator last_update_time manufacturer product sdk_version supported_abis version_code version_name")
-        .split(" ")
+    """
+    os device_brand device_model android_version battery_level battery_state build_board
+    build_bootloader build_fingerprint build_hardware build_host build_security_patch build_tags
+    build_time build_type build_user build_version_codename build_version_incremental bundle_name
+    device first_install_time is_emulator last_update_time manufacturer product sdk_version
+    supported_abis version_code version_name
+    """
+        .trim()
+        .split(Regex("\\s+"))
 
 /** A picture of one pixel. */
 private val png =
     Base64.getDecoder()
-        .decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+        .decode(
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+        )
 
 @RunWith(RobolectricTestRunner::class)
 @Config(sdk = [34])
@@ -92,9 +98,30 @@ class AndroidIntakeTest {
         val device = readDevice(app)
         assertEquals(documented.toSet(), device.filterValues { it != null }.keys)
         assertEquals(29, device.size)
-        val some = listOf("device_model", "battery_level", "battery_state", "build_time", "first_install_time", "is_emulator", "sdk_version", "supported_abis", "version_code")
+        val some =
+            listOf(
+                "device_model",
+                "battery_level",
+                "battery_state",
+                "build_time",
+                "first_install_time",
+                "is_emulator",
+                "sdk_version",
+                "supported_abis",
+                "version_code",
+            )
         assertEquals(
-            listOf("Pixel 8", 81.5, "charging", "2023-08-25T21:46:40.000Z", "2026-09-21T14:13:20.000Z", false, 34, listOf("arm64-v8a", "armeabi-v7a"), 4_200_000_000),
+            listOf(
+                "Pixel 8",
+                81.5,
+                "charging",
+                "2023-08-25T21:46:40.000Z",
+                "2026-09-21T14:13:20.000Z",
+                false,
+                34,
+                listOf("arm64-v8a", "armeabi-v7a"),
+                4_200_000_000,
+            ),
             some.map { device[it] },
         )
     }
