@@ -1,8 +1,9 @@
-// From an empty folder to a visible row: what a developer types, and how long it takes, on the web and
-// in Node. Starts a stack of its own; the package is packed from this tree instead of downloaded.
+// From an empty folder to a visible row: what a developer types, and how long it takes, on the web, in
+// Node and in Kotlin. Starts a stack of its own; the packages are packed from this tree instead of
+// downloaded.
 //
-// node scripts/first-event.mjs [web] [node]
-import { spawn } from 'node:child_process'
+// node scripts/first-event.mjs [web] [node] [kotlin]
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as send } from 'node:http'
 import { createServer as createPort } from 'node:net'
@@ -13,7 +14,51 @@ import { bootstrap, root } from './bootstrap.mjs'
 
 const visibleWithinMs = 120_000
 const wanted = process.argv.slice(2)
-const platforms = wanted.length > 0 ? wanted : ['web', 'node']
+const hasMaven = spawnSync('which', ['java', 'mvn'], { stdio: 'ignore' }).status === 0
+const platforms = wanted.length > 0 ? wanted : ['web', 'node', ...(hasMaven ? ['kotlin'] : [])]
+if (!hasMaven) console.log('kotlin: skipped, there is no JDK or no Maven')
+// Without the daemon of the Kotlin compiler, which would stay.
+const mavenFlags = ['-q', '-B', '-Dkotlin.compiler.daemon=false']
+const kotlinBuild = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>com.example</groupId>
+  <artifactId>app</artifactId>
+  <version>1</version>
+  <properties>
+    <kotlin.compiler.jvmTarget>17</kotlin.compiler.jvmTarget>
+    <exec.mainClass>AppKt</exec.mainClass>
+  </properties>
+  <dependencies>
+    <dependency>
+      <groupId>intake</groupId>
+      <artifactId>intake-client</artifactId>
+      <version>0.1.0</version>
+    </dependency>
+  </dependencies>
+  <build>
+    <sourceDirectory>.</sourceDirectory>
+    <plugins>
+      <plugin>
+        <groupId>org.jetbrains.kotlin</groupId>
+        <artifactId>kotlin-maven-plugin</artifactId>
+        <version>2.4.0</version>
+        <executions>
+          <execution>
+            <goals>
+              <goal>compile</goal>
+            </goals>
+          </execution>
+        </executions>
+      </plugin>
+      <plugin>
+        <groupId>org.codehaus.mojo</groupId>
+        <artifactId>exec-maven-plugin</artifactId>
+        <version>3.5.0</version>
+      </plugin>
+    </plugins>
+  </build>
+</project>
+`
 
 await bootstrap()
 const { createClickHouse } = await import('../packages/clickhouse/dist/index.js')
@@ -28,7 +73,10 @@ try {
   const [packed] = JSON.parse(
     await run('npm', ['pack', '--json', '--pack-destination', dir], join(root, 'packages/client')),
   )
-  for (const platform of platforms) await show(platform, join(dir, packed.filename))
+  for (const platform of platforms) {
+    if (platform === 'kotlin') await installKotlin()
+    await show(platform, join(dir, packed.filename))
+  }
 } finally {
   await clickhouse.close()
   stack.kill('SIGINT')
@@ -45,16 +93,25 @@ async function show(platform, packageFile) {
     commands.push([command, ...args].join(' ').replace(packageFile, '@intake/client'))
     await run(command, args, folder)
   }
-  await type('npm', 'init', '-y')
-  await type('npm', 'install', '--no-audit', '--no-fund', packageFile)
-  if (platform === 'node') {
+  const write = (name, text) => {
+    commands.push(`(write ${name}, ${text.trim().split('\n').length} lines)`)
+    writeFileSync(join(folder, name), text)
+  }
+  if (platform !== 'kotlin') {
+    await type('npm', 'init', '-y')
+    await type('npm', 'install', '--no-audit', '--no-fund', packageFile)
+  }
+  if (platform === 'kotlin') {
+    write('pom.xml', kotlinBuild)
+    write('App.kt', kotlinApp(bundle))
+    await type('mvn', ...mavenFlags, 'compile', 'exec:java')
+  } else if (platform === 'node') {
     const app = `import { createIntake } from '@intake/client/node'
 const intake = createIntake({ url: '${gateway}', apiKey: '${apiKey}', bundleIdentifier: '${bundle}', storage: './waiting' })
 intake.log('started', { from: 'an empty folder' })
 await intake.shutdown()
 `
-    commands.push('(write app.mjs, 4 lines)')
-    writeFileSync(join(folder, 'app.mjs'), app)
+    write('app.mjs', app)
     await type('node', 'app.mjs')
   } else {
     const page = `<!doctype html><script type="module">
@@ -63,11 +120,8 @@ const intake = createIntake({ url: '/i', apiKey: '${apiKey}', bundleIdentifier: 
 intake.log('opened', { from: 'an empty folder' })
 </script>
 `
-    commands.push(
-      '(write index.html, 4 lines)',
-      '(open it, from a site that has the gateway under /i/)',
-    )
-    writeFileSync(join(folder, 'index.html'), page)
+    write('index.html', page)
+    commands.push('(open it, from a site that has the gateway under /i/)')
     await visit(folder)
   }
   for (;;) {
@@ -81,6 +135,24 @@ intake.log('opened', { from: 'an empty folder' })
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   console.log(`${platform}: ${commands.length} steps, ${seconds} s to a visible row`)
   for (const command of commands) console.log(`  ${command}`)
+}
+
+/** Into the local Maven repository, as `npm pack` makes the package that npm installs. */
+async function installKotlin() {
+  const project = join(root, 'clients/kotlin/pom.xml')
+  await run('mvn', [...mavenFlags, '-f', project, 'install', '-DskipTests'], dir)
+}
+
+function kotlinApp(bundle) {
+  return `import intake.client.Intake
+import java.io.File
+
+fun main() {
+    val intake = Intake("${gateway}", "${apiKey}", "${bundle}", File("waiting"))
+    intake.log("started", mapOf("from" to "an empty folder"))
+    intake.shutdown().get()
+}
+`
 }
 
 /** Opens the page in Chromium from a server with the path \`/i/\` for the gateway. */

@@ -296,12 +296,22 @@ const swiftRules = () =>
     .join('\n') +
   '}\n'
 
+const kotlinRules = () =>
+  `package intake.client\n\n${generatedRules}` +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const list = values.map((value) => JSON.stringify(value)).join(', ')
+      return `\n/** ${about} */\ninternal val ${name} = setOf(${list})\n`
+    })
+    .join('')
+
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
 
 const pages = {
   'packages/client/src/core/retry-rules.ts': typeScriptRules(),
   'clients/swift/Sources/Intake/RetryRules.swift': swiftRules(),
+  'clients/kotlin/src/main/kotlin/intake/client/RetryRules.kt': kotlinRules(),
   'docs/errors.md': await markdown(errorsPage()),
   'docs/configuration.md': await markdown(configurationPage()),
   'docs/metrics.md': await markdown(metricsPage()),

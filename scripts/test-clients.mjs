@@ -11,6 +11,10 @@ const parts = {
     tools: ['java', 'mvn'],
     tests: ['test/clients/generated-kotlin.ts'],
   },
+  kotlin: {
+    tools: ['java', 'mvn'],
+    tests: ['test/clients/kotlin-client.ts'],
+  },
   // SWIFT names another command.
   swift: {
     tools: [(process.env.SWIFT ?? 'swift').split(' ')[0]],

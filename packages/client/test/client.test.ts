@@ -302,3 +302,18 @@ t.test('the oldest log events give way, feedback never', async (t) => {
   t.equal(dropped['queue_full'], 1000 - pending.logs)
   t.ok((await host.storage.list()).length < 20)
 })
+
+t.test('what every segment has in common counts for the bound of storage too', async (t) => {
+  const host = createHost()
+  const client = host.start({ device: { device_model: 'x'.repeat(2000) }, storageBytesMax: 50_000 })
+  host.server.transport = async () => Promise.reject(new Error('blocked'))
+  for (let n = 0; n < 200; n++) {
+    client.log('tap', { n })
+    await host.time.advance(5000)
+  }
+  const names = (await host.storage.list()).filter((name) => name.split('.').length === 7)
+  const texts = await Promise.all(names.map((name) => host.storage.read(name)))
+  const bytes = texts.reduce((sum, text = '') => sum + text.length, 0)
+  t.ok(bytes <= 55_000, String(bytes))
+  t.ok(client.stats().pending.logs >= 10, 'and not more than needed is given up')
+})

@@ -158,6 +158,8 @@ export function createLogQueue(core: Core): LogQueue {
     if (stored === 0) segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
     if (await storage.append(segment.name, stored === 0, end - stored, print)) {
       memory.stored = end
+      // Segments of few events have more of it than of events.
+      if (stored === 0) grow(segment, 0, textBytes(JSON.stringify(contextOf(memory))))
       return memory
     }
     // Another run has taken the stored part; the rest becomes a segment of its own.
@@ -234,7 +236,8 @@ export function createLogQueue(core: Core): LogQueue {
     const { length } = stored.lines
     // If the text is missing, another run has sent the segment: nothing was damaged.
     if (text) drops.add('damaged', Math.max(segment.count - length, 0))
-    if (isKnown(segment)) grow(segment, length - segment.count, 0)
+    if (isKnown(segment))
+      grow(segment, length - segment.count, Math.max(0, textBytes(text) - segment.bytes))
     if (length > 0) return stored
     void remove(segment)
     return undefined

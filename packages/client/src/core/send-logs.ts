@@ -5,7 +5,7 @@ import { attempted as attemptedState } from './entry-name.ts'
 import { eventAgeMsMax, generationsMax } from './limits.ts'
 import { idOf, shiftLine } from './log-line.ts'
 import type { LogQueue } from './log-queue.ts'
-import { newSegment, type Segment, type StoredSegment } from './segment.ts'
+import { newSegment, printSegment, type Segment, type StoredSegment } from './segment.ts'
 import type { Sent } from './send-loop.ts'
 import { textBytes } from './text-bytes.ts'
 import { timeOfUuid } from './uuid.ts'
@@ -118,7 +118,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   function partOf(fields: Parameters<typeof newSegment>[0], stored: StoredSegment) {
     const count = stored.lines.length
     return {
-      segment: newSegment({ ...fields, count, bytes: textBytes(stored.lines.join()) }),
+      segment: newSegment({ ...fields, count, bytes: textBytes(printSegment(stored)) }),
       stored,
     }
   }

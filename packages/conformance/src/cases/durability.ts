@@ -163,7 +163,7 @@ export const durability: ConformanceCase[] = [
   },
   {
     title: 'ends a flush in time while nothing answers',
-    async run({ start, fault, sender, attempts, expect }) {
+    async run({ start, fault, sender, until, attempts, expect }) {
       await start()
       fault({ delayMs: 25_000, times: 1_000 })
       await sender.log(tap, { n: 1 })
@@ -171,7 +171,8 @@ export const durability: ConformanceCase[] = [
       await sender.flush(500)
       const ms = performance.now() - begun
       expect(ms < 15_000, () => `a flush of 500 ms took ${Math.round(ms)} ms`)
-      expect(attempts().length > 0, () => 'no request was made')
+      // On a busy machine the connection may take longer than the flush.
+      await until('a request has begun', () => attempts().length > 0)
     },
   },
   {

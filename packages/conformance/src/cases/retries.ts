@@ -19,9 +19,10 @@ function survives(title: string, fault: Fault, options: { times: number }): Conf
 }
 
 function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
-  const { attemptsOf, records, expect } = trial
+  const { attempts, attemptsOf, records, expect } = trial
   const sent = attemptsOf(1).map(({ events }) => events.find(({ params }) => params['n'] === 1)?.id)
-  expect(sent.length >= attemptsMin, () => `${sent.length} attempts`)
+  // A connection that was reset may have carried the header of a request only.
+  expect(attempts().length >= attemptsMin, () => `${attempts().length} attempts`)
   expect(new Set(sent).size === 1, () => `sent under ${[...new Set(sent)].join(', ')}`)
   expect(records().length === 1, () => `${records().length} records`)
   expect(records()[0]?.id === id, () => `stored under ${records()[0]?.id}, not ${id}`)

@@ -1,0 +1,36 @@
+package intake.client
+
+/** Documented properties that go with feedback only: they nearly double the device of a batch. */
+private val feedbackOnly =
+    setOf(
+        "build_hardware",
+        "build_host",
+        "build_security_patch",
+        "build_tags",
+        "build_time",
+        "build_type",
+        "build_user",
+        "build_version_codename",
+        "build_version_incremental",
+        "first_install_time",
+        "is_emulator",
+        "last_update_time",
+    )
+
+/** What log events carry of the properties of the device. */
+internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
+    device.filterKeys { it !in feedbackOnly }
+
+/** Leaves out what is unknown: absent is better than a guess. */
+internal fun knownOf(device: Map<String, Any?>): Map<String, Any?> =
+    device.filterValues { it != null && it != "" && it != "unknown" }
+
+/** What Java knows of its machine. Names of hosts and users are not collected. */
+internal fun readJavaDevice(): Map<String, Any?> =
+    mapOf(
+        "os" to System.getProperty("os.name"),
+        "os_version" to System.getProperty("os.version"),
+        "supported_abis" to listOf(System.getProperty("os.arch")),
+        "runtime" to "java",
+        "runtime_version" to System.getProperty("java.version"),
+    )

@@ -1,0 +1,104 @@
+package intake.client
+
+import java.io.IOException
+
+/** Storage that ends with the process. */
+internal class MemoryStorage : Storage {
+    private val values = LinkedHashMap<String, ByteArray>()
+    private var sequence = 0L
+
+    override fun list(): List<String> = values.keys.toList()
+
+    override fun read(name: String): String? = values[name]?.let { String(it) }
+
+    override fun append(
+        name: String,
+        isNew: Boolean,
+        count: Int,
+        print: (first: Long) -> String,
+    ): Boolean {
+        val before = if (isNew) ByteArray(0) else values[name] ?: return false
+        values[name] = before + print(sequence + 1).toByteArray()
+        sequence += count
+        return true
+    }
+
+    override fun create(name: String, text: String) {
+        values[name] = text.toByteArray()
+    }
+
+    override fun rename(from: String, to: String): Boolean {
+        values[to] = values.remove(from) ?: return false
+        return true
+    }
+
+    override fun remove(name: String) {
+        values.remove(name)
+    }
+
+    override fun get(key: String): ByteArray? = values[key]
+
+    override fun set(key: String, vararg parts: ByteArray) {
+        values[key] = parts.fold(ByteArray(0)) { all, part -> all + part }
+    }
+
+    override fun sync() = Unit
+
+    override fun close() = Unit
+}
+
+/**
+ * Storage in which new names and values are kept in memory if they cannot be stored, because the
+ * storage is full, forbidden or broken. Only a rename throws. A name whose end cannot be stored
+ * counts as gone, so that the rest gets a name of its own.
+ */
+internal class FallbackStorage(private val storage: Storage) : Storage {
+    private val memory = MemoryStorage()
+
+    private inline fun <Result> orElse(preset: Result, call: () -> Result): Result =
+        try {
+            call()
+        } catch (_: IOException) {
+            preset
+        } catch (_: SecurityException) {
+            preset
+        }
+
+    override fun list() = orElse(emptyList()) { storage.list() } + memory.list()
+
+    override fun read(name: String) = memory.read(name) ?: orElse(null) { storage.read(name) }
+
+    override fun append(
+        name: String,
+        isNew: Boolean,
+        count: Int,
+        print: (first: Long) -> String,
+    ): Boolean {
+        if (!isNew && memory.append(name, false, count, print)) return true
+        return orElse(null) { storage.append(name, isNew, count, print) }
+            ?: memory.append(name, isNew, count, print)
+    }
+
+    override fun create(name: String, text: String) {
+        orElse(null) { storage.create(name, text) } ?: memory.create(name, text)
+    }
+
+    override fun rename(from: String, to: String) =
+        memory.rename(from, to) || storage.rename(from, to)
+
+    override fun remove(name: String) {
+        memory.remove(name)
+        orElse(Unit) { storage.remove(name) }
+    }
+
+    override fun get(key: String) = memory.get(key) ?: orElse(null) { storage.get(key) }
+
+    override fun set(key: String, vararg parts: ByteArray) {
+        memory.remove(key)
+        orElse(null) { storage.set(key, *parts) } ?: memory.set(key, *parts)
+    }
+
+    override fun sync() = orElse(Unit) { storage.sync() }
+
+    override fun close() = orElse(Unit) { storage.close() }
+}

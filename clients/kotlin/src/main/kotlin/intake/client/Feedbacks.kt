@@ -1,0 +1,123 @@
+package intake.client
+
+import kotlin.concurrent.withLock
+
+private const val PREFIX = "feedback-"
+
+/** An image as it is stored. */
+internal class StoredAttachment(val name: String, val type: String, val data: ByteArray)
+
+internal fun isFeedback(key: String): Boolean = key.startsWith(PREFIX)
+
+/**
+ * The feedback that waits, each a value in storage with its attachments. It is apart from the log
+ * events and never gives way to them.
+ */
+internal class Feedbacks(private val core: Core) {
+    private class Entry(val key: String) {
+        var failures = 0
+    }
+
+    private val entries = ArrayList<Entry>()
+
+    /**
+     * @param payload as JSON
+     * @return false: too many wait
+     */
+    fun add(id: String, payload: String, attachments: List<StoredAttachment>): Boolean =
+        core.io.withLock {
+            if (count() >= FEEDBACK_MAX) return false
+            val key = PREFIX + id
+            val head =
+                mapOf(
+                    "payload" to payload,
+                    "attachments" to
+                        attachments.map {
+                            mapOf("name" to it.name, "type" to it.type, "length" to it.data.size)
+                        },
+                )
+            val parts = listOf("${Json.print(head)}\n".toByteArray()) + attachments.map { it.data }
+            core.storage.set(key, *parts.toTypedArray())
+            synchronized(core.memory) { entries.add(Entry(key)) }
+        }
+
+    /** @return null: it is damaged */
+    private fun parse(value: ByteArray): OutgoingRequest.Form? =
+        try {
+            val end = value.indexOf('\n'.code.toByte())
+            val head = Json.parseObject(String(value, 0, end))
+            var from = end + 1
+            val attachments =
+                (head["attachments"] as List<*>).map {
+                    val (name, type, length) = (it as Map<*, *>).values.toList()
+                    val to = from + (length as Long).toInt()
+                    val data = value.copyOfRange(from, to)
+                    from = to
+                    StoredAttachment(name as String, type as String, data)
+                }
+            OutgoingRequest.Form("/feedback", head["payload"] as String, attachments)
+        } catch (_: RuntimeException) {
+            // A cast or an index that does not fit.
+            null
+        }
+
+    /** Takes over what earlier runs have left, by the keys of all values, in order. */
+    fun adopt(keys: List<String>) =
+        synchronized(core.memory) {
+            val known = entries.mapTo(HashSet()) { it.key }
+            entries.addAll(0, keys.filter { isFeedback(it) && it !in known }.map(::Entry))
+        }
+
+    /**
+     * Sends the oldest; null: none can be sent. A form that is too large even for a server that
+     * leaves out what it cannot keep is sent again without its images, so that the text arrives.
+     */
+    fun send(): Sent? {
+        val entry = oldest() ?: return null
+        val value = core.io.withLock { core.storage.get(entry.key) }
+        // Without a value, another run has sent it.
+        if (value != null) {
+            val form = parse(value)
+            if (form == null) core.drops.add("damaged", 1)
+            else
+                send(entry, form)?.let {
+                    return it
+                }
+        }
+        synchronized(core.memory) { entries.remove(entry) }
+        core.io.withLock { core.storage.remove(entry.key) }
+        return Sent()
+    }
+
+    /** @return null: it has its definite answer */
+    private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
+        var attempted = attemptRequest(core, form)
+        if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {
+            core.drops.add(attempted.code, form.attachments.size)
+            val text = OutgoingRequest.Form(form.path, form.payload, emptyList())
+            attempted = attemptRequest(core, text)
+        }
+        val retry = Sent(attempted.retryAfterMs)
+        if (attempted.body != null)
+            return if (Json.parseObject(attempted.body)["id"] is String) null else retry
+        return when (attempted.decision) {
+            Decision.STOP -> Sent(stop = attempted.code)
+            Decision.RETRY -> retry
+            Decision.FEW -> retry.also { entry.failures++ }
+            Decision.SPLIT,
+            Decision.DROP -> {
+                core.drops.add(attempted.code, 1)
+                null
+            }
+        }
+    }
+
+    private fun oldest(): Entry? =
+        synchronized(core.memory) { entries.find { it.failures < FEW_ATTEMPTS } }
+
+    fun canSend(): Boolean = oldest() != null
+
+    fun clear() = synchronized(core.memory) { entries.clear() }
+
+    fun count(): Int = synchronized(core.memory) { entries.size }
+}

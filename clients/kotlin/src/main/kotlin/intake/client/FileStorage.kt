@@ -1,0 +1,160 @@
+package intake.client
+
+import java.io.File
+import java.io.FileNotFoundException
+import java.io.FileOutputStream
+import java.io.IOException
+import java.io.RandomAccessFile
+
+private const val SEQUENCE_FILE = "sequence"
+private const val VALUE_END = ".value"
+private const val TEMPORARY_END = ".new"
+private const val DIGITS = 16
+
+/** Before the id of the process in the name of a run. */
+private const val PID_MARK = "-pid"
+
+/**
+ * A directory with a file for each segment and value. It uses `java.io` only: `java.nio.file` needs
+ * Android 8.
+ *
+ * @param directory called once, on a thread of the client
+ */
+internal class FileStorage(directory: () -> File) : Storage {
+    private val dir by lazy(directory)
+
+    /** The segment that grows. */
+    private var growingName = ""
+    private var growing: FileOutputStream? = null
+    private var sequenceFile: RandomAccessFile? = null
+    private var sequence = 0L
+
+    private fun fileOf(name: String) = File(dir, name)
+
+    private fun make() {
+        if (!dir.isDirectory && !dir.mkdirs() && !dir.isDirectory)
+            throw IOException("no directory: $dir")
+    }
+
+    /** Takes numbers; returns the first one. */
+    private fun reserve(count: Int): Long {
+        val file =
+            sequenceFile
+                ?: RandomAccessFile(fileOf(SEQUENCE_FILE), "rw").also {
+                    sequenceFile = it
+                    sequence = it.readLine()?.trim()?.toLongOrNull() ?: 0
+                }
+        val first = sequence + 1
+        sequence += count
+        // It survives the process; after a power failure numbers may be used twice.
+        file.seek(0)
+        file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
+        return first
+    }
+
+    override fun list(): List<String> =
+        (dir.list() ?: emptyArray())
+            .filter { !it.endsWith(TEMPORARY_END) && !isOfRunningProcess(it) }
+            .map { it.removeSuffix(VALUE_END) }
+
+    override fun read(name: String): String? = readBytes(name)?.let { String(it) }
+
+    private fun readBytes(name: String): ByteArray? =
+        try {
+            fileOf(name).readBytes()
+        } catch (_: FileNotFoundException) {
+            null
+        }
+
+    override fun append(
+        name: String,
+        isNew: Boolean,
+        count: Int,
+        print: (first: Long) -> String,
+    ): Boolean {
+        if (isNew) {
+            make()
+            closeGrowing()
+            if (!fileOf(name).createNewFile()) throw IOException("it exists already: $name")
+            growing = FileOutputStream(fileOf(name), true)
+            growingName = name
+        } else if (growingName != name || !fileOf(name).exists()) return false
+        growing!!.write(print(reserve(count)).toByteArray())
+        // Another process that takes the file over may rename it at any moment.
+        return fileOf(name).exists()
+    }
+
+    override fun create(name: String, text: String) {
+        make()
+        write(fileOf(name), listOf(text.toByteArray()))
+    }
+
+    override fun rename(from: String, to: String): Boolean {
+        if (growingName == from) closeGrowing()
+        if (!fileOf(from).renameTo(fileOf(to))) {
+            if (fileOf(from).exists()) throw IOException("it cannot be renamed: $from")
+            return false
+        }
+        // On the file systems of Android and Linux this makes the new name durable, too.
+        FileOutputStream(fileOf(to), true).use { it.fd.sync() }
+        return true
+    }
+
+    override fun remove(name: String) {
+        if (growingName == name) closeGrowing()
+        for (file in listOf(fileOf(name), fileOf(name + VALUE_END))) {
+            if (!file.delete() && file.exists()) throw IOException("it cannot be deleted: $name")
+        }
+    }
+
+    override fun get(key: String): ByteArray? = readBytes(key + VALUE_END)
+
+    override fun set(key: String, vararg parts: ByteArray) {
+        make()
+        write(fileOf(key + VALUE_END), parts.asList())
+    }
+
+    /** Replaces a file at once. */
+    private fun write(file: File, parts: List<ByteArray>) {
+        val temporary = File(file.path + TEMPORARY_END)
+        FileOutputStream(temporary).use { out ->
+            for (part in parts) out.write(part)
+            out.fd.sync()
+        }
+        if (!temporary.renameTo(file)) throw IOException("it cannot be renamed: $temporary")
+        FileOutputStream(file, true).use { it.fd.sync() }
+    }
+
+    override fun sync() {
+        growing?.fd?.sync()
+    }
+
+    private fun closeGrowing() {
+        growing?.close()
+        growing = null
+        growingName = ""
+    }
+
+    override fun close() {
+        closeGrowing()
+        sequenceFile?.close()
+        sequenceFile = null
+    }
+}
+
+/** Added to the name of a run. Empty where there is no `/proc`. */
+internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
+
+private val pid: String? by lazy {
+    try {
+        File("/proc/self").canonicalFile.name.takeIf { it.toIntOrNull() != null }
+    } catch (_: IOException) {
+        null
+    }
+}
+
+/** A process that reuses the id of an ended one keeps its records until it ends, too. */
+private fun isOfRunningProcess(name: String): Boolean {
+    val owner = name.substringAfter(PID_MARK, "").substringBefore('.')
+    return owner != "" && owner != pid && File("/proc/$owner").exists()
+}

@@ -1,0 +1,154 @@
+package intake.client
+
+import java.io.ByteArrayOutputStream
+import java.io.IOException
+import java.io.InputStream
+import java.net.HttpRetryException
+import java.net.HttpURLConnection
+import java.net.URL
+import java.util.UUID
+import java.util.concurrent.Future
+import java.util.zip.GZIPOutputStream
+
+private const val CONNECT_MS_MAX = 10_000
+
+/** An answer that takes longer will not come; a feedback with pictures needs time on its way. */
+private const val TEXT_MS_MAX = 30_000
+private const val FORM_MS_MAX = 180_000
+
+/** Smaller bodies would not become smaller. */
+private const val GZIP_BYTES_MIN = 1000
+
+/** Results of 500 events with an error each stay far below it. */
+private const val ANSWER_BYTES_MAX = 4_000_000
+
+/** The prefix of all paths: an address without a path stands for its `/api`. */
+internal fun prefixOf(url: String): String {
+    val prefix = url.trimEnd('/')
+    return if (Regex("[a-zA-Z]+://[^/]+").matches(prefix)) "$prefix/api" else prefix
+}
+
+/**
+ * Sends with `HttpURLConnection`, which Java and Android both have. Compresses until a server
+ * refuses it.
+ *
+ * @param schedule of the client; ends requests that take too long
+ */
+internal class HttpTransport(
+    url: String,
+    private val apiKey: String,
+    private val schedule: (ms: Long, task: () -> Unit) -> Future<*>?,
+) : (OutgoingRequest) -> Answer {
+    private val prefix = prefixOf(url)
+    @Volatile private var compresses = true
+
+    override fun invoke(request: OutgoingRequest): Answer =
+        when (request) {
+            is OutgoingRequest.Json -> sendText(request)
+            is OutgoingRequest.Form -> sendForm(request)
+        }
+
+    private fun sendText(request: OutgoingRequest.Json): Answer {
+        val body = request.body.toByteArray()
+        val type = "content-type" to "application/json"
+        if (compresses && body.size >= GZIP_BYTES_MIN) {
+            val headers = listOf(type, "content-encoding" to "gzip")
+            val answer = send(request.path, headers, listOf(gzip(body)), TEXT_MS_MAX)
+            if (answer.status != 415) return answer
+            compresses = false
+        }
+        return send(request.path, listOf(type), listOf(body), TEXT_MS_MAX)
+    }
+
+    private fun gzip(body: ByteArray): ByteArray {
+        val out = ByteArrayOutputStream(body.size / 4)
+        GZIPOutputStream(out).use { it.write(body) }
+        return out.toByteArray()
+    }
+
+    private fun sendForm(form: OutgoingRequest.Form): Answer {
+        val boundary = "intake-${UUID.randomUUID()}"
+        val parts = ArrayList<ByteArray>()
+        fun part(disposition: String, type: String?, data: ByteArray) {
+            val typeLine = if (type == null) "" else "content-type: ${headerText(type)}\r\n"
+            val head =
+                "--$boundary\r\ncontent-disposition: form-data; $disposition\r\n$typeLine\r\n"
+            parts.add(head.toByteArray())
+            parts.add(data)
+            parts.add("\r\n".toByteArray())
+        }
+        part("name=\"payload\"", null, form.payload.toByteArray())
+        for (attachment in form.attachments) {
+            val disposition = "name=\"attachments\"; filename=\"${headerText(attachment.name)}\""
+            part(disposition, attachment.type, attachment.data)
+        }
+        parts.add("--$boundary--\r\n".toByteArray())
+        val headers =
+            listOf(
+                "content-type" to "multipart/form-data; boundary=$boundary",
+                // The text arrives, also if an attachment is no image.
+                "prefer" to "handling=lenient",
+            )
+        return send(form.path, headers, parts, FORM_MS_MAX)
+    }
+
+    private fun headerText(text: String) =
+        text.replace("\"", "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+    private fun send(
+        path: String,
+        headers: List<Pair<String, String>>,
+        body: List<ByteArray>,
+        msMax: Int,
+    ): Answer {
+        val connection = URL(prefix + path).openConnection() as HttpURLConnection
+        // A time limit for reading is one for each read, and there is none for writing.
+        val timer = schedule(msMax.toLong(), connection::disconnect)
+        try {
+            connection.requestMethod = "POST"
+            connection.connectTimeout = CONNECT_MS_MAX
+            connection.readTimeout = msMax
+            connection.useCaches = false
+            connection.instanceFollowRedirects = false
+            connection.doOutput = true
+            // Also keeps Java from sending a request again by itself.
+            connection.setFixedLengthStreamingMode(body.sumOf { it.size.toLong() })
+            connection.setRequestProperty("x-api-key", apiKey)
+            connection.setRequestProperty("user-agent", "intake-client-kotlin")
+            for ((name, value) in headers) connection.setRequestProperty(name, value)
+            connection.outputStream.use { out -> for (part in body) out.write(part) }
+            return read(connection)
+        } catch (error: HttpRetryException) {
+            // Java's word for a 401 to a request that it cannot repeat.
+            return Answer(error.responseCode(), "")
+        } catch (error: RuntimeException) {
+            // Some releases of Android throw others than an IOException for a connection that
+            // broke.
+            throw IOException(error)
+        } finally {
+            timer?.cancel(false)
+        }
+    }
+
+    private fun read(connection: HttpURLConnection): Answer {
+        val status = connection.responseCode
+        val stream = if (status < 400) connection.inputStream else connection.errorStream
+        val body = stream?.use(::readAll) ?: ByteArray(0)
+        // Java takes a connection that ends early for the end of the body.
+        val length = connection.getHeaderField("Content-Length")?.toLongOrNull()
+        if (length != null && body.size < length) throw IOException("the answer is incomplete")
+        val date = connection.getHeaderField("Date")
+        return Answer(status, String(body), date, connection.getHeaderField("Retry-After"))
+    }
+
+    private fun readAll(stream: InputStream): ByteArray {
+        val out = ByteArrayOutputStream()
+        val buffer = ByteArray(8192)
+        while (true) {
+            val length = stream.read(buffer)
+            if (length < 0) return out.toByteArray()
+            out.write(buffer, 0, length)
+            if (out.size() > ANSWER_BYTES_MAX) throw IOException("the answer is too large")
+        }
+    }
+}

@@ -1,0 +1,415 @@
+package intake.client
+
+import java.util.concurrent.Future
+import kotlin.concurrent.withLock
+
+private const val DEVICE_KEY = "device"
+private const val OPT_OUT_KEY = "opted-out"
+private const val DROPPED_KEY = "dropped"
+private const val FOREVER = Long.MAX_VALUE
+
+/**
+ * Sends log events and feedback, each exactly once.
+ *
+ * All methods may be called at any time, in any order, on any thread; none throws, and none uses a
+ * file or the network on the thread of its caller. What takes longer returns a [Future], which
+ * never fails and need not be read.
+ */
+class Intake
+internal constructor(
+    bundleIdentifier: String,
+    private val options: IntakeOptions,
+    private val worker: Worker,
+    private val ports: Ports,
+) {
+    private val core = Core(bundleIdentifier, options, ports, worker::execute)
+    private val storage = core.storage
+    private val drops = core.drops
+    private val logs = LogQueue(core)
+    private val feedbacks = Feedbacks(core)
+    private val logSender = LogSender(core, logs)
+    private val logLoop = SendLoop(core, worker::schedule, ::sendLogs, ::onPause)
+    private val feedbackLoop = SendLoop(core, worker::schedule, feedbacks::send, ::onPause)
+
+    /** What the platform undoes when the client ends. */
+    internal var onEnd: () -> Unit = {}
+
+    /** Guarded by `io`. */
+    private var isStarted = false
+
+    // The rest is guarded by `memory`.
+    private var user = validUser(options.userId)
+    private var isOptedOut = false
+    private var isShut = false
+    private var stopped: String? = null
+    private var isWriteScheduled = false
+    private var flushTimer: Future<*>? = null
+
+    /** Calls of `flush` that wait until nothing more can be sent. */
+    private val waiting = ArrayList<Promised<Int>>()
+
+    init {
+        val uuid = options.deviceUuid
+        require(bundleIdentifier != "") { "Intake needs a bundleIdentifier" }
+        require(uuid == null || isUuid(uuid)) { "deviceUuid is a UUID" }
+        worker.execute(::readDevice)
+        worker.execute(::start)
+    }
+
+    /**
+     * Keeps an event, and sends it later. It takes microseconds.
+     *
+     * @param params texts, numbers, booleans, null, lists, maps and dates; of others their
+     *   `toString`
+     * @return its id; null: it was not kept, because of `beforeSend` or `optOut`, or because it
+     *   cannot be an event (`onDrop` has the reason)
+     */
+    @JvmOverloads
+    fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
+        if (!isOn()) return null
+        try {
+            var sent = LogEvent(event, params)
+            options.beforeSend?.let { sent = it(sent) ?: return null }
+            val text = Json.print(sent.params)
+            if (sent.event.isEmpty() || sent.event.length > IDENTIFIER_MAX)
+                return drop("invalid_event")
+            if (text.length > PARAMS_MAX) return drop("too_large")
+            return add(sent.event, text)
+        } catch (_: Exception) {
+            // Params that JSON cannot hold, or an error of `beforeSend`.
+            return drop("invalid_event")
+        }
+    }
+
+    private fun isOn() = synchronized(core.memory) { !isOptedOut && !isShut }
+
+    private fun drop(reason: String): Nothing? {
+        drops.add(reason, 1)
+        synchronized(core.memory) { scheduleWrite() }
+        return null
+    }
+
+    private fun add(event: String, params: String): String? =
+        synchronized(core.memory) {
+            if (isOptedOut || isShut) return null
+            val nowMs = core.clock.now()
+            val offset = core.clock.era().offset
+            val id = core.newId()
+            logs.add(printLine(id, event, params, if (offset == 0L) 0 else nowMs - offset), user)
+            scheduleWrite()
+            if (flushTimer == null)
+                flushTimer = worker.schedule(options.flushIntervalMs, ::flushSoon)
+            id
+        }
+
+    /**
+     * Keeps a feedback, with up to four images, and sends it.
+     *
+     * @return when it is on the device
+     */
+    @JvmOverloads
+    fun feedback(
+        text: String,
+        email: String = "",
+        attachments: List<Attachment> = emptyList(),
+    ): Future<FeedbackReceipt> {
+        val feedback = LinkedHashMap<String, Any?>()
+        val owner: String
+        synchronized(core.memory) {
+            feedback["id"] = core.newId()
+            feedback["timestamp"] = printIso(core.clock.now())
+            owner = user
+        }
+        feedback["text"] = text
+        feedback["email"] = email
+        feedback["attachments"] = emptyList<Any?>()
+        val id = feedback["id"] as String
+        val receipt = Promised(FOREVER) { FeedbackReceipt(id, false) }
+        worker.execute {
+            val isKept = keepFeedback(id, owner, feedback, attachments.toList())
+            receipt.complete(FeedbackReceipt(id, isKept))
+        }
+        if (!isOn()) receipt.giveUp()
+        return receipt
+    }
+
+    private fun keepFeedback(
+        id: String,
+        owner: String,
+        feedback: Map<String, Any?>,
+        attachments: List<Attachment>,
+    ): Boolean {
+        start()
+        readDevice()
+        if (!isOn()) return false
+        try {
+            if (feedback["text"] == "") {
+                drop("invalid_feedback")
+                return false
+            }
+            val payload = Json.print(core.senderOf(owner, true) + ("feedback" to feedback))
+            if (feedbacks.add(id, payload, attachments.take(ATTACHMENTS_MAX).mapNotNull(::read))) {
+                feedbackLoop.wake()
+                return true
+            }
+            drop("feedback_full")
+        } catch (_: Exception) {
+            drop("invalid_feedback")
+        }
+        return false
+    }
+
+    /** The text arrives, also if an image is gone. */
+    private fun read(attachment: Attachment): StoredAttachment? =
+        try {
+            StoredAttachment(attachment.name, attachment.type, attachment.read())
+        } catch (_: Exception) {
+            drop("unreadable_attachment")
+        }
+
+    /** The user of all later records; null: nobody. */
+    fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
+
+    /** @return when everything logged so far is on the device, also after a power failure */
+    fun stored(): Future<Unit> {
+        val stored = Promised(FOREVER) {}
+        if (isShutDown()) stored.giveUp()
+        worker.execute {
+            saveNow()
+            stored.giveUp()
+        }
+        return stored
+    }
+
+    private fun isShutDown() = synchronized(core.memory) { isShut }
+
+    /**
+     * Sends what waits.
+     *
+     * @return the number of records that are left, at the latest after so many milliseconds
+     */
+    @JvmOverloads
+    fun flush(timeoutMs: Long = 5000): Future<Int> {
+        val promised = Promised(timeoutMs, ::left)
+        drain(promised)
+        return promised
+    }
+
+    private fun left() = logs.count() + feedbacks.count()
+
+    private fun drain(done: Promised<Int>) {
+        if (isShutDown()) done.giveUp()
+        worker.execute {
+            start()
+            logs.close()
+            save()
+            synchronized(core.memory) {
+                waiting.removeAll { it.isDone() }
+                waiting.add(done)
+            }
+            logLoop.wake()
+            feedbackLoop.wake()
+            settleWaiting()
+        }
+    }
+
+    /**
+     * Flushes and ends. What is left is sent after the next start.
+     *
+     * @return the number of records that are left
+     */
+    @JvmOverloads
+    fun shutdown(timeoutMs: Long = 5000): Future<Int> {
+        val promised = Promised(timeoutMs + 1000, ::left)
+        val flushed = Promised(timeoutMs, ::left)
+        flushed.then = { end(promised) }
+        worker.schedule(timeoutMs, flushed::giveUp)
+        drain(flushed)
+        return promised
+    }
+
+    private fun end(done: Promised<Int>) {
+        synchronized(core.memory) {
+            isShut = true
+            flushTimer?.cancel(false)
+        }
+        logLoop.close()
+        feedbackLoop.close()
+        saveNow()
+        core.io.withLock { storage.close() }
+        onEnd()
+        done.giveUp()
+        worker.shutdown()
+    }
+
+    /** Deletes what waits and keeps nothing more, also after a restart. */
+    fun optOut(): Future<Unit> {
+        synchronized(core.memory) { isOptedOut = true }
+        return inOrder {
+            writeValue(OPT_OUT_KEY, true)
+            removeAll()
+        }
+    }
+
+    /** The end of `optOut`. */
+    fun optIn(): Future<Unit> = inOrder {
+        storage.remove(OPT_OUT_KEY)
+        synchronized(core.memory) { isOptedOut = false }
+    }
+
+    private fun inOrder(task: () -> Unit): Future<Unit> {
+        val done = Promised(FOREVER) {}
+        if (isShutDown()) done.giveUp()
+        worker.execute {
+            start()
+            core.io.withLock(task)
+            settleWaiting()
+            done.giveUp()
+        }
+        return done
+    }
+
+    /** What waits, and what became of the rest. */
+    fun stats(): Stats =
+        synchronized(core.memory) {
+            Stats(
+                pendingLogs = logs.count(),
+                pendingFeedback = feedbacks.count(),
+                stopped = stopped,
+                dropped = drops.total(),
+                storageBytes = logs.bytes(),
+                isOptedOut = isOptedOut,
+                clockOffsetMs = core.clock.era().offset,
+            )
+        }
+
+    /** Sends at once, because the network is back or the app is in front again. */
+    internal fun wake() {
+        logLoop.wake(isUrgent = true)
+        feedbackLoop.wake(isUrgent = true)
+    }
+
+    /** Stores what is in memory only, on this thread. */
+    internal fun saveNow() {
+        save()
+        core.io.withLock { storage.sync() }
+    }
+
+    private fun sendLogs(): Sent? {
+        val sent = logSender.send()
+        // A server that answers is there to be told what was lost.
+        if (sent != null && sent.isSettled) reportDrops()
+        return sent
+    }
+
+    private fun reportDrops() {
+        if (!isOn()) return
+        val counts = drops.takeUnreported()
+        if (counts.isNotEmpty()) add("intake.dropped", Json.print(counts))
+    }
+
+    private fun onPause(stop: String?) {
+        if (stop != null) {
+            synchronized(core.memory) { stopped = stop }
+            logLoop.close()
+            feedbackLoop.close()
+        }
+        settleWaiting()
+    }
+
+    private fun settleWaiting() {
+        val settled =
+            synchronized(core.memory) {
+                if (logLoop.isRunning() || feedbackLoop.isRunning()) return
+                if (stopped == null && (logs.oldest() != null || feedbacks.canSend())) return
+                ArrayList(waiting).also { waiting.clear() }
+            }
+        for (one in settled) one.giveUp()
+    }
+
+    /** Reads what earlier runs have left, once. */
+    private fun start() {
+        core.io.withLock {
+            if (isStarted) return
+            isStarted = true
+            if (core.deviceUuid == "") findDeviceUuid()
+            val dropped = readValue(DROPPED_KEY) as? Map<*, *> ?: emptyMap<Any, Any>()
+            for ((reason, count) in dropped) if (count is Long)
+                drops.addUnreported(reason as String, count.toInt())
+            val wasOptedOut = readValue(OPT_OUT_KEY) == true
+            val isOut =
+                synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
+            if (isOut) removeAll()
+            val names = storage.list().sorted()
+            logs.adopt(names.filter { parseName(it)?.run != core.run })
+            feedbacks.adopt(names)
+            logLoop.wake()
+            feedbackLoop.wake()
+        }
+    }
+
+    private fun findDeviceUuid() {
+        val kept = readValue(DEVICE_KEY) as? String
+        val uuid = if (kept != null && isUuid(kept)) kept else core.newId()
+        if (uuid != kept) writeValue(DEVICE_KEY, uuid)
+        synchronized(core.memory) { core.deviceUuid = uuid }
+    }
+
+    private fun readValue(key: String): Any? =
+        try {
+            storage.get(key)?.let { Json.parse(String(it)) }
+        } catch (_: JsonException) {
+            // It is damaged, and as good as none.
+            null
+        }
+
+    private fun writeValue(key: String, value: Any) =
+        storage.set(key, Json.print(value).toByteArray())
+
+    private fun removeAll() {
+        logs.clear()
+        feedbacks.clear()
+        for (name in storage.list()) if (parseName(name) != null || isFeedback(name))
+            storage.remove(name)
+    }
+
+    private fun readDevice() {
+        val found =
+            try {
+                ports.device()
+            } catch (_: Exception) {
+                // Some devices refuse what they are asked.
+                emptyMap()
+            }
+        val device = knownOf(found) + knownOf(options.device)
+        synchronized(core.memory) { core.device = device }
+    }
+
+    private fun scheduleWrite() {
+        if (isWriteScheduled) return
+        isWriteScheduled = true
+        worker.execute(::save)
+    }
+
+    /** Stores what is in memory only. */
+    private fun save() {
+        core.io.withLock {
+            synchronized(core.memory) { isWriteScheduled = false }
+            start()
+            logs.save()
+            // So that they can be reported after a restart.
+            drops.changed()?.let { writeValue(DROPPED_KEY, it) }
+        }
+    }
+
+    private fun flushSoon() {
+        synchronized(core.memory) { flushTimer = null }
+        logs.close()
+        save()
+        logLoop.wake()
+        // Its battery has changed.
+        readDevice()
+    }
+}
+
+private fun validUser(userId: String?) = (userId ?: "").take(IDENTIFIER_MAX)

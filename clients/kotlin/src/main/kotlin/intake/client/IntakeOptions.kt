@@ -1,0 +1,83 @@
+package intake.client
+
+/** A log event, as `beforeSend` gets it. */
+class LogEvent(@JvmField val event: String, @JvmField val params: Map<String, Any?>)
+
+/** What can be set beside the address, the key and the application. */
+class IntakeOptions internal constructor() {
+    /** Identifies the device: a UUID. Without it the client makes one and keeps it. */
+    var deviceUuid: String? = null
+
+    /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
+    var userId: String? = null
+
+    /** Properties of the device, in addition to those that the client finds; these win. */
+    var device: Map<String, Any?> = emptyMap()
+
+    /** How long an event waits for others of the same request, in milliseconds. */
+    var flushIntervalMs: Long = 5000
+
+    /** Events in a request, 1 to 500. */
+    var batchEntriesMax: Int = 500
+
+    /** Size of all log events that wait, in bytes. Beyond it the oldest go. */
+    var storageBytesMax: Long = 4_000_000
+
+    /** Number of log events that wait. Beyond it the oldest go. */
+    var storageEventsMax: Int = 5000
+
+    /** The shortest pause before a repeat, in milliseconds. */
+    var retryMsMin: Long = 1000
+
+    /** The longest pause before a repeat, in milliseconds. */
+    var retryMsMax: Long = 900_000
+
+    /** Changes an event before it is kept; null drops it. It must be fast: `log` calls it. */
+    var beforeSend: ((LogEvent) -> LogEvent?)? = null
+
+    /**
+     * Called with the reason and the number of records whenever the client gives up records, on a
+     * thread of the client.
+     */
+    var onDrop: ((reason: String, count: Int) -> Unit)? = null
+}
+
+/**
+ * An image; `type` and `name` are only hints, the gateway looks at the bytes.
+ *
+ * @param read called once, on a thread of the client
+ */
+class Attachment(
+    internal val name: String = "image",
+    internal val type: String = "application/octet-stream",
+    internal val read: () -> ByteArray,
+) {
+    @JvmOverloads
+    constructor(
+        data: ByteArray,
+        name: String = "image",
+        type: String = "application/octet-stream",
+    ) : this(name, type, { data })
+}
+
+/** @property isKept false: it was refused at once, and `onDrop` got the reason */
+class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
+
+/** What the client has, and what became of the rest. */
+class Stats
+internal constructor(
+    /** Log events that wait to be sent. */
+    @JvmField val pendingLogs: Int,
+    /** Feedback that waits to be sent. */
+    @JvmField val pendingFeedback: Int,
+    /** Why nothing is sent until the next start, such as `unauthorized`; null: sending goes on. */
+    @JvmField val stopped: String?,
+    /** Records that were given up since the start, by reason. */
+    @JvmField val dropped: Map<String, Int>,
+    /** Size of the log events that wait, in bytes. */
+    @JvmField val storageBytes: Long,
+    /** Whether `optOut` is in force. */
+    @JvmField val isOptedOut: Boolean,
+    /** What is added to the clock of the device, in milliseconds. 0: it is right, or not known. */
+    @JvmField val clockOffsetMs: Long,
+)

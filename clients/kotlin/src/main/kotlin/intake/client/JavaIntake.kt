@@ -1,0 +1,80 @@
+package intake.client
+
+import java.io.File
+
+/**
+ * A client for a plain JVM. It does no I/O before its threads do. The end of the process by
+ * `System.exit`, an uncaught error or SIGTERM stores what is in memory.
+ *
+ * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
+ *   replaces its `/api`, such as `https://www.example.com/i`
+ * @param storage a directory for what waits; one process at a time should use it. Default: in the
+ *   home directory
+ */
+fun Intake(
+    url: String,
+    apiKey: String,
+    bundleIdentifier: String,
+    storage: File = defaultDirectory(bundleIdentifier),
+    configure: IntakeOptions.() -> Unit = {},
+): Intake {
+    val options = IntakeOptions().apply(configure)
+    val intake = createJavaIntake(url, apiKey, bundleIdentifier, storage, options, SystemTime)
+    val hook = Thread(intake::saveNow)
+    Runtime.getRuntime().addShutdownHook(hook)
+    intake.onEnd = {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook)
+        } catch (_: IllegalStateException) {
+            // The process ends already.
+        }
+    }
+    return intake
+}
+
+private fun defaultDirectory(bundleIdentifier: String) =
+    File(
+        System.getProperty("user.home"),
+        ".intake/java/${bundleIdentifier.replace(Regex("[^\\w.-]"), "_")}",
+    )
+
+/** @param time what tests replace */
+internal fun createJavaIntake(
+    url: String,
+    apiKey: String,
+    bundleIdentifier: String,
+    storage: File,
+    options: IntakeOptions,
+    time: TimeSource,
+): Intake =
+    createIntake(
+        url,
+        apiKey,
+        bundleIdentifier,
+        options,
+        FileStorage { storage },
+        time,
+        ::readJavaDevice,
+    )
+
+internal fun createIntake(
+    url: String,
+    apiKey: String,
+    bundleIdentifier: String,
+    options: IntakeOptions,
+    storage: Storage,
+    time: TimeSource,
+    device: () -> Map<String, Any?>,
+): Intake {
+    require(url != "" && apiKey != "") { "Intake needs a url and an apiKey" }
+    val worker = Worker()
+    val transport = HttpTransport(url, apiKey, worker::schedule)
+    return Intake(bundleIdentifier, options, worker, Ports(storage, transport, time, device))
+}
+
+/** Its monotonic clock stands still while the machine sleeps. */
+private object SystemTime : TimeSource {
+    override fun now() = System.currentTimeMillis()
+
+    override fun monotonic() = System.nanoTime() / 1_000_000
+}

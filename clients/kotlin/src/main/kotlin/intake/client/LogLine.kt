@@ -1,0 +1,42 @@
+package intake.client
+
+private const val ID_AT = "{\"id\":\"".length
+private const val ID_END = ID_AT + 36
+
+/**
+ * An event as JSON without its closing brace.
+ *
+ * @param params as JSON
+ * @param deviceMs the clock of the device, if the id has another time; else 0
+ */
+internal fun printLine(id: String, event: String, params: String, deviceMs: Long): String {
+    val line = "{\"id\":\"$id\",\"event\":${Json.print(event)},\"params\":$params"
+    return if (deviceMs == 0L) line else line + printTimestamp(deviceMs)
+}
+
+/** @param sequence 0: the numbers of the device are not known */
+internal fun closeLine(line: String, sequence: Long): String =
+    if (sequence == 0L) "$line}" else "$line,\"sequence\":$sequence}"
+
+internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
+
+/** The event under the id of another time; what its device said is kept as its timestamp. */
+internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
+    if (ms == 0L) return line
+    val id = idOf(line)
+    val timestamp = if (hasTimestamp) "" else printTimestamp(timeOfUuid(id))
+    return "{\"id\":\"${shiftUuid(id, ms)}${line.substring(ID_END, line.length - 1)}$timestamp}"
+}
+
+private fun printTimestamp(ms: Long) = ",\"timestamp\":\"${printIso(ms)}\""
+
+/** The size of a text in UTF-8. */
+internal fun textBytes(text: String): Int {
+    var bytes = text.length
+    for (unit in text) {
+        if (unit.code < 0x80) continue
+        // The two units of a surrogate pair have four bytes together.
+        bytes += if (unit.code < 0x800 || unit.isSurrogate()) 1 else 2
+    }
+    return bytes
+}

@@ -1,0 +1,304 @@
+package intake.client
+
+import java.io.IOException
+import kotlin.concurrent.withLock
+
+/** The log events that wait: one open segment of this run, and closed ones, oldest first. */
+internal class LogQueue(private val core: Core) {
+    private val storage = core.storage
+    private val clock = core.clock
+    private val drops = core.drops
+    private val eventsMax = core.options.storageEventsMax
+    private val bytesMax = core.options.storageBytesMax
+    private val entriesMax =
+        minOf(core.options.batchEntriesMax, 500, divideUp(eventsMax.toLong()).toInt())
+            .coerceAtLeast(1)
+    private val segmentBytes = minOf(SEGMENT_BYTES_MAX.toLong(), divideUp(bytesMax))
+
+    private val segments = ArrayList<Segment>()
+    private var open: Segment? = null
+
+    /** What is still to be deleted from storage. */
+    private val doomed = ArrayList<Segment>()
+    private var count = 0
+    private var bytes = 0L
+
+    private fun divideUp(whole: Long) = (whole + SEGMENTS_MIN - 1) / SEGMENTS_MIN
+
+    /**
+     * Adds an event to the open segment; storing it is for `save`. The caller holds `memory`.
+     *
+     * @param line from `printLine`
+     */
+    fun add(line: String, user: String) {
+        val era = clock.era()
+        val size = textBytes(line) + 20L
+        open?.let {
+            val memory = it.memory!!
+            val hasRoom = it.count < entriesMax && it.bytes + size <= segmentBytes
+            if (!hasRoom || memory.era !== era || memory.user != user) close()
+        }
+        val segment =
+            open
+                ?: Segment(core.newId(), state = OPEN, memory = SegmentMemory(user, era)).also {
+                    open = it
+                    insert(segments.size, it)
+                }
+        segment.memory!!.lines.add(line)
+        grow(segment, 1, size)
+        while (isFull()) if (!evict()) break
+    }
+
+    private fun isFull() = count > eventsMax || bytes > bytesMax
+
+    private fun insert(at: Int, segment: Segment) {
+        segment.isKnown = true
+        segments.add(at, segment)
+        count += segment.count
+        bytes += segment.bytes
+    }
+
+    private fun grow(segment: Segment, events: Int, size: Long) {
+        segment.count += events
+        segment.bytes += size
+        if (!segment.isKnown) return
+        count += events
+        bytes += size
+    }
+
+    private fun evict(): Boolean {
+        val victim = segments.find { !it.isBusy } ?: return false
+        drops.add("queue_full", victim.count)
+        remove(victim)
+        return true
+    }
+
+    /**
+     * Forgets it at once, and deletes it from storage on a thread of the client: before more is
+     * written, so that storage keeps its bound, also if events come faster than files are deleted.
+     */
+    private fun remove(segment: Segment) =
+        synchronized(core.memory) {
+            forget(segment)
+            segment.memory = null
+            doomed.add(segment)
+            core.execute { core.io.withLock { delete(takeDoomed()) } }
+        }
+
+    private fun takeDoomed(): List<Segment> =
+        synchronized(core.memory) { ArrayList(doomed).also { doomed.clear() } }
+
+    private fun delete(segments: List<Segment>) {
+        for (segment in segments) if (segment.name != "") storage.remove(segment.name)
+    }
+
+    private fun forget(segment: Segment) =
+        synchronized(core.memory) {
+            if (segment.isKnown) {
+                segment.isKnown = false
+                segments.remove(segment)
+                count -= segment.count
+                bytes -= segment.bytes
+                if (open === segment) open = null
+            }
+        }
+
+    /** Closes the open segment, so that it can be sent. */
+    fun close() =
+        synchronized(core.memory) {
+            open?.state = CLOSED
+            open = null
+        }
+
+    /** Stores what is in memory only, and what was closed as closed. */
+    fun save() {
+        val unsaved = synchronized(core.memory) { segments.filter { it.memory != null } }
+        for (segment in unsaved) core.io.withLock { store(segment) }
+    }
+
+    /** Brings storage to the state of a segment of this run. */
+    private fun store(segment: Segment) {
+        val memory = write(segment) ?: return
+        val isOver =
+            synchronized(core.memory) { segment !== open && memory.stored == memory.lines.size }
+        if (isOver && rename(segment)) synchronized(core.memory) { segment.memory = null }
+    }
+
+    /** Stores the events that are in memory only. Null: it has none, or is gone. */
+    private fun write(segment: Segment): SegmentMemory? {
+        while (true) {
+            val memory = segment.memory ?: return null
+            val from = memory.stored
+            val gone: List<Segment>
+            val end: Int
+            synchronized(core.memory) {
+                if (!segment.isKnown) return null
+                end = memory.lines.size
+                if (from == end) return memory
+                gone = takeDoomed()
+            }
+            delete(gone)
+            val isNew = from == 0
+            if (isNew) segment.name = segment.printOpenName(core.run)
+            val context = if (isNew) printContext(contextOf(memory)) else null
+            val isThere =
+                storage.append(segment.name, isNew, end - from) { first ->
+                    textOf(memory, context, first, end)
+                }
+            synchronized(core.memory) {
+                if (isThere) {
+                    memory.stored = end
+                    if (context != null) grow(segment, 0, textBytes(context) + 1L)
+                    return memory
+                }
+                // Another run has taken the stored part; the rest becomes a segment of its own.
+                memory.lines.subList(0, from).clear()
+                memory.numbered -= from
+                memory.stored = 0
+                segment.key = core.newId()
+                grow(segment, -from, 0)
+            }
+        }
+    }
+
+    /**
+     * The lines that are not stored, up to `end`, each with its sequence; before the first the
+     * context.
+     */
+    private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
+        synchronized(core.memory) {
+            while (memory.numbered < end) {
+                val at = memory.numbered++
+                val sequence = if (first == 0L) 0 else first + at - memory.stored
+                memory.lines[at] = closeLine(memory.lines[at], sequence)
+            }
+            val lines = memory.lines.subList(memory.stored, end)
+            lines.joinToString("\n", if (context == null) "" else "$context\n", "\n")
+        }
+
+    private fun contextOf(memory: SegmentMemory) =
+        Context(core.senderOf(memory.user, false), memory.era, core.run)
+
+    /** Gives a segment the name of its state. False: it is gone. */
+    private fun rename(segment: Segment): Boolean {
+        val name = synchronized(core.memory) { segment.printName(core.run) }
+        if (name == segment.name) return true
+        return try {
+            val isThere = storage.rename(segment.name, name)
+            if (isThere) segment.name = name else forget(segment)
+            isThere
+        } catch (_: IOException) {
+            // If records waited for a name that full storage cannot write, it would stay full.
+            true
+        }
+    }
+
+    /** Takes over what ended runs have left: the newest entry of each key, oldest first. */
+    fun adopt(names: List<String>) {
+        val adopted = ArrayList<Segment>()
+        val parsed = names.mapNotNull { name -> parseName(name)?.let { name to it } }
+        parsed.forEachIndexed { at, (name, entry) ->
+            if (at + 1 < parsed.size && parsed[at + 1].second.key == entry.key) storage.remove(name)
+            else
+                adopted.add(
+                    Segment(
+                        entry.key,
+                        entry.generation,
+                        // The end of its page may have sent what was open in a browser (1).
+                        if (entry.state == OPEN || entry.state == CLOSED) entry.state
+                        else ATTEMPTED,
+                        entry.count,
+                        entry.bytes,
+                        entry.shiftMs,
+                        name,
+                    )
+                )
+        }
+        synchronized(core.memory) {
+            val known = segments.mapTo(HashSet()) { it.key }
+            adopted.removeAll { it.key in known }
+            adopted.forEachIndexed { at, segment -> insert(at, segment) }
+        }
+        for (segment in adopted) if (segment.count == 0) load(segment)
+    }
+
+    /** The oldest closed segment that can be sent now. */
+    fun oldest(): Segment? =
+        synchronized(core.memory) {
+            segments.find { it !== open && !it.isBusy && it.failures < FEW_ATTEMPTS }
+        }
+
+    /** Like `oldest`; until `release` it gives no way to others. */
+    fun take(): Segment? = synchronized(core.memory) { oldest()?.also { it.isBusy = true } }
+
+    fun release(segment: Segment) = synchronized(core.memory) { segment.isBusy = false }
+
+    /**
+     * Marks a segment as attempted, in storage, and reads it.
+     *
+     * @return null: it is gone
+     */
+    fun attempt(segment: Segment): StoredSegment? =
+        core.io.withLock {
+            val memory = write(segment)
+            if (!synchronized(core.memory) { segment.isKnown }) return null
+            val stored =
+                if (memory != null) StoredSegment(contextOf(memory), ArrayList(memory.lines))
+                else load(segment) ?: return null
+            synchronized(core.memory) {
+                if (segment.state != ATTEMPTED) {
+                    val context = stored.context
+                    segment.shiftMs = clock.shiftFor(context.era, context.run == core.run)
+                    segment.state = ATTEMPTED
+                }
+            }
+            if (!rename(segment)) return null
+            synchronized(core.memory) { segment.memory = null }
+            stored
+        }
+
+    /** Reads a segment, and learns how many events it has. Null: none, and it is removed. */
+    private fun load(segment: Segment): StoredSegment? {
+        val text =
+            try {
+                storage.read(segment.name)
+            } catch (_: IOException) {
+                // As if it were empty: what cannot be read would be in the way forever.
+                ""
+            }
+        val stored = text?.let { parseSegment(it) }
+        val length = stored?.lines?.size ?: 0
+        synchronized(core.memory) {
+            // Without a text it was sent by another run.
+            if (text != null) drops.add("damaged", maxOf(segment.count - length, 0))
+            grow(segment, length - segment.count, maxOf(textBytes(text ?: "") - segment.bytes, 0))
+            if (length == 0) remove(segment)
+        }
+        return if (length == 0) null else stored
+    }
+
+    /** Replaces a segment by others, or by nothing. */
+    fun replace(segment: Segment, parts: List<Pair<Segment, StoredSegment>> = emptyList()) {
+        core.io.withLock {
+            if (!segment.isKnown) return
+            for ((part, stored) in parts) {
+                part.name = part.printName(core.run)
+                storage.create(part.name, printSegment(stored))
+            }
+            synchronized(core.memory) {
+                val at = segments.indexOf(segment)
+                if (at >= 0) parts.forEachIndexed { index, (part) -> insert(at + index, part) }
+                forget(segment)
+            }
+            storage.remove(segment.name)
+        }
+    }
+
+    /** Forgets everything, and deletes it from storage. */
+    fun clear() =
+        synchronized(core.memory) { while (segments.isNotEmpty()) remove(segments.first()) }
+
+    fun count(): Int = synchronized(core.memory) { count }
+
+    fun bytes(): Long = synchronized(core.memory) { bytes }
+}

@@ -1,0 +1,143 @@
+package intake.client
+
+/** `code` of the entries that are not accepted; null: accepted. */
+private class EntryResult(val code: String?)
+
+/** Sends the segments of the queue. */
+internal class LogSender(private val core: Core, private val queue: LogQueue) {
+    /** Sends the oldest segment; null: none can be sent. */
+    fun send(): Sent? {
+        val segment = queue.take() ?: return null
+        try {
+            return send(segment)
+        } finally {
+            queue.release(segment)
+        }
+    }
+
+    private fun send(segment: Segment): Sent {
+        val wasOpen = segment.mayBeStored
+        val stored = queue.attempt(segment) ?: return Sent()
+        val newest = timeOfUuid(idOf(stored.lines.last())) + segment.shiftMs
+        if (newest < synchronized(core.memory) { core.clock.now() } - EVENT_AGE_MS_MAX) {
+            core.drops.add("expired", stored.lines.size)
+            queue.replace(segment)
+            return Sent()
+        }
+        segment.mayBeStored = true
+        val body = printBatch(stored, segment.shiftMs)
+        val attempted = attemptRequest(core, OutgoingRequest.Json("/log/batch", body))
+        return settle(segment, stored, attempted, wasOpen)
+    }
+
+    /** @param wasOpen an earlier attempt may have stored events */
+    private fun settle(
+        segment: Segment,
+        stored: StoredSegment,
+        attempted: Attempted,
+        wasOpen: Boolean,
+    ): Sent {
+        val count = stored.lines.size
+        val results: List<EntryResult>
+        if (attempted.body != null) {
+            // Else it is not a result of Intake, although it has its status.
+            results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
+        } else {
+            if (attempted.isDefinite) segment.mayBeStored = wasOpen
+            when (attempted.decision) {
+                Decision.STOP -> return Sent(stop = attempted.code)
+                Decision.RETRY -> return Sent(attempted.retryAfterMs)
+                Decision.FEW -> {
+                    segment.failures++
+                    return Sent(attempted.retryAfterMs)
+                }
+                Decision.SPLIT ->
+                    if (count > 1) {
+                        split(segment, stored)
+                        return Sent()
+                    }
+                Decision.DROP -> Unit
+            }
+            results = List(count) { EntryResult(attempted.code) }
+        }
+        settleEntries(segment, stored, results, wasOpen)
+        return Sent()
+    }
+
+    /**
+     * Removes what has its result. Events that the wrong clock of the device kept out get other
+     * ids.
+     */
+    private fun settleEntries(
+        segment: Segment,
+        stored: StoredSegment,
+        results: List<EntryResult>,
+        wasOpen: Boolean,
+    ) {
+        val context = stored.context
+        val shiftMs =
+            synchronized(core.memory) { core.clock.shiftFor(context.era, context.run == core.run) }
+        val mayShift =
+            !wasOpen && segment.generation < GENERATIONS_MAX && shiftMs != segment.shiftMs
+        val again =
+            stored.lines.filterIndexed { index, _ ->
+                val code = results[index].code ?: return@filterIndexed false
+                val isOutOfRange = code == "id_time_out_of_range"
+                val isAgain = isOutOfRange && mayShift
+                if (!isAgain) core.drops.add(if (isOutOfRange) "expired" else code, 1)
+                isAgain
+            }
+        if (again.isEmpty()) return queue.replace(segment)
+        val next = StoredSegment(context, again)
+        val part = Segment(segment.key, segment.generation + 1, CLOSED)
+        queue.replace(segment, listOf(partOf(part, next)))
+    }
+
+    private fun split(segment: Segment, stored: StoredSegment) {
+        val lines = stored.lines
+        val middle = lines.size / 2
+        val halves = listOf(lines.subList(0, middle), lines.subList(middle, lines.size))
+        queue.replace(
+            segment,
+            halves.mapIndexed { index, half ->
+                val part =
+                    Segment(
+                        segment.key + index,
+                        state = ATTEMPTED,
+                        shiftMs = segment.shiftMs,
+                        mayBeStored = segment.mayBeStored,
+                    )
+                partOf(part, StoredSegment(stored.context, half))
+            },
+        )
+    }
+
+    private fun partOf(part: Segment, stored: StoredSegment): Pair<Segment, StoredSegment> {
+        part.count = stored.lines.size
+        part.bytes = textBytes(printSegment(stored)).toLong()
+        return part to stored
+    }
+
+    /** What was not known when the first event was logged is known now. */
+    private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
+        val context = stored.context
+        val head = Json.print(core.senderOf("", false) + context.sender)
+        val logs =
+            stored.lines.joinToString(",") { shiftLine(it, shiftMs, context.era.offset != 0L) }
+        return "${head.dropLast(1)},\"logs\":[$logs]}"
+    }
+
+    /** @return null: not a result for each entry */
+    private fun readResults(body: String, count: Int): List<EntryResult>? {
+        val results = Json.parseObject(body)["results"] as? List<*> ?: return null
+        if (results.size != count) return null
+        return results.map {
+            val result = it as? Map<*, *> ?: return null
+            when (result["status"]) {
+                "accepted" -> EntryResult(null)
+                "rejected" -> EntryResult(result["code"] as? String ?: "unknown")
+                else -> return null
+            }
+        }
+    }
+}

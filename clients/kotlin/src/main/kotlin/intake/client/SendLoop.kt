@@ -1,0 +1,113 @@
+package intake.client
+
+import java.util.concurrent.Future
+import kotlin.random.Random
+
+/**
+ * What became of one request. Without both: go on at once.
+ *
+ * @property retryAfterMs nothing was settled; pause, for so long if it is not 0
+ * @property stop send nothing more, for this reason
+ */
+internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
+    val isSettled
+        get() = retryAfterMs == null && stop == null
+}
+
+/**
+ * Sends one request after the other, with pauses that double after failures: a random part of them,
+ * so that the devices of a fleet do not return together.
+ *
+ * @param send sends the oldest; null: nothing waits
+ * @param onPause called whenever it ends or pauses
+ */
+internal class SendLoop(
+    private val core: Core,
+    private val schedule: (ms: Long, task: () -> Unit) -> Future<*>?,
+    private val send: () -> Sent?,
+    private val onPause: (stop: String?) -> Unit,
+) {
+    private val time = core.ports.time
+    private val retryMsMin = core.options.retryMsMin
+    private val retryMsMax = core.options.retryMsMax
+    private var failures = 0
+    private var isRunning = false
+    private var isWoken = false
+    private var isClosed = false
+    private var isOrdered = false
+    private var timer: Future<*>? = null
+
+    /** By the monotonic clock. */
+    private var notBefore = Long.MIN_VALUE
+
+    /**
+     * Sends until nothing is left.
+     *
+     * @param isUrgent ends the pause after a failure, but not one that the server asked for
+     */
+    fun wake(isUrgent: Boolean = false) {
+        synchronized(core.memory) {
+            isWoken = true
+            if (isRunning || isClosed) return
+            val ms = if (notBefore == Long.MIN_VALUE) 0 else notBefore - time.monotonic()
+            if (ms > 0 && (isOrdered || !isUrgent)) return arm(ms)
+            timer?.cancel(false)
+            isRunning = true
+        }
+        core.execute(::run)
+    }
+
+    private fun run() {
+        var sent: Sent?
+        do {
+            val isOver = synchronized(core.memory) { isClosed.also { isWoken = false } }
+            sent = if (isOver) null else sendOne()
+        } while (goesOn(sent))
+        onPause(sent?.stop)
+    }
+
+    private fun sendOne(): Sent? =
+        try {
+            send()
+        } catch (_: Throwable) {
+            // Storage that fails, or memory that is short, is like a network that fails: the
+            // records are kept, and this is tried again.
+            Sent(retryAfterMs = 0)
+        }
+
+    private fun goesOn(sent: Sent?): Boolean =
+        synchronized(core.memory) {
+            if (sent != null && sent.isSettled) failures = 0
+            val isMore = if (sent == null) isWoken else sent.isSettled
+            if (isMore && !isClosed) return true
+            isRunning = false
+            sent?.retryAfterMs?.let(::pause)
+            return false
+        }
+
+    private fun pause(retryAfterMs: Long) {
+        failures++
+        val reach = minOf(retryMsMax, retryMsMin shl minOf(failures, 30))
+        isOrdered = retryAfterMs > 0
+        arm(
+            if (isOrdered)
+                (minOf(retryAfterMs, RETRY_AFTER_MS_MAX) * (1 + Random.nextDouble() / 2)).toLong()
+            else retryMsMin + (Random.nextDouble() * maxOf(0, reach - retryMsMin)).toLong()
+        )
+    }
+
+    private fun arm(ms: Long) {
+        timer?.cancel(false)
+        notBefore = time.monotonic() + ms
+        if (!isClosed) timer = schedule(ms) { wake() }
+    }
+
+    fun isRunning(): Boolean = synchronized(core.memory) { isRunning }
+
+    fun close() =
+        synchronized(core.memory) {
+            isClosed = true
+            timer?.cancel(false)
+            Unit
+        }
+}

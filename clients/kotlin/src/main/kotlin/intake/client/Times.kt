@@ -1,0 +1,28 @@
+package intake.client
+
+import java.text.ParseException
+import java.text.SimpleDateFormat
+import java.util.Date
+import java.util.Locale
+import java.util.TimeZone
+
+// `java.time` needs Android 8. A `SimpleDateFormat` is not safe for several threads.
+
+private fun format(pattern: String) =
+    SimpleDateFormat(pattern, Locale.US).apply { timeZone = TimeZone.getTimeZone("UTC") }
+
+/** As `2026-11-26T08:15:30.123Z`. */
+internal fun printIso(ms: Long): String = format("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").format(Date(ms))
+
+/** @return null: it has another form */
+internal fun parseIso(text: String?): Long? = parse("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", text)
+
+/** The date of a header field, as `Thu, 26 Nov 2026 08:15:30 GMT`. */
+internal fun parseHttpDate(text: String?): Long? = parse("EEE, dd MMM yyyy HH:mm:ss 'GMT'", text)
+
+private fun parse(pattern: String, text: String?): Long? =
+    try {
+        text?.let { format(pattern).parse(it)?.time }
+    } catch (_: ParseException) {
+        null
+    }

@@ -1,0 +1,66 @@
+package intake.client
+
+import java.security.SecureRandom
+
+/** A clock that went back further than this was set; ids follow it. */
+private const val BACK_MS_MAX = 2000L
+private const val COUNTER_MAX = 0xfff
+
+/**
+ * Makes UUIDv7 that ascend, also within a millisecond: the twelve bits after the version count up.
+ * One thread at a time may use it.
+ */
+internal class Uuids {
+    private val random = SecureRandom()
+    private val bytes = ByteArray(10)
+    private var last = 0L
+    private var counter = 0
+
+    fun next(timeMs: Long): String {
+        random.nextBytes(bytes)
+        if (timeMs > last || timeMs < last - BACK_MS_MAX) {
+            last = timeMs
+            // Half of the range is left to count.
+            counter = (bytes[8].toInt() and 0xff) * 8 + (bytes[9].toInt() and 7)
+        } else if (counter++ == COUNTER_MAX) {
+            counter = 0
+            last++
+        }
+        bytes[0] = (bytes[0].toInt() and 0x3f or 0x80).toByte()
+        val out = StringBuilder(36)
+        printTime(out, last)
+        out.append("-7")
+        printHex(out, counter.toLong(), 3)
+        for (at in 0..7) {
+            if (at == 0 || at == 2) out.append('-')
+            printHex(out, bytes[at].toLong(), 2)
+        }
+        return out.toString()
+    }
+}
+
+private val uuidForm = Regex("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+internal fun isUuid(text: String): Boolean = uuidForm.matches(text)
+
+/** The time inside a UUIDv7, in milliseconds since 1970. */
+internal fun timeOfUuid(id: String): Long = (id.substring(0, 8) + id.substring(9, 13)).toLong(16)
+
+/** The same UUIDv7 at another time. */
+internal fun shiftUuid(id: String, ms: Long): String {
+    val out = StringBuilder(36)
+    printTime(out, timeOfUuid(id) + ms)
+    return out.append(id, 13, id.length).toString()
+}
+
+/** The first 48 bits of a UUIDv7. */
+private fun printTime(out: StringBuilder, timeMs: Long) {
+    val time = maxOf(timeMs, 0)
+    printHex(out, time shr 16, 8)
+    out.append('-')
+    printHex(out, time, 4)
+}
+
+private fun printHex(out: StringBuilder, value: Long, digits: Int) {
+    for (at in digits - 1 downTo 0) out.append(HEX[(value shr (4 * at)).toInt() and 15])
+}

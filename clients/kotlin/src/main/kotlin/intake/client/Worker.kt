@@ -1,0 +1,39 @@
+package intake.client
+
+import java.util.concurrent.Future
+import java.util.concurrent.RejectedExecutionException
+import java.util.concurrent.ScheduledThreadPoolExecutor
+import java.util.concurrent.TimeUnit
+
+/** One thread sends log events, one feedback; the third writes, and watches the time. */
+private const val THREADS = 3
+
+/**
+ * The threads of a client. They end when they are not needed, and do not keep the process alive.
+ */
+internal class Worker {
+    private val pool =
+        ScheduledThreadPoolExecutor(THREADS) { Thread(it, "intake").apply { isDaemon = true } }
+
+    init {
+        pool.setKeepAliveTime(10, TimeUnit.SECONDS)
+        pool.allowCoreThreadTimeOut(true)
+        pool.removeOnCancelPolicy = true
+        pool.executeExistingDelayedTasksAfterShutdownPolicy = false
+    }
+
+    /** After `shutdown` nothing is run any more. */
+    fun execute(task: () -> Unit) {
+        schedule(0, task)
+    }
+
+    /** @return null: it is shut down */
+    fun schedule(ms: Long, task: () -> Unit): Future<*>? =
+        try {
+            pool.schedule(Runnable(task), ms, TimeUnit.MILLISECONDS)
+        } catch (_: RejectedExecutionException) {
+            null
+        }
+
+    fun shutdown() = pool.shutdown()
+}

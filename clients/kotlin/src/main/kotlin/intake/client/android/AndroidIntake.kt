@@ -1,0 +1,190 @@
+package intake.client.android
+
+import android.app.Activity
+import android.app.Application
+import android.content.Context
+import android.content.Intent
+import android.content.IntentFilter
+import android.content.pm.PackageInfo
+import android.net.ConnectivityManager
+import android.net.Network
+import android.net.Uri
+import android.os.BatteryManager
+import android.os.Build
+import android.os.Bundle
+import android.os.SystemClock
+import intake.client.Attachment
+import intake.client.FileStorage
+import intake.client.Intake
+import intake.client.IntakeOptions
+import intake.client.TimeSource
+import intake.client.createIntake
+import intake.client.printIso
+import java.io.File
+import java.io.FileNotFoundException
+
+/**
+ * A client for an Android app; make it in `Application.onCreate`. It uses no file on the calling
+ * thread, sends when the app goes to the background, and again when the network is back or the app
+ * is in front.
+ *
+ * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
+ *   replaces its `/api`, such as `https://www.example.com/i`
+ */
+fun Intake(
+    context: Context,
+    url: String,
+    apiKey: String,
+    configure: IntakeOptions.() -> Unit = {},
+): Intake {
+    val app = context.applicationContext as? Application ?: context
+    val options = IntakeOptions().apply(configure)
+    // Not restored from a backup: the UUID there is that of another device.
+    val storage = FileStorage { File(app.noBackupFilesDir, "intake") }
+    val intake =
+        createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
+    val stop = watchActivities(app as? Application, intake)
+    val disconnect = watchNetwork(app, intake)
+    intake.onEnd = {
+        stop()
+        disconnect()
+    }
+    return intake
+}
+
+/** An image of the app or of another one. It is read on a thread of the client. */
+fun Attachment(context: Context, uri: Uri): Attachment {
+    val resolver = context.applicationContext.contentResolver
+    return Attachment(uri.lastPathSegment ?: "image") {
+        val stream = resolver.openInputStream(uri) ?: throw FileNotFoundException(uri.toString())
+        stream.use { it.readBytes() }
+    }
+}
+
+/** Its monotonic clock goes on while the device sleeps. */
+private object BootTime : TimeSource {
+    override fun now() = System.currentTimeMillis()
+
+    override fun monotonic() = SystemClock.elapsedRealtime()
+}
+
+/** Sends when the last activity has gone, and when the first one comes. */
+private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
+    var visible = 0
+    val callbacks =
+        object : Application.ActivityLifecycleCallbacks {
+            override fun onActivityStarted(activity: Activity) {
+                if (visible++ == 0) intake.wake()
+            }
+
+            override fun onActivityStopped(activity: Activity) {
+                // A client that was made late has not seen the first ones start.
+                visible = maxOf(visible - 1, 0)
+                if (visible == 0) intake.flush()
+            }
+
+            override fun onActivityCreated(activity: Activity, state: Bundle?) = Unit
+
+            override fun onActivityResumed(activity: Activity) = Unit
+
+            override fun onActivityPaused(activity: Activity) = Unit
+
+            override fun onActivitySaveInstanceState(activity: Activity, state: Bundle) = Unit
+
+            override fun onActivityDestroyed(activity: Activity) = Unit
+        }
+    app?.registerActivityLifecycleCallbacks(callbacks)
+    return { app?.unregisterActivityLifecycleCallbacks(callbacks) }
+}
+
+/**
+ * Needs Android 7 and the permission `ACCESS_NETWORK_STATE`; without them pauses end by themselves.
+ */
+@NewerApi
+private fun watchNetwork(context: Context, intake: Intake): () -> Unit {
+    if (Build.VERSION.SDK_INT < 24) return {}
+    val manager =
+        context.getSystemService(Context.CONNECTIVITY_SERVICE) as? ConnectivityManager ?: return {}
+    val callback =
+        object : ConnectivityManager.NetworkCallback() {
+            override fun onAvailable(network: Network) = intake.wake()
+        }
+    try {
+        manager.registerDefaultNetworkCallback(callback)
+    } catch (_: RuntimeException) {
+        // A `SecurityException`, or more callbacks than an app may have.
+        return {}
+    }
+    return { manager.unregisterNetworkCallback(callback) }
+}
+
+/** The documented properties of the device. What a device does not know is left out. */
+@NewerApi
+internal fun readDevice(context: Context): Map<String, Any?> {
+    val app = context.packageManager.getPackageInfo(context.packageName, 0)
+    val battery = context.registerReceiver(null, IntentFilter(Intent.ACTION_BATTERY_CHANGED))
+    val patch = if (Build.VERSION.SDK_INT >= 23) Build.VERSION.SECURITY_PATCH else null
+    return mapOf(
+        "os" to "Android",
+        "device_brand" to Build.BRAND,
+        "device_model" to Build.MODEL,
+        "android_version" to Build.VERSION.RELEASE,
+        "battery_level" to battery?.let(::levelOf),
+        "battery_state" to battery?.let(::stateOf),
+        "build_board" to Build.BOARD,
+        "build_bootloader" to Build.BOOTLOADER,
+        "build_fingerprint" to Build.FINGERPRINT,
+        "build_hardware" to Build.HARDWARE,
+        "build_host" to Build.HOST,
+        "build_security_patch" to patch?.takeIf { Regex("\\d{4}-\\d\\d-\\d\\d").matches(it) },
+        "build_tags" to Build.TAGS,
+        "build_time" to printTime(Build.TIME),
+        "build_type" to Build.TYPE,
+        "build_user" to Build.USER,
+        "build_version_codename" to Build.VERSION.CODENAME,
+        "build_version_incremental" to Build.VERSION.INCREMENTAL,
+        "bundle_name" to context.applicationInfo.loadLabel(context.packageManager).toString(),
+        "device" to Build.DEVICE,
+        "first_install_time" to printTime(app.firstInstallTime),
+        "is_emulator" to isEmulator(),
+        "last_update_time" to printTime(app.lastUpdateTime),
+        "manufacturer" to Build.MANUFACTURER,
+        "product" to Build.PRODUCT,
+        "sdk_version" to Build.VERSION.SDK_INT,
+        "supported_abis" to Build.SUPPORTED_ABIS.asList(),
+        "version_code" to versionCodeOf(app),
+        "version_name" to app.versionName,
+    )
+}
+
+private fun levelOf(battery: Intent): Double? {
+    val level = battery.getIntExtra(BatteryManager.EXTRA_LEVEL, -1)
+    val scale = battery.getIntExtra(BatteryManager.EXTRA_SCALE, -1)
+    return if (level < 0 || scale <= 0) null else level * 100.0 / scale
+}
+
+/** The words of the other clients of Intake. */
+private fun stateOf(battery: Intent): String? =
+    when (battery.getIntExtra(BatteryManager.EXTRA_STATUS, -1)) {
+        BatteryManager.BATTERY_STATUS_CHARGING -> "charging"
+        BatteryManager.BATTERY_STATUS_FULL -> "full"
+        BatteryManager.BATTERY_STATUS_DISCHARGING,
+        BatteryManager.BATTERY_STATUS_NOT_CHARGING -> "unplugged"
+        else -> null
+    }
+
+@NewerApi
+@Suppress("DEPRECATION")
+private fun versionCodeOf(app: PackageInfo): Long =
+    if (Build.VERSION.SDK_INT >= 28) app.longVersionCode else app.versionCode.toLong()
+
+private fun isEmulator(): Boolean =
+    Build.HARDWARE in setOf("goldfish", "ranchu", "cutf_cvm") ||
+        Build.FINGERPRINT.startsWith("generic") ||
+        Build.FINGERPRINT.contains("emulator") ||
+        Build.PRODUCT.startsWith("sdk_")
+
+private fun printTime(ms: Long): String? = if (ms > 0) printIso(ms) else null
+
+/** It asks for the release of Android before it uses what older ones do not have. */
+@Retention(AnnotationRetention.BINARY) internal annotation class NewerApi

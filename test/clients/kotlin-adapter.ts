@@ -1,0 +1,10 @@
+// The adapter of the Kotlin client, for the conformance suite: prints its URL.
+import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
+import { createKotlinDriver } from './kotlin-process.ts'
+
+await buildKotlin('-q', 'test-compile')
+const { url, close } = await serveDriver(createKotlinDriver(kotlinClassPath()))
+console.log(url)
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => void close().then(() => process.exit()))

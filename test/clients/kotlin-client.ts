@@ -1,0 +1,64 @@
+import t, { type Test } from 'tap'
+import { createSandbox } from '@intake/sandbox'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startStack } from '@intake/test-kit/running-stack'
+import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { checkExactlyOnce, events } from '../../packages/client/test/through-faults.ts'
+import { runConformance, type CaseResult } from '../../packages/conformance/src/index.ts'
+import { buildKotlin, kotlinClassPath, shrinkKotlin } from './kotlin-build.ts'
+import { createKotlinDriver } from './kotlin-process.ts'
+
+/** What log events carry; feedback has twelve more. */
+const logFields = 17
+
+t.test('the tests of the Kotlin client pass, on Android 14 by Robolectric too', async (t) => {
+  const sandbox = await createSandbox()
+  t.teardown(() => sandbox.close())
+  const settings = [`-Dintake.url=${sandbox.url}`, `-Dintake.key=${sandbox.apiKey}`]
+  const output = await buildKotlin('clean', 'package', ...settings)
+  const [, run, skipped] = /Tests run: (\d+), .*Skipped: (\d+)\s*$/m.exec(output) ?? []
+  t.ok(Number(run) >= 20, `${run} tests`, { output })
+  t.equal(skipped, '0')
+  for (const line of output.matchAll(/^(log\(\)|blocked host).*$/gm)) t.comment(line[0])
+
+  const records = sandbox.records()
+  const fieldsOf = (kind: string, user: string) =>
+    records
+      .filter((record) => record.kind === kind && record.unique_user_id === user)
+      .map((record) => Object.keys(record.device).length)
+  t.same(fieldsOf('log', 'all'), [logFields], 'log events carry what is meant for them')
+  t.same(fieldsOf('feedback', 'all'), [29], 'feedback carries all of the device')
+  t.same(fieldsOf('log', 'odd'), [logFields])
+  t.same(fieldsOf('feedback', 'odd'), [27], 'without what the device does not know')
+  const pictures = records.flatMap(({ attachments = [] }) => attachments)
+  t.equal(pictures.length, 2)
+})
+
+/** Judges the client on a class path by the cases that have this text in their titles. */
+async function judge(t: Test, classPath: string, only = ''): Promise<CaseResult[]> {
+  const { url, close } = await serveDriver(createKotlinDriver(classPath))
+  t.teardown(close)
+  const { results } = await runConformance({ adapter: url, only })
+  for (const { title, outcome, seen, requests } of results) {
+    t.not(outcome, 'failed', title, { seen, requests })
+  }
+  return results
+}
+
+t.test('the Kotlin client passes the conformance suite', async (t) => {
+  const results = await judge(t, kotlinClassPath())
+  const needless = results.filter(({ outcome }) => outcome === 'not applicable')
+  t.equal(needless.length, 3, 'only a page can be closed')
+})
+
+t.test('an app that R8 has made smaller delivers everything too', async (t) => {
+  const results = await judge(t, await shrinkKotlin(createDataDir(t)), 'delivers')
+  t.ok(results.length >= 3, String(results.length))
+})
+
+t.test(`${events} events of the Kotlin client become as many rows, each once`, async (t) => {
+  const dataDir = createDataDir(t)
+  const stack = await startStack(t, { dataDir, env: { RATE_LIMIT_MAX: '1000000' } })
+  const createDriver = () => createKotlinDriver(kotlinClassPath())
+  await checkExactlyOnce(t, { platform: 'kotlin', stack, dataDir, createDriver })
+})

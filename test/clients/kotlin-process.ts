@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Driver } from '../../packages/client/adapters/driver.ts'
+import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
+import type { ClientProcess } from '../../packages/client/adapters/start-process.ts'
+
+/** @param classPath of the client and its adapter */
+export const createKotlinDriver = (classPath: string): Driver =>
+  createProcessDriver('kotlin', () => startKotlinProcess(classPath))
+
+/** Starts a JVM with a client, which gets its calls as lines of JSON. */
+function startKotlinProcess(classPath: string): ClientProcess {
+  const flags = ['-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m']
+  const child = spawn('java', [...flags, '-cp', classPath, 'intake.client.adapter.MainKt'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
+  let last = 0
+  // A killed process does not read what is on its way.
+  child.stdin.on('error', () => undefined)
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line) as { id: number; result?: unknown; error?: string }
+    calls.get(message.id)?.(message)
+    calls.delete(message.id)
+  })
+  return {
+    call: (method, ...args) =>
+      new Promise((resolve, reject) => {
+        const id = ++last
+        calls.set(id, ({ result, error }) => {
+          if (error === undefined) resolve(result as never)
+          else reject(new Error(error))
+        })
+        child.stdin.write(`${JSON.stringify({ id, method, args })}\n`)
+        void exited.then(() => reject(new Error('the process has ended')))
+      }),
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    exited,
+  }
+}
