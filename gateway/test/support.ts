@@ -190,10 +190,10 @@ export async function startGateway(
 }
 
 /** In base64. */
-export const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
+const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
 
 /** The rule that an operator has chosen; ids are `rule_000000000001` and so on. */
-export const asRule = (choice: RuleChoice, index: number): Rule => ({
+const asRule = (choice: RuleChoice, index: number): Rule => ({
   ...choice,
   id: `rule_${String(index + 1).padStart(12, '0')}`,
   createdAt: '2026-01-01T00:00:00.000Z',

@@ -94,8 +94,7 @@ export const describeOperations = (config: DocumentedLimits) => ({
       tags: ['intake'],
       summary: 'Submit user feedback with images',
       description:
-        `Each attachment has at most ${config.ATTACHMENT_BYTES_MAX} bytes and ` +
-        `${config.ATTACHMENT_PIXELS_MAX} pixels. ` +
+        `Each attachment has at most ${config.ATTACHMENT_BYTES_MAX} bytes and ${config.ATTACHMENT_PIXELS_MAX} pixels. ` +
         (config.KEEP_METADATA ? '' : 'Its metadata is removed before it is stored. ') +
         `The payload has at most ${limits.payloadBytes} bytes and ${limits.jsonNodes} members and ` +
         'elements. It is a text part without a file name. The form must not be compressed.',

@@ -57,5 +57,7 @@ button.addEventListener('click', () => {
   if (!paused) show()
   tell(paused ? 'Paused' : 'Live', paused)
 })
-const loop = () => ask().finally(() => setTimeout(loop, wait))
+const loop = () => {
+  void ask().finally(() => setTimeout(loop, wait))
+}
 setTimeout(loop, wait)

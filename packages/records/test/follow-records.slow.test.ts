@@ -53,7 +53,7 @@ t.test(
   'each of 100,000 events is shown once, whatever the order in which they become visible',
   async (t) => {
     const start = Date.now()
-    const frames = Array.from({ length: 100 }, (_, frame) =>
+    const frames = Array.from({ length: 100 }, (__, frame) =>
       Array.from({ length: 1_000 }, (_, n) =>
         event(start + frame * 100 + (n % 100), n % 50 === 0 ? { ageMs: 3 * 3_600_000 } : {}),
       ),

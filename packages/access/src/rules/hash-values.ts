@@ -17,7 +17,7 @@ export function createHashValues(secret: string): Change {
 
   return function hashValue(value: unknown): unknown {
     if (value === null || value === undefined) return value
-    if (typeof value !== 'object') return hashText(String(value as string | number | boolean))
+    if (typeof value !== 'object') return hashText(`${value as string | number | bigint | boolean}`)
     if (Array.isArray(value)) return value.map(hashValue)
     const hashed = Object.entries(value).map(([name, inner]) => [name, hashValue(inner)])
     return Object.assign(Object.create(null) as object, Object.fromEntries(hashed))

@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type Search } from '../search.ts'
 import type { RecordHead } from '../records.ts'
 
-export const pathOf = { feedback: '/feedback', logs: '/events' } as const
+const pathOf = { feedback: '/feedback', logs: '/events' } as const
 export type ListKind = keyof typeof pathOf
 
 export const recordPath = (kind: ListKind, id: string) =>

@@ -11,14 +11,14 @@ export interface Entry {
 
 export const short = (tag: number, ...values: number[]): Entry => ({ tag, type: 3, values })
 export const long = (tag: number, ...values: number[]): Entry => ({ tag, type: 4, values })
-export const ascii = (tag: number, text: string): Entry => ({
+const ascii = (tag: number, text: string): Entry => ({
   tag,
   type: 2,
   values: Buffer.from(`${text}\0`),
 })
-export const bytes = (tag: number, values: Buffer, type = 7): Entry => ({ tag, type, values })
+const bytes = (tag: number, values: Buffer, type = 7): Entry => ({ tag, type, values })
 /** Numerators and denominators in turn. */
-export const rationals = (tag: number, ...values: number[]): Entry => ({ tag, type: 5, values })
+const rationals = (tag: number, ...values: number[]): Entry => ({ tag, type: 5, values })
 export const directory = (tag: number, ...directories: Entry[][]): Entry => ({
   tag,
   type: 4,
@@ -134,7 +134,7 @@ function isPlain(values: Entry['values']): boolean {
 /** About 50 degrees, with the trace in it. */
 const degrees = [plantedNumber, 26_943_494, plantedNumber, 60_000_000, plantedNumber, 90_000_000]
 
-export const gps: Entry[] = [
+const gps: Entry[] = [
   bytes(0, Buffer.from([2, 3, 0, 0]), 1),
   ascii(1, 'N'),
   rationals(2, ...degrees),
@@ -144,7 +144,7 @@ export const gps: Entry[] = [
 ]
 
 /** The entries of Exif as a camera writes them. */
-export function cameraEntries(orientation?: number): Entry[] {
+function cameraEntries(orientation?: number): Entry[] {
   return [
     ascii(0x010f, `Maker ${planted}`),
     ascii(0x0110, `Model ${planted}`),

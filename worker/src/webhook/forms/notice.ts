@@ -24,7 +24,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
   const { device_brand: brand, device_model: model, os, android_version: system } = device
   const pictures = attachments.length
   return {
-    app: line([bundle, version, code == null ? undefined : `(${String(code)})`]),
+    app: line([bundle, version, typeof code === 'number' ? `(${code})` : undefined]),
     text: cut(visibleText(feedback.text), textLengthMax),
     facts: [
       line([brand, model]),
