@@ -57,7 +57,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
     const { status, text } = await view(url, path)
     t.equal(status, 200, path)
     checkMarkup(t, text, path)
-    for (const [svg] of text.matchAll(/<svg[^]*?<\/svg>/g)) {
+    for (const [svg] of text.matchAll(/<svg[^]*?<\/svg\s*>/g)) {
       t.notMatch(
         svg.replaceAll(/ href="\/[^"]*"/g, ''),
         /client|&#|<script|<style|<image|<foreignObject|href="[^/]/,

@@ -49,7 +49,8 @@ t.test('400 for what cannot be read', async (t) => {
   t.type(new PageError(400, ''), Error)
 })
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 t.test('windows grow, do not overlap, and end when there are enough rows', async (t) => {
   const windows: TimeWindow[] = []
@@ -59,7 +60,7 @@ t.test('windows grow, do not overlap, and end when there are enough rows', async
     rowsMax: 10,
     read: async (window) => [windows.push(window)],
   })
-  t.same(all.rows, [1, 2, 3])
+  t.same(all.rows, [1, 2, 3, 4])
   t.equal(windows[0]?.to, within.to)
   t.equal(windows.at(-1)?.from, 0)
   for (const [index, window] of windows.slice(1).entries()) t.equal(window.to, windows[index]?.from)
@@ -79,7 +80,7 @@ t.test('forwards they begin at the beginning', async (t) => {
       return []
     },
   })
-  t.same(starts, [5, 5 + dayMs, 5 + 31 * dayMs])
+  t.same(starts, [5, 5 + hourMs, 5 + 25 * hourMs, 5 + 745 * hourMs])
 })
 
 t.test('a search that takes long says where it ended', async (t) => {
@@ -94,5 +95,5 @@ t.test('a search that takes long says where it ended', async (t) => {
     clock: { now: () => now },
   })
   t.same(rows, ['row', 'row'])
-  t.same(unread, { from: 0, to: 69 * dayMs })
+  t.same(unread, { from: 0, to: 100 * dayMs - 25 * hourMs })
 })
