@@ -1,11 +1,11 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createSandbox } from '@intake/sandbox'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStack } from '@intake/test-kit/running-stack'
 import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
 import { checkExactlyOnce, events } from '../../packages/client/test/through-faults.ts'
-import { runConformance, type CaseResult } from '../../packages/conformance/src/index.ts'
-import { buildKotlin, kotlinClassPath, shrinkKotlin } from './kotlin-build.ts'
+import { runConformance } from '../../packages/conformance/src/index.ts'
+import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
 import { createKotlinDriver } from './kotlin-process.ts'
 
 /** What log events carry; feedback has twelve more. */
@@ -34,26 +34,15 @@ t.test('the tests of the Kotlin client pass, on Android 14 by Robolectric too', 
   t.equal(pictures.length, 2)
 })
 
-/** Judges the client on a class path by the cases that have this text in their titles. */
-async function judge(t: Test, classPath: string, only = ''): Promise<CaseResult[]> {
-  const { url, close } = await serveDriver(createKotlinDriver(classPath))
+t.test('the Kotlin client passes the conformance suite', async (t) => {
+  const { url, close } = await serveDriver(createKotlinDriver(kotlinClassPath()))
   t.teardown(close)
-  const { results } = await runConformance({ adapter: url, only })
+  const { results } = await runConformance({ adapter: url })
   for (const { title, outcome, seen, requests } of results) {
     t.not(outcome, 'failed', title, { seen, requests })
   }
-  return results
-}
-
-t.test('the Kotlin client passes the conformance suite', async (t) => {
-  const results = await judge(t, kotlinClassPath())
   const needless = results.filter(({ outcome }) => outcome === 'not applicable')
   t.equal(needless.length, 3, 'only a page can be closed')
-})
-
-t.test('an app that R8 has made smaller delivers everything too', async (t) => {
-  const results = await judge(t, await shrinkKotlin(createDataDir(t)), 'delivers')
-  t.ok(results.length >= 3, String(results.length))
 })
 
 t.test(`${events} events of the Kotlin client become as many rows, each once`, async (t) => {
