@@ -38,7 +38,7 @@ export const endRun = (run: string): void => void liveRuns.delete(run)
  * process that is not known, so its files wait until the process has ended.
  */
 export function isOfLiveProcess(name: string): boolean {
-  const [, pid, start, thread] = /-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []
+  const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []
   if (pid === undefined) return false
   if (Number(pid) !== process.pid || Number(start) !== ownStart)
     return isRunning(Number(pid), Number(start))
