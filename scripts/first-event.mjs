@@ -83,7 +83,7 @@ intake.log('opened', { from: 'an empty folder' })
   for (const command of commands) console.log(`  ${command}`)
 }
 
-/** Opens the page in Chromium from a server with the path \`/i/\` for the gateway. */
+/** Opens the page in Chromium from a server with the path `/i/` for the gateway. */
 async function visit(folder) {
   const { chromium } = await import('playwright-core')
   const { findChromium } = await import('../test/kit/dist/chromium.js')
