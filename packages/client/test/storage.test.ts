@@ -7,7 +7,7 @@ import { createHost, portsOf, type Host } from './host.ts'
 function breakStorage(host: Host, ...names: (keyof Storage)[]): () => void {
   const whole = { ...host.storage }
   for (const name of names)
-    host.storage[name] = (() => Promise.reject(new Error('database is locked'))) as never
+    host.storage[name] = () => Promise.reject(new Error('database is locked'))
   return () => void Object.assign(host.storage, whole)
 }
 
