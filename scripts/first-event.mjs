@@ -155,7 +155,7 @@ fun main() {
 `
 }
 
-/** Opens the page in Chromium from a server with the path \`/i/\` for the gateway. */
+/** Opens the page in Chromium from a server with the path `/i/` for the gateway. */
 async function visit(folder) {
   const { chromium } = await import('playwright-core')
   const { findChromium } = await import('../test/kit/dist/chromium.js')

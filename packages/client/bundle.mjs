@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * release, read them.
  */
 const internal =
-  'monotonic setIdleTimeout sendsAtPageEnd writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures mayLeave numbered memory wasOpen attempted decision hasUnsaved unsaved oldest isUrgent leavePage senderOf newId logDevice isRunning canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport'
+  'monotonic setIdleTimeout writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures numbered memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice isRunning canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total time wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes'
 
 /** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {
@@ -20,14 +20,22 @@ export async function bundleWeb() {
     write: false,
     format: 'esm',
     target: 'es2019',
+    minifySyntax: true,
   })
   const { code } = await minify(outputFiles[0].text, {
     module: true,
     ecma: 2019,
-    compress: { passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+    compress: {
+      passes: 5,
+      unsafe: true,
+      unsafe_arrows: true,
+      pure_getters: true,
+      keep_fargs: false,
+    },
     mangle: { properties: { regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) } },
   })
-  return code
+  // One keyword for all declarations compresses better. No text in the client has this word.
+  return code.replace(/\bconst\b/g, 'let')
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -56,7 +56,7 @@ export function portsOf(host: Host): Ports<unknown> {
     device: async () => ({ os: 'Test' }),
     runSuffix: '',
     writeDelayMs: 0,
-    sendsAtPageEnd: () => false,
+    pageEndBytes: () => 0,
     keepAttachment: (attachment) => attachment,
     form: (payload, attachments) => ({ payload, attachments }),
   }

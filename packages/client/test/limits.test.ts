@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dayMs, limits } from '@intake/contract'
+import { limits } from '@intake/contract'
 import { unwantedBytesMax } from '../../http-edge/src/linger.ts'
 import * as client from '../src/core/limits.ts'
 
@@ -8,7 +8,7 @@ t.test('the client keeps to the limits of the contract', async (t) => {
   t.equal(client.identifierMax, limits.identifierLength)
   t.equal(client.batchMax, limits.batchEntries)
   t.equal(client.attachmentsMax, limits.attachments)
-  t.equal(client.eventAgeMsMax, limits.eventAgeMs - dayMs)
+  t.equal(client.feedbackTextMax, limits.feedbackTextLength)
 })
 
 t.test('the gateway reads a whole segment even if it refuses it', async (t) => {

@@ -1,44 +1,85 @@
 import type { Core } from './core.ts'
-import { decide, isDefinite, parseObject, type Decision } from './decide.ts'
+import { decide, isDefinite, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
+import type { Sent } from './send-loop.ts'
 
 /** The result of one attempt to send a request. */
 export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined
-  decision: Decision
+  /** What follows if the records are not settled: they are kept. */
+  unsettled?: Sent | undefined
   /**
    * The error code in the response; without one, `http_` and the status, which is 0 if there was no
    * response.
    */
   code: string
+  isTooLarge: boolean
   /** True if it is certain that nothing was stored. */
   isDefinite: boolean
-  /** How long the server asked to wait; 0 if it did not say. */
-  retryAfterMs: number
 }
 
-/** Sends a request and reads from the response what every request needs. */
+interface ResponseBody {
+  id?: string
+  results?: unknown
+  code?: string
+  server_time?: string
+}
+
+/**
+ * Sends a request and reads from the response what every request needs.
+ *
+ * @param entry counts the answers with 500, after three of which it waits for the next start
+ */
 export async function attemptRequest(
-  { ports: { transport, time }, clock }: Core,
+  { ports: { transport, time }, clock, refused }: Core,
   request: OutgoingRequest,
+  entry: { failures: number },
 ): Promise<Attempted> {
   const began = time.monotonic()
+  const beganAt = time.now()
   const answer: Partial<Answer> = await transport(request).catch(() => ({}))
   const { status = 0, body = '', date, retryAfter } = answer
   const tookMs = time.monotonic() - began
-  const { code, server_time: serverTime } = parseObject(body) as Record<string, string | undefined>
+  const { id, results, code, server_time: serverTime } = parseObject(body) as ResponseBody
+  const isSuccess = status === 201 || status === 207
   // `Date` has whole seconds, so on average half a second has passed since then.
-  const serverMs = Date.parse(serverTime || '') || Date.parse(date || '') + 500
-  if (serverMs && tookMs < roundTripMsMax) clock.observe(serverMs, tookMs)
+  const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
+  // The clock of a proxy on the way proves nothing, nor does an answer during which the device slept
+  // or its clock was set.
+  const isOfIntake = isSuccess ? id || results : typeof code === 'string'
+  const jumpMs = Math.abs(time.now() - beganAt - tookMs)
+  if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
+    clock.observe(serverMs, tookMs)
+  // `Retry-After` is a number of seconds or a date. If the server sends none, the loop chooses.
+  const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
+  const reason = code || `http_${status}`
+  const decision = decide(status, code)
+  let unsettled: Sent | undefined
+  if (isSuccess) unsettled = isOfIntake ? undefined : { retryAfterMs }
+  else if (refuse(body, refused)) unsettled = {}
+  else if (decision === 'stop') unsettled = { stop: reason }
+  else if (decision === 'retry') unsettled = { retryAfterMs }
+  if (status === 500) entry.failures++
   return {
-    body: status === 201 || status === 207 ? body : undefined,
-    decision: decide(status, code),
-    code: code || `http_${status}`,
+    body: isSuccess ? body : undefined,
+    unsettled,
+    code: reason,
+    isTooLarge: status === 413,
     isDefinite: isDefinite(status, code),
-    // `Retry-After` is a number of seconds or a date.
-    retryAfterMs:
-      Number(retryAfter) * 1000 || Math.max(0, Date.parse(retryAfter || '') - clock.now()) || 0,
   }
+}
+
+/**
+ * Notes the properties of the device that a problem points to. The next request leaves them out.
+ *
+ * @returns whether there was a new one
+ */
+function refuse(problem: string, refused: string[]): boolean {
+  const found = (problem.match(/"\/device\/\w+/g) || [])
+    .map((pointer) => pointer.slice('"/device/'.length))
+    .filter((name) => refused.indexOf(name) < 0)
+  refused.push(...found)
+  return !!found[0]
 }

@@ -4,24 +4,33 @@ import { addCounts, createDrops } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import type { Sender } from './segment.ts'
 import { createFeedbacks, isFeedback } from './feedbacks.ts'
-import { attachmentsMax, deviceMsMax, identifierMax, segmentBytesMax } from './limits.ts'
+import {
+  attachmentsMax,
+  deviceMsMax,
+  feedbackTextMax,
+  identifierMax,
+  paramsBytesMax,
+} from './limits.ts'
 import { printLine } from './log-line.ts'
-import { createLogQueue } from './log-queue.ts'
+import { createLogQueue, type LogQueue } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
 import { createLogSender } from './send-logs.ts'
 import { createSendLoop } from './send-loop.ts'
+import { createSerial } from './serial.ts'
+import { textBytes } from './text-bytes.ts'
 import { createUuids } from './uuid.ts'
-import { withFallback } from './with-fallback.ts'
+import { nothing, withFallback } from './with-fallback.ts'
 
 /** The methods that a platform's entry needs beside those for the app. */
 export interface Client<Attachment> extends Intake<Attachment> {
   /** Sends at once, because the network is back or the app is in front again. */
   wake(): void
   /** The page may end now: sends what fits, and stores the rest. */
-  leavePage(bytesMax: number): void
-  /** Events that are not stored yet, for a synchronous write when the process exits. */
-  unsaved(): { name: string; text: string }[]
+  leavePage(): void
+  logs: LogQueue
+  /** The name of this run. */
+  run: string
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -36,7 +45,7 @@ export function createClient<Attachment>(
 ): Client<Attachment> {
   const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
   if (!url || !apiKey || !bundleIdentifier || !(uuidForm.test(deviceUuid) || deviceUuid === ''))
-    throw new TypeError('createIntake needs url, apiKey and bundleIdentifier; deviceUuid is a UUID')
+    throw new TypeError('url, apiKey, bundleIdentifier or deviceUuid is wrong')
   const { time } = ports
   const { beforeSend, onDrop, flushIntervalMs = 5000 } = options
   const setIdleTimeout = time.setIdleTimeout || time.setTimeout
@@ -47,7 +56,10 @@ export function createClient<Attachment>(
   let user = validUser(options.userId)
   let uuid = deviceUuid
   let device: Record<string, unknown> | undefined
+  let found: unknown
+  const consent = createSerial()
   let isOptedOut = false
+  let wantsOut = false
   let isShut = false
   let isStarted = false
   let stopped: string | undefined
@@ -56,12 +68,15 @@ export function createClient<Attachment>(
   let writing: Promise<void> | undefined
   let writeTimer: unknown
   let flushTimer: unknown
+  /** Whether the open segment is to be sent when no closed one waits. */
+  let isDue = false
   /** Calls of `flush` that wait until nothing more can be sent. */
   let waiting: (() => void)[] = []
 
   const drops = createDrops((reason, count) => {
     hasNewDrops = true
-    if (onDrop) onDrop(reason, count)
+    // Later, because the app may log there.
+    if (onDrop) time.setTimeout(() => tell(reason, count), 0)
   })
   const core: Core = {
     options,
@@ -71,6 +86,7 @@ export function createClient<Attachment>(
     drops,
     run: newId() + ports.runSuffix,
     newId,
+    refused: [],
     senderOf(owner, isOfFeedback) {
       const sender: Sender = { bundle_identifier: bundleIdentifier }
       if (device)
@@ -89,9 +105,14 @@ export function createClient<Attachment>(
     retryMs,
     onPause,
     async send() {
+      // During an outage events gather in as few segments as possible.
+      if (isDue && !logs.oldest()) {
+        isDue = false
+        logs.close()
+      }
       const sent = await logSender.send()
-      // The server responds again, so it can be told how many records were dropped.
-      if (sent && !sent.stop && sent.retryAfterMs === undefined) reportDrops()
+      // The server accepts events, so it can be told how many records were dropped.
+      if (sent && sent.isAccepted) reportDrops()
       return sent
     },
   })
@@ -113,32 +134,57 @@ export function createClient<Attachment>(
     waiting = []
   }
 
+  function tell(reason: string, count: number): void {
+    try {
+      onDrop!(reason, count)
+    } catch {
+      // An error in the app's own function must not stop the client.
+    }
+  }
+
   /** Reads what earlier runs have left. */
   const start = (): Promise<void> => starting || (starting = load())
 
-  async function load(): Promise<void> {
-    // Reads all at once, because a page can end within milliseconds.
-    const [kept, optedOut, dropped] = await Promise.all([
+  type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
+
+  /**
+   * Reads all at once, because a page can end within milliseconds. Resolves to nothing if the
+   * storage still cannot be read after seconds.
+   */
+  const readKept = (pauseMs: number): Promise<Kept> =>
+    Promise.all([
       storage.get(deviceKey),
       storage.get(optOutKey),
       storage.get(droppedKey),
-      readDevice(),
-    ])
+      storage.list(),
+    ]).catch((): Kept | Promise<Kept> => {
+      if (pauseMs > 2000) return []
+      return new Promise((resolve) =>
+        time.setTimeout(() => resolve(readKept(pauseMs * 2)), pauseMs),
+      )
+    })
+
+  async function load(): Promise<void> {
+    const reading = readDevice()
+    const [kept, optedOut, dropped, names] = await readKept(100)
+    await reading
     if (!uuid) {
       uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
-      if (uuid !== kept) await storage.set(deviceKey, uuid)
+      // What could not be read is not overwritten.
+      if (names && uuid !== kept) await storage.set(deviceKey, uuid)
     }
     addCounts(drops.unreported, Object(dropped) as Record<string, number>)
-    isOptedOut = isOptedOut || optedOut === true
-    if (isOptedOut) await removeAll()
+    isOptedOut = isOptedOut || !!optedOut
     isStarted = true
-    await adopt()
+    if (isOptedOut) await removeAll()
+    else await adopt(names || [])
+    logLoop.wake()
     feedbackLoop.wake()
   }
 
   async function readDevice(): Promise<void> {
-    const reading = Promise.resolve().then(ports.device)
-    const found = await within(deviceMsMax, reading)
+    // If it cannot be read in time, what was found before stays.
+    found = (await within(deviceMsMax, Promise.resolve().then(ports.device))) || found
     const known = {}
     addKnown(known, found)
     addKnown(known, options.device)
@@ -146,18 +192,19 @@ export function createClient<Attachment>(
   }
 
   /** Takes over the entries of ended runs. */
-  async function adopt(): Promise<void> {
-    const names = (await storage.list()).sort()
-    const left = names.map(parseName).filter((entry) => entry && entry.run !== core.run)
+  async function adopt(names: string[]): Promise<void> {
+    const left = names
+      .sort()
+      .map(parseName)
+      .filter((entry) => entry && entry.run !== core.run)
     feedbacks.adopt(names)
     await logs.adopt(left as ParsedName[])
-    logLoop.wake()
   }
 
   async function removeAll(): Promise<void> {
     logs.clear()
     feedbacks.clear()
-    for (const name of await storage.list()) {
+    for (const name of await storage.list().catch((): string[] => [])) {
       if (parseName(name) || isFeedback(name)) await storage.remove(name)
     }
   }
@@ -175,6 +222,7 @@ export function createClient<Attachment>(
     const work = (writing || Promise.resolve())
       .then(logs.save)
       .then(saveDrops)
+      .catch(nothing)
       .then(() => {
         if (writing === work) writing = undefined
         if (logs.hasUnsaved()) scheduleWrite()
@@ -192,7 +240,7 @@ export function createClient<Attachment>(
 
   function reportDrops(): void {
     const counts = drops.unreported
-    if (Object.keys(counts).length === 0 || isOptedOut || isShut) return
+    if (!Object.keys(counts)[0] || isOptedOut || isShut) return
     drops.unreported = {}
     hasNewDrops = true
     add('intake.dropped', JSON.stringify(counts))
@@ -210,7 +258,7 @@ export function createClient<Attachment>(
 
   function flushSoon(): void {
     flushTimer = undefined
-    logs.close()
+    isDue = true
     void save().then(() => logLoop.wake())
     // Reads the device again, because its battery level has changed.
     void readDevice()
@@ -230,8 +278,7 @@ export function createClient<Attachment>(
       const text = JSON.stringify(changed.params)
       if (!isText(changed.event, identifierMax) || !text || text[0] !== '{')
         return drop('invalid_event')
-      // A text has up to three times as many bytes in UTF-8 as characters.
-      if (text.length > segmentBytesMax / 2) return drop('too_large')
+      if (textBytes(text) > paramsBytesMax) return drop('too_large')
       return add(changed.event, text)
     } catch {
       // JSON cannot represent the params, or `beforeSend` threw an error.
@@ -244,7 +291,9 @@ export function createClient<Attachment>(
     const id = nextId(nowMs)
     const owner = user
     try {
-      const { text, email = '', attachments = [] } = sent
+      const { text } = sent
+      const email = sent.email || ''
+      const attachments = sent.attachments || []
       await start()
       await readDevice()
       if (isOptedOut || isShut) return { id, isKept: false }
@@ -253,11 +302,12 @@ export function createClient<Attachment>(
         feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
       })
       const kept = attachments.slice(0, attachmentsMax).map(ports.keepAttachment)
-      if (!isText(text)) drop('invalid_feedback')
+      if (!isText(text, feedbackTextMax)) drop('invalid_feedback')
       else if (await feedbacks.add(id, { payload, attachments: kept })) {
+        drops.add('too_many_attachments', attachments.length - kept.length)
         feedbackLoop.wake()
         return { id, isKept: true }
-      } else drop('feedback_full')
+      } else if (!isOptedOut) drop('feedback_full')
     } catch {
       drop('invalid_feedback')
     }
@@ -284,12 +334,10 @@ export function createClient<Attachment>(
   function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve) => {
       const timer = time.setTimeout(() => resolve(undefined), ms)
-      void work
-        .catch(() => undefined)
-        .then((result) => {
-          time.clearTimeout(timer)
-          resolve(result)
-        })
+      void work.catch(nothing).then((result) => {
+        time.clearTimeout(timer)
+        resolve(result)
+      })
     })
   }
 
@@ -314,17 +362,23 @@ export function createClient<Attachment>(
       if (storage.close) storage.close()
       return result
     },
-    async optOut() {
-      isOptedOut = true
-      await start()
-      await storage.set(optOutKey, true)
-      await removeAll()
-      settleWaiting()
+    optOut() {
+      isOptedOut = wantsOut = true
+      return consent(async () => {
+        await start()
+        await storage.set(optOutKey, true)
+        await removeAll()
+        settleWaiting()
+      })
     },
-    async optIn() {
-      await start()
-      await storage.remove(optOutKey)
-      isOptedOut = false
+    optIn() {
+      wantsOut = false
+      return consent(async () => {
+        await start()
+        await storage.remove(optOutKey)
+        // A call of `optOut` that came later counts.
+        isOptedOut = wantsOut
+      })
     },
     stats: () => ({
       pending: { logs: logs.count(), feedback: feedbacks.count() },
@@ -338,25 +392,35 @@ export function createClient<Attachment>(
       logLoop.wake(true)
       feedbackLoop.wake(true)
     },
-    leavePage(bytesMax) {
-      if (isStarted && !stopped && bytesMax > 0) logSender.sendAtPageEnd(bytesMax)
+    leavePage() {
+      if (isStarted && !stopped && !logLoop.isHeld()) logSender.sendAtPageEnd()
       logs.close()
       void save()
     },
-    unsaved: () => (isOptedOut ? [] : logs.unsaved()),
+    logs,
+    run: core.run,
   }
 }
 
 const isText = (value: unknown, lengthMax = Infinity): boolean =>
-  typeof value === 'string' && value !== '' && value.length <= lengthMax
+  typeof value === 'string' && value !== '' && Array.from(value).length <= lengthMax
 
-const validUser = (userId: string | undefined) => (userId || '').slice(0, identifierMax)
+/** Apps without TypeScript also identify users by numbers. */
+const validUser = (userId: unknown) =>
+  /string|number/.test(typeof userId) ? String(userId).slice(0, identifierMax) : ''
 
-/** Adds known properties only: an absent property is better than a guess. */
-function addKnown(device: Record<string, unknown>, more: Record<string, unknown> = {}): void {
-  for (const name of Object.keys(more)) {
-    const value = more[name]
-    if (value !== undefined && value !== null && value !== '' && value !== 'unknown')
-      device[name] = value
+/**
+ * Adds known properties only: an absent property is better than a guess. What JSON cannot represent
+ * is not known either.
+ */
+function addKnown(device: Record<string, unknown>, more: unknown): void {
+  const fields = Object(more) as Record<string, unknown>
+  for (const name of Object.keys(fields)) {
+    try {
+      const text = JSON.stringify(fields[name])
+      if (['null', '""', '"unknown"'].indexOf(text) < 0) device[name] = JSON.parse(text)
+    } catch {
+      // A function, undefined, or a value that refers to itself.
+    }
   }
 }

@@ -15,6 +15,8 @@ export interface Core {
   /** The name of this run of the client. */
   run: string
   newId: () => string
+  /** Names of properties of the device that the server has refused. */
+  refused: string[]
   /**
    * The sender as a record that is made now describes it.
    *

@@ -1,11 +1,11 @@
 import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts'
 
 /**
- * What to do after a failed request. `retry`: send the same request again later. `few`: send it
- * again, at most three times. `split`: it is too large, send it in parts. `stop`: nothing will be
- * accepted until someone changes a setting; keep everything. `drop`: it will never be accepted.
+ * What to do after a failed request. `retry`: send the same request again later. `stop`: nothing
+ * will be accepted until someone changes a setting; keep everything. `drop`: it will never be
+ * accepted.
  */
-export type Decision = 'retry' | 'few' | 'split' | 'stop' | 'drop'
+export type Decision = 'retry' | 'stop' | 'drop'
 
 /**
  * @returns an empty object if the text is not a JSON object: a network's login page, for example
@@ -26,10 +26,7 @@ export function parseObject(text: string): Record<string, unknown> {
  * @param code the error code in the response; undefined if Intake did not respond
  */
 export function decide(status: number, code: string | undefined): Decision {
-  if (status === 413) return 'split'
-  if (status === 401) return 'stop'
-  if (status === 500) return 'few'
-  if (status < 400 || status > 500 || retryStatuses.indexOf(status) >= 0) return 'retry'
+  if (status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0) return 'retry'
   if (settingStatuses.indexOf(status) < 0) return 'drop'
   return code ? 'stop' : 'retry'
 }

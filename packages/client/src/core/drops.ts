@@ -15,11 +15,7 @@ export function createDrops(onDrop: (reason: string, count: number) => void): Dr
       if (count === 0) return
       addCounts(drops.total, { [reason]: count })
       addCounts(drops.unreported, { [reason]: count })
-      try {
-        onDrop(reason, count)
-      } catch {
-        // An error in the app's own function must not stop the client.
-      }
+      onDrop(reason, count)
     },
   }
   return drops

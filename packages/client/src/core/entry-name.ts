@@ -32,25 +32,24 @@ export interface EntryName {
 export const printName = (entry: EntryName, run: string): string =>
   [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
 
+/** A segment that may still grow has a name without its size. */
+export const printFirstName = (entry: EntryName, run: string): string =>
+  printName({ ...entry, count: 0, bytes: 0 }, run)
+
 export interface ParsedName extends EntryName {
   name: string
   run: string
 }
 
+type Seven = [number, number, number, number, number, number, number]
+
 /** @returns undefined if this is not the name of a segment */
 export function parseName(name: string): ParsedName | undefined {
   const parts = name.split('.')
-  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [key, , , run] = parts as [string, string, string, string]
+  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as Seven
   if (parts.length !== 7) return undefined
-  return { name, key: parts[0]!, generation, state, run: parts[3]!, count, bytes, shiftMs }
+  return { name, key, generation, state, run, count, bytes, shiftMs }
 }
 
 /** The part of a name that a rename does not change. */

@@ -2,6 +2,7 @@ import { attemptRequest } from './answer.ts'
 import type { Core } from './core.ts'
 import { parseObject } from './decide.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
+import { printAccepted } from './print-accepted.ts'
 import type { Sent } from './send-loop.ts'
 
 interface StoredFeedback {
@@ -14,7 +15,7 @@ interface StoredFeedback {
  * The feedback that waits to be sent. It is stored apart from log events, which never displace it.
  */
 export interface Feedbacks {
-  /** Resolves to false if too much feedback waits already. */
+  /** Resolves to false if too much feedback waits already, or if it was cleared meanwhile. */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
@@ -32,21 +33,39 @@ export interface Feedbacks {
 const prefix = 'feedback-'
 export const isFeedback = (key: string): boolean => key.indexOf(prefix) === 0
 
+interface Entry {
+  key: string
+  failures: number
+}
+
 /** Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
-  const { ports, storage, drops } = core
-  let entries: { key: string; failures: number }[] = []
+  const { ports, storage, drops, refused } = core
+  let entries: Entry[] = []
+  /** Keys that are being stored. `clear` empties this list, too. */
+  let adding: string[] = []
   const oldest = () => entries.find(({ failures }) => failures < fewAttempts)
-  const attempt = (payload: string, attachments: readonly unknown[]) =>
-    attemptRequest(core, { path: '/feedback', body: ports.form(payload, attachments) })
+  const attempt = (entry: Entry, payload: string, attachments: readonly unknown[]) =>
+    attemptRequest(
+      core,
+      {
+        path: '/feedback',
+        body: ports.form(printAccepted(parseObject(payload), refused), attachments),
+      },
+      entry,
+    )
 
   return {
     async add(id, feedback) {
-      if (entries.length >= feedbackMax) return false
+      if (entries.length + adding.length >= feedbackMax) return false
       const key = prefix + id
+      adding.push(key)
       await storage.set(key, feedback)
-      entries.push({ key, failures: 0 })
-      return true
+      const isWanted = adding.indexOf(key) >= 0
+      adding = adding.filter((one) => one !== key)
+      if (isWanted) entries.push({ key, failures: 0 })
+      else await storage.remove(key)
+      return isWanted
     },
     adopt(keys) {
       entries = keys
@@ -60,18 +79,14 @@ export function createFeedbacks(core: Core): Feedbacks {
       const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
       if (stored) {
         const { payload, attachments } = stored
-        let attempted = await attempt(payload, attachments)
-        if (attempted.decision === 'split' && attachments[0]) {
+        let attempted = await attempt(entry, payload, attachments)
+        if (attempted.isTooLarge && attachments[0]) {
           drops.add(attempted.code, attachments.length)
-          attempted = await attempt(payload, [])
+          attempted = await attempt(entry, payload, [])
         }
-        const { body, decision, code, retryAfterMs } = attempted
-        if (body === undefined) {
-          if (decision === 'stop') return { stop: code }
-          if (decision === 'few') entry.failures++
-          if (decision === 'few' || decision === 'retry') return { retryAfterMs }
-          drops.add(code, 1)
-        } else if (!parseObject(body)['id']) return { retryAfterMs }
+        const { body, unsettled, code } = attempted
+        if (unsettled) return unsettled
+        if (!body) drops.add(code, 1)
       }
       entries = entries.filter((one) => one !== entry)
       await storage.remove(entry.key)
@@ -80,6 +95,7 @@ export function createFeedbacks(core: Core): Feedbacks {
     canSend: () => !!oldest(),
     clear() {
       entries = []
+      adding = []
     },
     count: () => entries.length,
   }

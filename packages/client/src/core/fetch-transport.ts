@@ -64,7 +64,7 @@ export function createFetchTransport(options: {
           timer = time.setTimeout(
             () => {
               if (abort) abort.abort()
-              reject(new Error('no answer in time'))
+              reject(new Error('timeout'))
             },
             isText ? timeoutMs.text : timeoutMs.form,
           )

@@ -11,11 +11,14 @@ export const segmentBytesMax = 200_000
 export const segmentsMin = 10
 /** Maximum length of the names of events, users and applications. */
 export const identifierMax = 255
-/**
- * A day less than the gateway accepts, so that an event does not become too old while it is sent.
- */
-export const eventAgeMsMax = 29 * dayMs
 export const feedbackMax = 20
+/** Maximum length of the text of a feedback, in code points. */
+export const feedbackTextMax = 20_000
+/**
+ * Maximum size of the params of an event, in bytes: with the rest of its request they have to stay
+ * below what the gateway reads of a body.
+ */
+export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
 /** Events in a request. */
 export const batchMax = 500

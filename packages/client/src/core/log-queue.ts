@@ -1,19 +1,22 @@
 import type { Core } from './core.ts'
 import * as state from './entry-name.ts'
-import { printName, type ParsedName } from './entry-name.ts'
+import { printFirstName, printName, type ParsedName } from './entry-name.ts'
 import { batchMax, fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
-import { closeLine } from './log-line.ts'
 import {
   newSegment,
+  numberLines,
   parseSegment,
   printSegment,
+  textOf,
   type Context,
   type Segment,
   type SegmentMemory,
   type StoredSegment,
 } from './segment.ts'
 import { createSerial } from './serial.ts'
+import { shiftOf } from './shift.ts'
 import { textBytes } from './text-bytes.ts'
+import { nothing } from './with-fallback.ts'
 
 export interface LogQueue {
   /**
@@ -31,7 +34,8 @@ export interface LogQueue {
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted, in storage, and reads it.
+   * Marks a segment as attempted, in storage, and reads it after that, because until then another
+   * run may have appended to it. Rejects if it cannot be read now.
    *
    * @returns undefined if the segment is gone
    */
@@ -42,15 +46,16 @@ export interface LogQueue {
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
   /** Closes the open segment at the end of the page; returns its events as far as they fit. */
-  leave(bytesMax: number): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
+  leave(): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
   /** Deletes all events, in memory and in storage. */
   clear(): void
   count(): number
   bytes(): number
   /** Whether an event is in memory only. */
   hasUnsaved(): boolean
-  /** Events that are in memory only, for a synchronous write when the process ends. */
-  unsaved(): { name: string; text: string }[]
+  /** All segments, for a synchronous write of what is in memory only when the process ends. */
+  segments(): readonly Segment[]
+  contextOf(memory: SegmentMemory): Context
 }
 
 /** The log events that wait: one open segment of this run, and closed ones, oldest first. */
@@ -87,13 +92,13 @@ export function createLogQueue(core: Core): LogQueue {
       if (!hasRoom || memory.era !== era || memory.user !== user) close()
     }
     if (!open) {
-      const mayLeave = ports.sendsAtPageEnd()
       open = newSegment({
         key: newId(),
-        state: mayLeave ? state.leaving : state.open,
-        memory: { user, era, mayLeave, lines: [], numbered: 0, stored: 0 },
+        state: ports.pageEndBytes() > 0 ? state.leaving : state.open,
+        memory: { user, era, lines: [], numbered: 0, stored: 0 },
       })
       segments.push(open)
+      grow(open, 0, textBytes(JSON.stringify(contextOf(open.memory!))))
     }
     open.memory!.lines.push(line)
     grow(open, 1, size)
@@ -109,11 +114,16 @@ export function createLogQueue(core: Core): LogQueue {
     bytes += size
   }
 
+  function tally(segment: Segment, sign: number): void {
+    count += sign * segment.count
+    bytes += sign * segment.bytes
+  }
+
   function evict(): boolean {
     const victim = segments.find(({ isBusy }) => !isBusy)
     if (!victim) return false
-    drops.add('queue_full', victim.count)
     void remove(victim)
+    drops.add('queue_full', victim.count)
     return true
   }
 
@@ -127,8 +137,7 @@ export function createLogQueue(core: Core): LogQueue {
   function forget(segment: Segment): void {
     if (!isKnown(segment)) return
     segments.splice(segments.indexOf(segment), 1)
-    count -= segment.count
-    bytes -= segment.bytes
+    tally(segment, -1)
     if (open === segment) open = undefined
   }
 
@@ -152,14 +161,13 @@ export function createLogQueue(core: Core): LogQueue {
     const end = lines.length
     if (stored === end) return memory
     const print = (first: number) => {
-      number(memory, end, first)
-      return textOf(memory, end)
+      numberLines(memory, end, first)
+      nextSequence = first + end - stored
+      return textOf(memory, end, contextOf(memory))
     }
-    if (stored === 0) segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
+    if (stored === 0) segment.name = printFirstName(segment, run)
     if (await storage.append(segment.name, stored === 0, end - stored, print)) {
       memory.stored = end
-      // Segments of few events have more of it than of events.
-      if (stored === 0) grow(segment, 0, textBytes(JSON.stringify(contextOf(memory))))
       return memory
     }
     // Another run has taken the stored part; the rest becomes a segment of its own.
@@ -169,28 +177,6 @@ export function createLogQueue(core: Core): LogQueue {
     segment.key = newId()
     grow(segment, -stored, 0)
     return write(segment)
-  }
-
-  /**
-   * Gives sequence numbers to the lines before `end`; the first line that is not stored gets
-   * `first`.
-   */
-  function number(memory: SegmentMemory, end: number, first: number): void {
-    for (; memory.numbered < end; memory.numbered++) {
-      const at = memory.numbered
-      memory.lines[at] = closeLine(memory.lines[at]!, first && first + at - memory.stored)
-    }
-    if (first) nextSequence = first + end - memory.stored
-  }
-
-  /**
-   * The text of the lines before `end` that are not stored. At the start of a segment the context
-   * comes first.
-   */
-  function textOf(memory: SegmentMemory, end: number): string {
-    const lines = memory.lines.slice(memory.stored, end)
-    if (memory.stored > 0) return `${lines.join('\n')}\n`
-    return printSegment({ context: contextOf(memory), lines })
   }
 
   /** Renames a segment in storage to match its state. Resolves to false if it is gone. */
@@ -212,23 +198,21 @@ export function createLogQueue(core: Core): LogQueue {
   async function attempt(segment: Segment): Promise<StoredSegment | undefined> {
     const memory = await write(segment)
     if (!isKnown(segment)) return undefined
-    const stored = memory
-      ? { context: contextOf(memory), lines: memory.lines.slice() }
-      : await load(segment)
-    if (!stored) return undefined
+    const own = memory && { context: contextOf(memory), lines: memory.lines.slice() }
     if (segment.state !== state.attempted) {
-      const { era, run: owner } = stored.context
-      segment.shiftMs = clock.shiftFor(era, owner === run)
+      const stored = own || (await load(segment))
+      if (!stored) return undefined
+      segment.shiftMs = shiftOf(core, stored)
       segment.state = state.attempted
     }
     if (!(await rename(segment))) return undefined
     segment.memory = undefined
-    return stored
+    return own || load(segment)
   }
 
   /**
-   * Reads a segment and corrects its count. Resolves to undefined, and removes the segment, if it
-   * has no events.
+   * Reads a segment and corrects its size. Resolves to undefined, and gives the segment up, if it
+   * is gone or has no events. Rejects, and keeps it, if it cannot be read.
    */
   async function load(segment: Segment): Promise<StoredSegment | undefined> {
     const text = (await storage.read(segment.name)) || ''
@@ -236,8 +220,7 @@ export function createLogQueue(core: Core): LogQueue {
     const { length } = stored.lines
     // If the text is missing, another run has sent the segment: nothing was damaged.
     if (text) drops.add('damaged', Math.max(segment.count - length, 0))
-    if (isKnown(segment))
-      grow(segment, length - segment.count, Math.max(0, textBytes(text) - segment.bytes))
+    if (isKnown(segment)) grow(segment, length - segment.count, textBytes(text) - segment.bytes)
     if (length > 0) return stored
     void remove(segment)
     return undefined
@@ -257,13 +240,14 @@ export function createLogQueue(core: Core): LogQueue {
         else if (segments.every(({ key }) => key !== entry.key)) {
           // An open segment may have been sent when its page ended.
           if (entry.state === state.leaving) entry.state = state.attempted
-          adopted.push(newSegment({ ...entry, name }))
-          count += entry.count
-          bytes += entry.bytes
+          const segment = newSegment({ ...entry, name })
+          adopted.push(segment)
+          tally(segment, 1)
         }
       })
       segments = adopted.concat(segments)
-      for (const segment of adopted) if (!segment.count) await serial(() => load(segment))
+      for (const segment of adopted)
+        if (!segment.count) await serial(() => load(segment)).catch(nothing)
     },
     oldest: () => segments.find((one) => one !== open && !one.isBusy && one.failures < fewAttempts),
     attempt: (segment) => serial(() => attempt(segment)),
@@ -275,23 +259,20 @@ export function createLogQueue(core: Core): LogQueue {
           await storage.append(part.name, true, 0, () => printSegment(stored))
         }
         segments.splice(segments.indexOf(segment), 0, ...parts.map((part) => part.segment))
-        for (const { segment: part } of parts) {
-          count += part.count
-          bytes += part.bytes
-        }
+        for (const { segment: part } of parts) tally(part, 1)
       })
       await remove(segment)
     },
-    leave(bytesMax) {
+    leave() {
       const segment = open
-      close()
       if (!segment) return undefined
       const memory = segment.memory!
-      const { lines, mayLeave, era } = memory
-      if (!mayLeave && !era.isTrusted) return undefined
-      number(memory, lines.length, nextSequence)
+      const { lines, era } = memory
+      if (segment.state === state.open && !era.isTrusted) return undefined
+      close()
+      numberLines(memory, lines.length, nextSequence)
       const context = contextOf(memory)
-      let left = bytesMax - textBytes(JSON.stringify(context))
+      let left = ports.pageEndBytes() - textBytes(JSON.stringify(context))
       const kept = lines.filter((line) => (left -= textBytes(line) + 1) >= 0)
       if (kept.length === 0) return undefined
       segment.state = state.attempted
@@ -304,16 +285,7 @@ export function createLogQueue(core: Core): LogQueue {
     count: () => count,
     bytes: () => bytes,
     hasUnsaved: () => segments.some(({ memory }) => memory && memory.stored < memory.lines.length),
-    unsaved: () =>
-      segments.flatMap((segment) => {
-        const { memory } = segment
-        if (!memory || memory.stored === memory.lines.length) return []
-        const end = memory.lines.length
-        number(memory, end, nextSequence)
-        if (memory.stored === 0) segment.name = printName({ ...segment, count: 0, bytes: 0 }, run)
-        const text = textOf(memory, end)
-        memory.stored = end
-        return [{ name: segment.name, text }]
-      }),
+    segments: () => segments,
+    contextOf,
   }
 }

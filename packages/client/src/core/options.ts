@@ -34,7 +34,10 @@ export interface IntakeOptions {
   retryMs?: { min: number; max: number } | undefined
   /** Changes an event before it is kept. `null` drops it. It must be fast: `log` calls it. */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
-  /** Called with the reason and the number of records whenever the client drops records. */
+  /**
+   * Called with the reason and the number of records whenever the client has dropped records, after
+   * the call that dropped them. It may log.
+   */
   onDrop?: ((reason: string, count: number) => void) | undefined
 }
 
@@ -48,7 +51,10 @@ export interface Feedback<Attachment> {
 export interface FeedbackReceipt {
   /** The id of the feedback, which becomes the column `feedback_id`. */
   id: string
-  /** False if the feedback was refused at once; `onDrop` then got the reason. */
+  /**
+   * False if the feedback was refused at once: `onDrop` gets the reason, except after `optOut` or
+   * `shutdown`.
+   */
   isKept: boolean
 }
 
@@ -79,15 +85,19 @@ export interface Intake<Attachment> {
   /**
    * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
    *
-   * @returns the id of the event, which becomes the column `id`; undefined if the event was
-   *   dropped, and `onDrop` got the reason
+   * @returns the id of the event, which becomes the column `id` unless a wrong clock is corrected
+   *   before it is sent; undefined if the event is not kept: `onDrop` gets the reason, except after
+   *   `optOut`, `shutdown`, or `null` from `beforeSend`
    */
   log(event: string, params?: Record<string, unknown>): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */
   feedback(feedback: Feedback<Attachment>): Promise<FeedbackReceipt>
   /** Sets the user of all later records; undefined if there is none. */
   identify(userId: string | undefined): void
-  /** Resolves when every event that was logged before is stored on the device. */
+  /**
+   * Resolves when every event that was logged before is stored on the device, or in memory if the
+   * storage cannot be written.
+   */
   stored(): Promise<void>
   /**
    * Sends what waits: at once, or after the pause that follows a failure. Resolves when nothing is

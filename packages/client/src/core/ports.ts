@@ -1,11 +1,13 @@
 /**
  * Stores what waits to be sent. Each function returns a promise and never throws synchronously.
  * Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a rename that has
- * resolved survives the end of the process.
+ * resolved survives the end of the process. A call that fails rejects: absence is a result of its
+ * own.
  */
 export interface Storage {
   /** All names and keys, except those of another process that is known to be running. */
   list(): Promise<string[]>
+  /** @returns undefined if `name` does not exist */
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
@@ -31,6 +33,7 @@ export interface Storage {
   rename(from: string, to: string): Promise<boolean>
   /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
+  /** @returns undefined if `key` does not exist */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
   close?: (() => void) | undefined
@@ -83,8 +86,11 @@ export interface Ports<Attachment> {
   runSuffix: string
   /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
-  /** Whether events may be sent at the end of the page before they are marked as attempted. */
-  sendsAtPageEnd(): boolean
+  /**
+   * The largest body that can be sent at the end of the page, before it is marked as attempted, in
+   * bytes; 0 if there is none.
+   */
+  pageEndBytes(): number
   /** Converts an attachment to the value that is stored. */
   keepAttachment(attachment: Attachment): unknown
   /** Builds the body of a feedback request. */

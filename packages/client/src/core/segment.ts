@@ -1,6 +1,7 @@
 import type { Era } from './clock.ts'
 import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
+import { closeLine } from './log-line.ts'
 
 /** What every request says about its sender. Properties that are not known yet are absent. */
 export interface Sender {
@@ -39,8 +40,6 @@ export interface Segment extends EntryName {
 export interface SegmentMemory {
   user: string
   era: Era
-  /** True if the end of the page may send the segment before it is marked as attempted. */
-  mayLeave: boolean
   /** The events. Each lacks its closing brace until it has its sequence number. */
   lines: string[]
   /** How many lines have their sequence number, and how many are stored. */
@@ -80,3 +79,22 @@ export function parseSegment(text: string): StoredSegment {
 
 export const printSegment = ({ context, lines }: StoredSegment): string =>
   `${[JSON.stringify(context), ...lines].join('\n')}\n`
+
+/**
+ * Gives sequence numbers to the lines before `end`; the first line that is not stored gets `first`.
+ */
+export function numberLines(memory: SegmentMemory, end: number, first: number): void {
+  for (; memory.numbered < end; memory.numbered++) {
+    const at = memory.numbered
+    memory.lines[at] = closeLine(memory.lines[at]!, first && first + at - memory.stored)
+  }
+}
+
+/**
+ * The text of the lines before `end` that are not stored. At the start of a segment the context
+ * comes first.
+ */
+export function textOf(memory: SegmentMemory, end: number, context: Context): string {
+  const lines = memory.lines.slice(memory.stored, end)
+  return memory.stored > 0 ? `${lines.join('\n')}\n` : printSegment({ context, lines })
+}

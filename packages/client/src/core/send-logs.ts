@@ -2,13 +2,14 @@ import { attemptRequest, type Attempted } from './answer.ts'
 import type { Core } from './core.ts'
 import { parseObject } from './decide.ts'
 import { attempted as attemptedState } from './entry-name.ts'
-import { eventAgeMsMax, generationsMax } from './limits.ts'
-import { idOf, shiftLine } from './log-line.ts'
+import { generationsMax } from './limits.ts'
+import { shiftLine } from './log-line.ts'
+import { printAccepted } from './print-accepted.ts'
 import type { LogQueue } from './log-queue.ts'
 import { newSegment, printSegment, type Segment, type StoredSegment } from './segment.ts'
 import type { Sent } from './send-loop.ts'
+import { shiftOf } from './shift.ts'
 import { textBytes } from './text-bytes.ts'
-import { timeOfUuid } from './uuid.ts'
 
 /** The result of one entry of a batch. Entries that are not accepted have a `code`. */
 type EntryResult = { status?: unknown; code?: string } | null
@@ -20,84 +21,64 @@ export interface LogSender {
   /** Sends the oldest segment; resolves to undefined if none can be sent. */
   send(): Promise<Sent | undefined>
   /** Sends the open segment in a request that outlives the page. */
-  sendAtPageEnd(bytesMax: number): void
+  sendAtPageEnd(): void
 }
 
 export function createLogSender(core: Core, queue: LogQueue): LogSender {
-  const { clock, drops } = core
+  const { drops } = core
 
   function attempt(segment: Segment, stored: StoredSegment, isLast?: boolean): Promise<Attempted> {
     const body = printBatch(stored, segment.shiftMs, core)
-    return attemptRequest(core, { path: '/log/batch', body, isLast })
+    return attemptRequest(core, { path: '/log/batch', body, isLast }, segment)
   }
 
   async function send(segment: Segment): Promise<Sent> {
     const wasOpen = segment.mayBeStored
     const stored = await queue.attempt(segment)
     if (!stored) return {}
-    const { lines } = stored
-    const newest = timeOfUuid(idOf(lines[lines.length - 1]!)) + segment.shiftMs
-    if (newest < clock.now() - eventAgeMsMax) {
-      drops.add('expired', lines.length)
-      await queue.replace(segment)
-      return {}
-    }
     segment.mayBeStored = true
     return settle(segment, { stored, attempted: await attempt(segment, stored), wasOpen })
-  }
-
-  /** @param sent.wasOpen true if an earlier attempt may have stored events */
-  async function settle(
-    segment: Segment,
-    sent: { stored: StoredSegment; attempted: Attempted; wasOpen: boolean },
-  ): Promise<Sent> {
-    const { stored, wasOpen } = sent
-    const { body, decision, code, retryAfterMs, isDefinite } = sent.attempted
-    const { lines } = stored
-    let results: EntryResult[] | undefined
-    if (body !== undefined) {
-      results = readResults(body, lines.length)
-      // The status is Intake's, but the body is not: a proxy responded.
-      if (!results) return { retryAfterMs }
-    } else {
-      if (isDefinite) segment.mayBeStored = wasOpen
-      if (decision === 'stop') return { stop: code }
-      if (decision === 'few') segment.failures++
-      if (decision === 'few' || decision === 'retry') return { retryAfterMs }
-      if (decision === 'split' && lines.length > 1) {
-        await split(segment, stored)
-        return {}
-      }
-      results = lines.map(() => ({ code }))
-    }
-    await settleEntries(segment, stored, { results, wasOpen })
-    return {}
   }
 
   /**
    * Removes entries that have a final result. Events that were rejected because the device's clock
    * was wrong get new ids.
+   *
+   * @param sent.wasOpen true if an earlier attempt may have stored events
    */
-  async function settleEntries(
+  async function settle(
     segment: Segment,
-    { context, lines }: StoredSegment,
-    { results, wasOpen }: { results: EntryResult[]; wasOpen: boolean },
-  ): Promise<void> {
+    sent: { stored: StoredSegment; attempted: Attempted; wasOpen: boolean },
+  ): Promise<Sent> {
+    const { stored, wasOpen } = sent
+    const { body = '', unsettled, code, isTooLarge, isDefinite } = sent.attempted
+    const { lines } = stored
+    if (isDefinite) segment.mayBeStored = wasOpen
+    if (unsettled) return unsettled
+    if (isTooLarge && lines.length > 1) {
+      await split(segment, stored)
+      return {}
+    }
+    const results: EntryResult[] | undefined =
+      body === '' ? lines.map(() => ({ code })) : readResults(body, lines.length)
+    // The status is Intake's, but the body is not: a proxy responded.
+    if (!results) return { retryAfterMs: 0 }
     const { key, generation, shiftMs } = segment
-    const mayShift =
-      !wasOpen &&
-      generation < generationsMax &&
-      clock.shiftFor(context.era, context.run === core.run) !== shiftMs
+    const mayShift = !wasOpen && generation < generationsMax && shiftOf(core, stored) !== shiftMs
     const again = lines.filter((_, index) => {
-      const { status, code = 'unknown' } = results[index]!
+      const { status, code: reason = 'unknown' } = results[index]!
       if (isTaken(status)) return false
-      const isOutOfRange = code === 'id_time_out_of_range'
+      const isOutOfRange = reason === 'id_time_out_of_range'
       if (isOutOfRange && mayShift) return true
-      drops.add(isOutOfRange ? 'expired' : code, 1)
+      drops.add(isOutOfRange ? 'expired' : reason, 1)
       return false
     })
     const next = { key, generation: generation + 1 }
-    await queue.replace(segment, again.length > 0 ? [partOf(next, { context, lines: again })] : [])
+    await queue.replace(
+      segment,
+      again.length > 0 ? [partOf(next, { ...stored, lines: again })] : [],
+    )
+    return { isAccepted: results.some((result) => isTaken(result!.status)) }
   }
 
   function split(segment: Segment, { context, lines }: StoredSegment): Promise<void> {
@@ -134,8 +115,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
         segment.isBusy = false
       }
     },
-    sendAtPageEnd(bytesMax) {
-      const left = queue.leave(bytesMax)
+    sendAtPageEnd() {
+      const left = queue.leave()
       if (!left) return
       const { segment, stored, isAll } = left
       segment.isBusy = true
@@ -157,7 +138,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
-  const head = JSON.stringify({ ...core.senderOf('', false), ...sender })
+  const head = printAccepted({ ...core.senderOf('', false), ...sender }, core.refused)
   return `${head.slice(0, -1)},"logs":[${logs}]}`
 }
 

@@ -2,12 +2,14 @@ import { retryAfterMsMax } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * The result of one request. If no member is set, the next request follows at once. `retryAfterMs`:
+ * The result of one request. Without `retryAfterMs` and `stop`, the next request follows at once.
+ * `isAccepted`: the server accepted at least one record of it. `retryAfterMs`:
  * nothing was settled; pause for this time, or if it is 0 for the usual time. `stop`: send nothing
  * more, for this reason.
  */
 export interface Sent {
-  retryAfterMs?: number
+  isAccepted?: boolean
+  retryAfterMs?: number | undefined
   stop?: string
 }
 
@@ -19,6 +21,8 @@ export interface SendLoop {
    */
   wake(isUrgent?: boolean): void
   isRunning(): boolean
+  /** Whether the server has asked not to be called now. */
+  isHeld(): boolean
   close(): void
 }
 
@@ -85,6 +89,7 @@ export function createSendLoop(options: {
   return {
     wake,
     isRunning: () => isRunning,
+    isHeld: () => isOrdered && notBefore > time.monotonic(),
     close() {
       isClosed = true
       time.clearTimeout(timer)

@@ -3,24 +3,25 @@ import type { Storage } from './ports.ts'
 
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Only a rename rejects. A name whose end cannot be stored
- * counts as gone, so that the rest gets a name of its own.
+ * storage is full, forbidden or broken. Reading and renaming reject, so that a failure is never
+ * taken for absence. A name whose end cannot be stored counts as gone, so that the rest gets a name
+ * of its own.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()
-  const nothing = () => undefined
   return {
-    list: async () => (await storage.list().catch((): string[] => [])).concat(await memory.list()),
-    read: async (name) => (await memory.read(name)) || storage.read(name).catch(nothing),
+    list: async () => (await storage.list()).concat(await memory.list()),
+    read: async (name) => (await memory.read(name)) || storage.read(name),
     append: async (name, isNew, ...rest) =>
       (!isNew && (await memory.append(name, isNew, ...rest))) ||
-      storage.append(name, isNew, ...rest).catch(() => memory.append(name, isNew, ...rest)),
+      (await storage.append(name, isNew, ...rest).catch(() => false)) ||
+      memory.append(name, isNew, ...rest),
     rename: async (from, to) => (await memory.rename(from, to)) || storage.rename(from, to),
     async remove(name) {
       await memory.remove(name)
       await storage.remove(name).catch(nothing)
     },
-    get: async (key) => (await memory.get(key)) || storage.get(key).catch(nothing),
+    get: async (key) => (await memory.get(key)) || storage.get(key),
     async set(key, value) {
       await memory.remove(key)
       await storage.set(key, value).catch(() => memory.set(key, value))
@@ -28,3 +29,5 @@ export function withFallback(storage: Storage): Storage {
     close: storage.close,
   }
 }
+
+export const nothing = (): undefined => undefined

@@ -1,7 +1,9 @@
-import { appendFileSync, constants, mkdirSync, type Dirent } from 'node:fs'
+import { appendFileSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Storage } from '../core/ports.ts'
+import { endRun, isOfLiveProcess, keepRun, processMark } from './runs.ts'
 
 const sequenceFile = 'sequence'
 const valueEnd = '.value'
@@ -14,23 +16,41 @@ export interface FileStorage extends Storage {
    * the same events, these are stored twice, and recognised by their ids.
    */
   appendSync(name: string, text: string): void
+  /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
+  reserveSync(count: number): number
 }
 
 /**
  * Stores each segment and each value in a file of a directory. Text that was appended, and new
- * names, are on disk when the call resolves.
+ * names, are on disk when the call resolves. A new file is written under a temporary name, so that
+ * after a kill it is there whole or not at all.
  */
 export function createFileStorage(dir: string): FileStorage {
   let sequence: number | undefined
-  let made: Promise<unknown> | undefined
+  let written = 0
+  const runs = new Set<string>()
   const pathOf = (name: string) => join(dir, name)
-  const make = () => (made ??= mkdir(dir, { recursive: true, mode: 0o700 }))
+
+  /** Makes the directory each time, because someone may have removed it. */
+  async function create(name: string, data: string | Uint8Array): Promise<void> {
+    const temporary = pathOf(`${name}${processMark}-${written++}${temporaryEnd}`)
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    try {
+      await writeFile(temporary, data, { flush: true, mode: 0o600 })
+      await rename(temporary, pathOf(name))
+    } catch (error) {
+      await unlink(temporary).catch(orIfAbsent(undefined))
+      throw error
+    }
+    await syncDirectory(dir)
+  }
 
   /** Reserves numbers; resolves to the first one. */
   async function reserve(count: number): Promise<number> {
     sequence ??= Number(await readFile(pathOf(sequenceFile), 'utf8').catch(() => '0')) || 0
     const first = sequence + 1
     sequence += count
+    await mkdir(dir, { recursive: true, mode: 0o700 })
     // The counter survives the end of the process without fsync. After a power failure, numbers may
     // be used twice.
     const file = await open(pathOf(sequenceFile), constants.O_WRONLY | constants.O_CREAT, 0o600)
@@ -45,17 +65,25 @@ export function createFileStorage(dir: string): FileStorage {
   return {
     async list() {
       const entries = await readdir(dir, { withFileTypes: true }).catch(orIfAbsent<Dirent[]>([]))
-      return entries
-        .filter((entry) => entry.isFile() && !entry.name.endsWith(temporaryEnd))
-        .map(({ name }) => (name.endsWith(valueEnd) ? name.slice(0, -valueEnd.length) : name))
-        .filter((name) => !isRunning(Number(name.split(pidMark)[1]?.split('.')[0])))
+      const names = entries
+        .filter((entry) => entry.isFile() && !isOfLiveProcess(entry.name))
+        .map((entry) => entry.name)
+      // What an ended process was writing.
+      for (const name of names)
+        if (name.endsWith(temporaryEnd)) await unlink(pathOf(name)).catch(orIfAbsent(undefined))
+      return names
+        .filter((name) => !name.endsWith(temporaryEnd))
+        .map((name) => (name.endsWith(valueEnd) ? name.slice(0, -valueEnd.length) : name))
     },
     read: (name) => readFile(pathOf(name), 'utf8').catch(orIfAbsent(undefined)),
     async append(name, isNew, count, print) {
-      await make()
-      const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
-      const flags = O_WRONLY | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0)
-      const file = await open(pathOf(name), flags, 0o600).catch(orIfAbsent(undefined))
+      runs.add(keepRun(name))
+      if (isNew) {
+        await create(name, print(await reserve(count)))
+        return true
+      }
+      const { O_APPEND, O_WRONLY } = constants
+      const file = await open(pathOf(name), O_APPEND | O_WRONLY).catch(orIfAbsent(undefined))
       if (file === undefined) return false
       try {
         await file.appendFile(print(await reserve(count)))
@@ -63,7 +91,6 @@ export function createFileStorage(dir: string): FileStorage {
       } finally {
         await file.close()
       }
-      if (isNew) await syncDirectory(dir)
       return true
     },
     async rename(from, to) {
@@ -79,17 +106,34 @@ export function createFileStorage(dir: string): FileStorage {
       const value = await readFile(pathOf(key + valueEnd)).catch(orIfAbsent(undefined))
       return value && decodeValue(value)
     },
-    async set(key, value) {
-      const path = pathOf(key + valueEnd)
-      await make()
-      await writeFile(path + temporaryEnd, encodeValue(value), { flush: true, mode: 0o600 })
-      await rename(path + temporaryEnd, path)
-      await syncDirectory(dir)
-    },
+    set: (key, value) => create(key + valueEnd, encodeValue(value)),
     appendSync(name, text) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       appendFileSync(pathOf(name), text, { mode: 0o600, flush: true })
     },
+    reserveSync(count) {
+      try {
+        mkdirSync(dir, { recursive: true, mode: 0o700 })
+        sequence ??= readSequence(pathOf(sequenceFile))
+        const first = sequence + 1
+        sequence += count
+        writeFileSync(pathOf(sequenceFile), String(sequence).padStart(digits, '0'), { mode: 0o600 })
+        return first
+      } catch {
+        return 0
+      }
+    },
+    close() {
+      for (const run of runs) endRun(run)
+    },
+  }
+}
+
+function readSequence(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8')) || 0
+  } catch {
+    return 0
   }
 }
 
@@ -141,20 +185,7 @@ async function syncDirectory(dir: string): Promise<void> {
 const orIfAbsent =
   <Preset>(preset: Preset) =>
   (error: NodeJS.ErrnoException): Preset => {
-    if (error.code === 'ENOENT') return preset
+    // ENOTDIR: the directory is a file, so there is nothing in it.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return preset
     throw error
   }
-
-/** Before the id of the process in the name of a run. */
-export const pidMark = '-pid'
-
-/** A process that reuses the id of an ended one keeps its records until it ends, too. */
-function isRunning(pid: number): boolean {
-  if (!pid || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}

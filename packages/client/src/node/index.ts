@@ -7,9 +7,10 @@ import { createFetchTransport } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
-import { fillRandom } from '../core/random.ts'
 import { readDevice } from './device.ts'
-import { createFileStorage, pidMark, type FileAttachment } from './files.ts'
+import { createFileStorage, type FileAttachment } from './files.ts'
+import { processMark } from './runs.ts'
+import { takeUnsaved } from './unsaved.ts'
 
 export type {
   Feedback,
@@ -55,10 +56,12 @@ export function createNodeClient(
 ): Intake<NodeAttachment> {
   const files = host.storage === 'memory' ? undefined : createFileStorage(host.storage)
   const { time } = host
+  const ended = new AbortController()
   const { transport } = createFetchTransport({
     url: options.url,
     apiKey: options.apiKey,
-    fetch: (url, init) => fetch(url, init),
+    fetch: (url, init) =>
+      fetch(url, { ...init, signal: AbortSignal.any([init!.signal!, ended.signal]) }),
     time,
     gzip: promisify(gzip) as (text: string) => Promise<Uint8Array>,
   })
@@ -66,11 +69,11 @@ export function createNodeClient(
     storage: files ?? createMemoryStorage(),
     transport,
     time,
-    random: fillRandom,
+    random: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     device: readDevice,
-    runSuffix: `${pidMark}${process.pid}`,
+    runSuffix: processMark,
     writeDelayMs,
-    sendsAtPageEnd: () => false,
+    pageEndBytes: () => 0,
     keepAttachment: ({ data, name = 'image', type = 'application/octet-stream' }) => ({
       // Copies the data, because the app may change it, and because a `Buffer` has a JSON form of
       // its own.
@@ -87,10 +90,10 @@ export function createNodeClient(
     },
   }
   const client = createClient(options, ports)
-  const { wake: _wake, leavePage: _leavePage, unsaved, ...intake } = client
-  if (!files) return intake
+  const { wake: _wake, leavePage: _leavePage, logs, run, ...intake } = client
   const saveNow = () => {
-    for (const { name, text } of unsaved()) {
+    if (!files || client.stats().isOptedOut) return
+    for (const { name, text } of takeUnsaved(logs, run, files.reserveSync)) {
       try {
         files.appendSync(name, text)
       } catch {
@@ -104,6 +107,8 @@ export function createNodeClient(
     async shutdown(settings) {
       const result = await intake.shutdown(settings)
       process.removeListener('exit', saveNow)
+      // A request that is still open would keep the process alive. Its events are marked.
+      ended.abort()
       return result
     },
   }

@@ -29,11 +29,19 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
   const keys = (): Promise<Set<string>> =>
     (known =
       known ||
-      storage.getAllKeys().then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0))))
+      storage.getAllKeys().then(
+        (all) => new Set(all.filter((key) => key.indexOf(prefix) === 0)),
+        (error) => {
+          known = undefined
+          throw error
+        },
+      ))
 
+  /** Adds the key when the value is stored: what is not there cannot be found or renamed. */
   async function put(key: string, value: string): Promise<void> {
-    ;(await keys()).add(prefix + key)
+    const all = await keys()
     await storage.setItem(prefix + key, value)
+    all.add(prefix + key)
   }
 
   async function drop(key: string): Promise<void> {
@@ -51,17 +59,17 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
   const pieceKey = (name: string, number: number) => `${pieceStart(name)}${1_000_000 + number}`
   const isThere = async (name: string) => (await keys()).has(`${prefix}n${name}`)
 
-  async function read(name: string): Promise<string> {
+  async function read(name: string): Promise<string | undefined> {
     let text = ''
     for (const key of await startingWith(pieceStart(name)))
       text += (await storage.getItem(prefix + key)) || ''
-    return text
+    return text || undefined
   }
 
   async function merge(name: string): Promise<void> {
     const pieces = await startingWith(pieceStart(name))
     if (pieces.length < 2) return
-    await put(pieces[0]!, await read(name))
+    await put(pieces[0]!, (await read(name)) || '')
     for (const key of pieces.slice(1)) await drop(key)
   }
 
@@ -78,8 +86,15 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         await put('sequence', String(last + count))
         const pieces = await startingWith(pieceStart(name))
         const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
-        await put(pieceKey(name, number), print(last + 1))
-        if (isNew) await put(`n${name}`, '1')
+        const piece = pieceKey(name, number)
+        await put(piece, print(last + 1))
+        try {
+          if (isNew) await put(`n${name}`, '1')
+        } catch (error) {
+          // Nobody would find the piece, and it takes room.
+          await drop(piece)
+          throw error
+        }
         return true
       }),
     rename: (from, to) =>

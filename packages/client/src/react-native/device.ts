@@ -47,7 +47,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
     is_emulator: await ask('isEmulator'),
     first_install_time: await time('getFirstInstallTime'),
     last_update_time: await time('getLastUpdateTime'),
-    version_code: Number(await ask('getBuildNumber')) || undefined,
+    version_code: integer(await ask('getBuildNumber')),
     version_name: await text('getVersion'),
     supported_abis: await ask('supportedAbis'),
   }
@@ -67,7 +67,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
     device: await text('getDevice'),
     manufacturer: await text('getManufacturer'),
     product: await text('getProduct'),
-    sdk_version: Number(await ask('getApiLevel')) || undefined,
+    sdk_version: integer(await ask('getApiLevel')),
   }
 }
 
@@ -105,12 +105,16 @@ export async function readExpo({ Device, Application, Battery }: ExpoModules): P
     last_update_time: printDate(await ask(Application, 'getLastUpdateTimeAsync')),
     manufacturer: device['manufacturer'],
     product: device['productName'],
-    sdk_version: device['platformApiLevel'],
+    sdk_version: integer(device['platformApiLevel']),
     supported_abis: device['supportedCpuArchitectures'],
-    version_code: Number(application['nativeBuildVersion']) || undefined,
+    version_code: integer(application['nativeBuildVersion']),
     version_name: application['nativeApplicationVersion'],
   }
 }
+
+/** Of a build number such as 1.2 nothing is sent: the documented property is an integer. */
+const integer = (value: unknown) =>
+  Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined
 
 const printTime = (ms: number) => (ms > 0 ? new Date(ms).toISOString() : undefined)
 const printDate = (date: unknown) => (date instanceof Date ? printTime(date.getTime()) : undefined)

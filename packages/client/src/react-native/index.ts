@@ -71,7 +71,7 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
     logDevice,
     runSuffix: '',
     writeDelayMs: 50,
-    sendsAtPageEnd: () => false,
+    pageEndBytes: () => 0,
     keepAttachment: ({ uri, name = 'image', type = 'image/jpeg' }) => ({ uri, name, type }),
     form(payload, attachments) {
       const form = new FormData()

@@ -3,7 +3,6 @@ import { createFetchTransport } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { TimeSource } from '../core/ports.ts'
-import { fillRandom } from '../core/random.ts'
 import { readDevice } from './device.ts'
 import { createIndexedDbStorage } from './indexed-db.ts'
 
@@ -41,11 +40,11 @@ export function createIntake(options: WebOptions): Intake<Blob> {
       : createMemoryStorage(),
     transport,
     time,
-    random: fillRandom,
+    random: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
-    sendsAtPageEnd: () => navigator.onLine && keepaliveBytes() > 0,
+    pageEndBytes: () => (navigator.onLine ? keepaliveBytes() : 0),
     keepAttachment: (attachment) => attachment,
     form(payload, attachments) {
       const form = new FormData()
@@ -57,12 +56,11 @@ export function createIntake(options: WebOptions): Intake<Blob> {
   })
   if (typeof document === 'undefined') return client
 
-  const leave = () => client.leavePage(navigator.onLine ? keepaliveBytes() : 0)
   const ended = new AbortController()
   const { signal } = ended
-  addEventListener('pagehide', leave, { signal })
+  addEventListener('pagehide', client.leavePage, { signal })
   addEventListener('online', client.wake, { signal })
-  const change = () => (document.hidden ? leave() : client.wake())
+  const change = () => (document.hidden ? client.leavePage() : client.wake())
   document.addEventListener('visibilitychange', change, { signal })
   return {
     ...client,

@@ -5,6 +5,8 @@ const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
+/** Keys are ordered as texts, so the numbers in them have leading zeros. */
+const digits = 16
 
 /**
  * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
@@ -15,17 +17,21 @@ const sequenceKey = 's'
  */
 export function createIndexedDbStorage(databaseName: string): Storage {
   let opening: Promise<IDBDatabase> | undefined
-  let pieces = 0
 
-  const database = (): Promise<IDBDatabase> =>
-    opening ||
-    (opening = new Promise((resolve, reject) => {
-      const request = indexedDB.open(databaseName)
-      setTimeout(reject, openMs)
-      request.onupgradeneeded = () => request.result.createObjectStore(storeName)
-      request.onerror = reject
-      request.onsuccess = () => resolve(request.result)
-    }))
+  function database(): Promise<IDBDatabase> {
+    if (!opening) {
+      opening = new Promise((resolve, reject) => {
+        const request = indexedDB.open(databaseName)
+        setTimeout(reject, openMs)
+        request.onupgradeneeded = () => request.result.createObjectStore(storeName)
+        request.onerror = reject
+        request.onsuccess = () => resolve(request.result)
+      })
+      // A failure may pass, but not every call shall wait for one that does not.
+      opening.catch(() => setTimeout(() => (opening = undefined), openMs))
+    }
+    return opening
+  }
 
   /**
    * Resolves to the result of the request that `run` returns, when its transaction is complete.
@@ -76,26 +82,25 @@ export function createIndexedDbStorage(databaseName: string): Storage {
       (await transact('readonly', (store) => store.getAllKeys(IDBKeyRange.bound('n', 'o')))).map(
         (key) => (key as string).slice(1),
       ),
-    read: async (name) => (await read(name)).join(''),
+    async read(name) {
+      const pieces = await read(name)
+      return pieces[0] && pieces.join('')
+    },
     append: (name, isNew, count, print) =>
       transact('readwrite', (store) => {
         const exists = store.getKey(`n${name}`)
         const sequence = store.get(sequenceKey) as IDBRequest<number | undefined>
-        let isDone = false
+        const done = { result: false }
         sequence.onsuccess = () => {
-          isDone = isNew || !!exists.result
-          if (!isDone) return
+          done.result = isNew || !!exists.result
+          if (!done.result) return
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
-          // Numbers pieces by time, so that they stay in order even if several visits wrote them.
-          store.put(print(last + 1), pieceKey(name) + (Date.now() * 1000 + (pieces++ % 1000)))
+          // The numbers of events only grow, so they keep the pieces in order whoever writes them.
+          store.put(print(last + 1), pieceKey(name) + String(last + 1).padStart(digits, '0'))
         }
-        return {
-          get result() {
-            return isDone
-          },
-        }
+        return done
       }),
     rename: (from, to) =>
       ifExists(
@@ -121,6 +126,5 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         return store.put(value, pieceKey(key))
       })
     },
-    close: () => void database().then((opened) => opened.close()),
   }
 }

@@ -73,7 +73,7 @@ function createProcess(host: Host) {
   const own: Partial<Ports<unknown>> = {
     storage,
     transport,
-    sendsAtPageEnd: () => true,
+    pageEndBytes: () => 60_000,
     time: {
       ...ports.time,
       setTimeout: (run, ms) => host.time.setTimeout(() => isDead || run(), ms),
@@ -116,7 +116,7 @@ async function play(actions: readonly Action[]): Promise<{
     } else if (one.do === 'advance') await host.time.advance(one.ms)
     else if (one.do === 'faults') host.server.faults.push(...one.faults)
     else if (one.do === 'crash') at!.crash(one.afterSteps, one.isDone)
-    else if (one.do === 'leave') at!.client.leavePage(60_000)
+    else if (one.do === 'leave') at!.client.leavePage()
     else host.ahead = one.ahead
   }
   await host.time.advance(6000)

@@ -169,4 +169,36 @@ t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
   await page.evaluate(() => window.client.log('tap'))
   t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
   t.equal(server.rows.size, 1)
+  const errors: Error[] = []
+  page.on('pageerror', (error) => errors.push(error))
+  t.same(await page.evaluate(() => window.client.shutdown()), { left: 0 })
+  t.same(errors, [])
+})
+
+t.test('a clock that goes back a little costs no event', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create({ flushIntervalMs: 3_600_000 })
+  await page.evaluate(async () => {
+    window.client.log('one')
+    await window.client.stored()
+    const now = Date.now
+    Date.now = () => now() - 1500
+    for (const event of ['two', 'three']) {
+      window.client.log(event)
+      await window.client.stored()
+    }
+  })
+  await page.close({ runBeforeUnload: false })
+  const next = await visit()
+  await next.create()
+  await until('all are rows', () => server.rows.size === 3)
+  t.same(
+    [...server.rows.values()].map(({ event, sequence }) => [event, sequence]),
+    [
+      ['one', 1],
+      ['two', 2],
+      ['three', 3],
+    ],
+  )
 })

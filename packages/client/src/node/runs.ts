@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
+
+/**
+ * When a process started, in clock ticks since the machine did; 0 where the system does not say. It
+ * tells a process from an ended one whose id it has, after a restart of the machine or of a
+ * container.
+ */
+function startOf(pid: number): number {
+  try {
+    // The second field is the name of the program, in parentheses, and may contain spaces.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()!.split(' ')
+    return Number(fields[19]) || 0
+  } catch {
+    return 0
+  }
+}
+
+const ownStart = startOf(process.pid)
+
+/** Identifies this thread at the end of the name of a run, and in the names of temporary files. */
+export const processMark = `-pid${process.pid}-${ownStart}-${threadId}`
+
+/** Runs of this thread that have written and are not closed. Their files may still grow. */
+const liveRuns = new Set<string>()
+
+/** @returns the run in the name of a segment */
+export function keepRun(name: string): string {
+  const run = name.split('.')[3] ?? ''
+  liveRuns.add(run)
+  return run
+}
+
+export const endRun = (run: string): void => void liveRuns.delete(run)
+
+/**
+ * Whether the file of this name belongs to a client that is running. Of another thread of this
+ * process that is not known, so its files wait until the process has ended.
+ */
+export function isOfLiveProcess(name: string): boolean {
+  const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []
+  if (pid === undefined) return false
+  if (Number(pid) !== process.pid || Number(start) !== ownStart)
+    return isRunning(Number(pid), Number(start))
+  if (Number(thread) !== threadId || name.endsWith('.new')) return true
+  return liveRuns.has(name.split('.')[3] ?? '')
+}
+
+function isRunning(pid: number, start: number): boolean {
+  const found = startOf(pid)
+  if (start && found && found !== start) return false
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

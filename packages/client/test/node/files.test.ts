@@ -1,0 +1,134 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { createFileStorage } from '../../src/node/files.ts'
+import { createIntake } from '../../src/node/index.ts'
+import { processMark } from '../../src/node/runs.ts'
+import { startHttpIntake } from './http-intake.ts'
+
+const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
+const nobody = 'http://127.0.0.1:9'
+const isSegment = (name: string) => name.split('.').length === 7
+
+/** Leaves events of an ended client in a directory; returns the name of their file. */
+async function leaveEvents(storage: string, count: number): Promise<string> {
+  const client = createIntake({ ...common, url: nobody, storage })
+  for (let n = 0; n < count; n++) client.log('tap', { n })
+  await client.stored()
+  await client.shutdown({ timeoutMs: 10 })
+  return readdirSync(storage).find(isSegment)!
+}
+
+t.test('a new file that a kill left incomplete does not replace the old one', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const name = await leaveEvents(storage, 5)
+  const parts = name.split('.')
+  const next = [parts[0], '1', ...parts.slice(2)].join('.')
+  const ended = '-pid999999999-1-0'
+  const lines = readFileSync(join(storage, name), 'utf8').split('\n')
+  writeFileSync(join(storage, `${next}${ended}-0.new`), `${lines.slice(0, 3).join('\n')}\n`)
+  const client = createIntake({ ...common, url: server.url, storage })
+  t.same(await client.flush(), { left: 0 })
+  t.equal(server.rows.size, 5)
+  t.same(client.stats().dropped, {})
+  t.same(
+    readdirSync(storage).filter((file) => file.endsWith('.new')),
+    [],
+  )
+  await client.shutdown()
+})
+
+t.test('a new name is there whole or not at all', async (t) => {
+  const dir = createDataDir(t)
+  const storage = createFileStorage(dir)
+  const print = () => {
+    throw new Error('this write ends here')
+  }
+  await t.rejects(storage.append('whole', true, 1, print))
+  mkdirSync(join(dir, 'taken'))
+  await t.rejects(storage.append('taken', true, 1, () => 'x'))
+  t.same(readdirSync(dir).toSorted(), ['sequence', 'taken'])
+})
+
+t.test('a directory that is deleted while the client runs is made again', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = join(createDataDir(t), 'inner')
+  const client = createIntake({ ...common, url: server.url, storage, flushIntervalMs: 3_600_000 })
+  client.log('before')
+  await client.stored()
+  rmSync(storage, { recursive: true })
+  client.log('after')
+  await client.stored()
+  t.equal(readdirSync(storage).filter(isSegment).length, 1)
+  t.same(await client.flush(), { left: 0 })
+  t.ok([...server.rows.values()].some(({ event }) => event === 'after'))
+  await client.shutdown()
+})
+
+t.test('two clients of a process that share a directory lose nothing', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const make = () => createIntake({ ...common, url: server.url, storage, flushIntervalMs: 60_000 })
+  const first = make()
+  const clients = [first]
+  for (let n = 0; n < 15; n++) {
+    first.log('tap', { n })
+    if (n === 7) clients.push(make())
+    await first.stored()
+  }
+  for (const client of clients) await client.flush()
+  t.equal(server.rows.size, 15)
+  t.equal(server.repeats(), 0)
+  for (const client of clients) await client.shutdown()
+})
+
+t.test('a run that may still write is not listed, also in its own process', async (t) => {
+  const dir = createDataDir(t)
+  const [first, second] = [createFileStorage(dir), createFileStorage(dir)]
+  const name = `key.0.0.run${processMark}.0.0.0`
+  await first.append(name, true, 1, () => 'x')
+  t.notOk((await second.list()).includes(name))
+  first.close!()
+  t.ok((await second.list()).includes(name))
+})
+
+t.test('a process that got the id of an ended one does not own its records', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const name = await leaveEvents(storage, 5)
+  // The parent is running, but did not start at this moment.
+  const other = name.replace(processMark, `-pid${process.ppid}-1-0`)
+  renameSync(join(storage, name), join(storage, other))
+  const skip = process.platform !== 'linux' && 'only Linux says when a process started'
+  const client = createIntake({ ...common, url: server.url, storage })
+  await client.flush()
+  if (!skip) t.equal(server.rows.size, 5)
+  await client.shutdown()
+})
+
+t.test('what the end of the process writes has numbers of its own', async (t) => {
+  const dir = createDataDir(t)
+  const storage = createFileStorage(dir)
+  t.equal(storage.reserveSync(2), 1)
+  await storage.append('a', true, 3, (first) => `${first}`)
+  t.equal(await storage.read('a'), '3')
+  t.equal(createFileStorage(dir).reserveSync(1), 6)
+  writeFileSync(join(dir, 'file'), '')
+  t.equal(createFileStorage(join(dir, 'file')).reserveSync(1), 0)
+})
+
+t.test('shutdown ends the request that is open', async (t) => {
+  let end!: () => void
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const server = createServer((request) => request.socket.once('close', end))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  const client = createIntake({ ...common, url: `http://127.0.0.1:${port}`, storage: 'memory' })
+  client.log('tap')
+  t.same(await client.shutdown({ timeoutMs: 100 }), { left: 1 })
+  await ended
+})

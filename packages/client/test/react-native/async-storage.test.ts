@@ -1,0 +1,74 @@
+import t from 'tap'
+import { createAsyncStorage } from '../../src/react-native/async-storage.ts'
+import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
+import { createHost } from '../host.ts'
+
+/** A device whose storage can be full for new keys, or fail. */
+function createDevice() {
+  const values = new Map<string, string>()
+  const device = {
+    values,
+    isFull: false,
+    fails: false,
+    getItem: async (key: string) => values.get(key) ?? null,
+    async setItem(key: string, value: string) {
+      if (device.isFull && !values.has(key)) throw new Error('SQLITE_FULL')
+      values.set(key, value)
+    },
+    removeItem: async (key: string) => void values.delete(key),
+    async getAllKeys() {
+      if (device.fails) throw new Error('database is locked')
+      return [...values.keys()]
+    },
+  }
+  return device
+}
+
+t.test('keys that could not be read once are read again', async (t) => {
+  const device = createDevice()
+  await createAsyncStorage(device, 'i.').set('device', 'x')
+  const storage = createAsyncStorage(device, 'i.')
+  device.fails = true
+  await t.rejects(storage.list())
+  device.fails = false
+  t.same(await storage.list(), ['device'])
+})
+
+t.test('a full storage keeps nothing of what was sent', async (t) => {
+  const device = createDevice()
+  const host = createHost()
+  host.storage = createAsyncStorage(device, 'i.')
+  const client = host.start()
+  client.log('first')
+  await client.stored()
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 20; n++) client.log('tap', { n })
+    await client.stored()
+    device.isFull = true
+    await host.time.advance(10_000)
+    for (let n = 0; n < 20; n++) client.log('full', { n })
+    await host.time.advance(10_000)
+    device.isFull = false
+    await host.time.advance(10_000)
+  }
+  t.equal(host.server.rows.size, 121)
+  t.same([...device.values.keys()], ['i.sequence'])
+})
+
+t.test('a build number that is no integer is left out', async (t) => {
+  for (const [build, code] of [
+    ['12', 12],
+    ['1.2', undefined],
+    ['1e30', undefined],
+    ['beta', undefined],
+  ] as const) {
+    const info = await readDeviceInfo({ getBuildNumber: () => build }, 'ios')
+    t.equal(info['version_code'], code)
+    const expo = await readExpo({
+      Device: { platformApiLevel: 'x' },
+      Application: { nativeBuildVersion: build },
+    })
+    t.equal(expo['version_code'], code)
+    t.equal(expo['sdk_version'], undefined)
+  }
+})

@@ -1,0 +1,116 @@
+import t from 'tap'
+import { stemOf } from '../src/core/entry-name.ts'
+import type { Storage } from '../src/core/ports.ts'
+import { createHost, portsOf, type Host } from './host.ts'
+
+/** Makes calls of the storage fail until the returned function is called. */
+function breakStorage(host: Host, ...names: (keyof Storage)[]): () => void {
+  const whole = { ...host.storage }
+  const fail = () => Promise.reject(new Error('database is locked'))
+  for (const name of names) Object.assign(host.storage, { [name]: fail })
+  return () => void Object.assign(host.storage, whole)
+}
+
+t.test('records stay while the storage cannot be read', async (t) => {
+  const host = createHost()
+  const client = host.start({ batchEntriesMax: 10 })
+  host.server.faults = Array.from({ length: 4 }, () => 'unreachable' as const)
+  for (let n = 0; n < 100; n++) client.log('tap', { n })
+  await client.feedback({ text: 'It broke.' })
+  await client.stored()
+  const mend = breakStorage(host, 'read', 'get')
+  await host.time.advance(60_000)
+  t.same(client.stats().pending, { logs: 100, feedback: 1 })
+  mend()
+  await host.time.advance(3_600_000)
+  t.equal(host.server.rows.size, 100)
+  t.equal(host.server.feedback.length, 1)
+  t.same(client.stats().dropped, {})
+})
+
+t.test('a start waits until it can read whether the user has opted out', async (t) => {
+  const host = createHost()
+  await host.storage.set('opted-out', true)
+  await host.storage.set('device', 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e11')
+  const mend = breakStorage(host, 'get', 'list')
+  const client = host.start({ deviceUuid: '' })
+  client.log('tap')
+  await host.time.advance(1000)
+  mend()
+  await host.time.advance(60_000)
+  t.equal(host.server.requests.length, 0)
+  t.equal(client.stats().isOptedOut, true)
+  t.equal(await host.storage.get('device'), 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e11')
+})
+
+t.test('a storage that can never be used costs nothing but the restart', async (t) => {
+  const host = createHost()
+  breakStorage(host, 'list', 'read', 'append', 'rename', 'remove', 'get', 'set')
+  const client = host.start()
+  client.log('tap')
+  void client.feedback({ text: 'Good' })
+  await host.time.advance(20_000)
+  t.equal(host.server.rows.size + host.server.feedback.length, 2)
+})
+
+/** A database that tabs share: each call is one transaction, and they run in order, 1 ms each. */
+function createSharedStorage(host: Host): Storage {
+  const names = new Set<string>()
+  const texts = new Map<string, string>()
+  const values = new Map<string, unknown>()
+  let sequence = 0
+  let last: Promise<unknown> = Promise.resolve()
+  function transact<Result>(run: () => Result): Promise<Result> {
+    const result = last.then(
+      () => new Promise<Result>((resolve) => host.time.setTimeout(() => resolve(run()), 1)),
+    )
+    last = result
+    return result
+  }
+  return {
+    list: () => transact(() => [...names, ...values.keys()]),
+    read: (name) => transact(() => texts.get(stemOf(name))),
+    append: (name, isNew, count, print) =>
+      transact(() => {
+        if (!isNew && !names.has(name)) return false
+        names.add(name)
+        texts.set(stemOf(name), (texts.get(stemOf(name)) ?? '') + print(sequence + 1))
+        sequence += count
+        return true
+      }),
+    rename: (from, to) => transact(() => names.delete(from) && !!names.add(to)),
+    remove: (name) =>
+      transact(() => {
+        values.delete(name)
+        if (names.delete(name)) texts.delete(stemOf(name))
+      }),
+    get: (key) => transact(() => values.get(key)),
+    set: (key, value) => transact(() => void values.set(key, value)),
+  }
+}
+
+t.test('a second tab loses nothing that the first one stores while it opens', async (t) => {
+  for (let openMs = 3; openMs < 20; openMs++) {
+    const host = createHost()
+    host.storage = createSharedStorage(host)
+    const tab = () => host.start({}, { ...portsOf(host), pageEndBytes: () => 60_000 })
+    const first = tab()
+    const stored = new Set<number>()
+    for (let ms = 0; ms < 40; ms++) {
+      if (ms === openMs) tab()
+      if (ms % 2 === 0) {
+        first.log('tap', { n: ms })
+        void first.stored().then(() => stored.add(ms))
+      }
+      await host.time.advance(1)
+    }
+    await host.time.advance(60_000)
+    const rows = new Set([...host.server.rows.values()].map(({ params }) => params['n']))
+    t.same(
+      [...stored].filter((n) => !rows.has(n)),
+      [],
+      `the second tab opens after ${openMs} ms`,
+    )
+    t.ok(stored.size >= 18)
+  }
+})
