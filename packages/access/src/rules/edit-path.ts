@@ -1,5 +1,5 @@
-/** Returns what becomes of a value that is not null; undefined removes it. */
-export type Change = (value: NonNullable<unknown>) => unknown
+/** Returns what becomes of a value, which is not null; undefined removes it. */
+export type Change = (value: unknown) => unknown
 
 /**
  * Changes the value at a path, as queries see the path: the name `a.b`, the name `a%2Eb` and the

@@ -15,11 +15,25 @@ export function createHashValues(secret: string): Change {
   const hashText = (text: string) =>
     createHmac('sha256', key).update(text).digest('hex').slice(0, hashLength)
 
-  return function hashValue(value: unknown): unknown {
-    if (value === null || value === undefined) return value
-    if (typeof value !== 'object') return hashText(String(value as string | number | boolean))
+  function hashValue(value: unknown): unknown {
+    switch (typeof value) {
+      case 'string':
+        return hashText(value)
+      case 'number':
+      case 'bigint':
+      case 'boolean':
+        return hashText(String(value))
+      default:
+        return hashMembers(value)
+    }
+  }
+
+  function hashMembers(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(hashValue)
     const hashed = Object.entries(value).map(([name, inner]) => [name, hashValue(inner)])
     return Object.assign(Object.create(null) as object, Object.fromEntries(hashed))
   }
+
+  return hashValue
 }

@@ -19,12 +19,12 @@ const lineLengthMax = 200
 /** @param pageUrl the address of the page; undefined: notices have no link */
 export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined): Notice {
   const { bundle_identifier: bundle, email, attachments } = feedback
-  const device = JSON.parse(feedback.device) as Record<string, unknown>
+  const device = JSON.parse(feedback.device) as Record<string, string | number | null>
   const { version_name: version, version_code: code } = device
   const { device_brand: brand, device_model: model, os, android_version: system } = device
   const pictures = attachments.length
   return {
-    app: line([bundle, version, code == null ? undefined : `(${String(code)})`]),
+    app: line([bundle, version, code == null ? undefined : `(${code})`]),
     text: cut(visibleText(feedback.text), textLengthMax),
     facts: [
       line([brand, model]),
@@ -45,11 +45,11 @@ function linkOf(
   return `${pageUrl.replace(/\/$/, '')}/feedback/${encodeURIComponent(id)}?${query}`
 }
 
-const line = (parts: readonly unknown[]) =>
+const line = (parts: readonly (string | number | null | undefined)[]) =>
   cut(
     parts
       .filter((part) => part != null && part !== '')
-      .map((part) => visibleLine(String(part as string | number)))
+      .map((part) => visibleLine(String(part)))
       .join(' '),
     lineLengthMax,
   )
