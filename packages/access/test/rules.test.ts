@@ -187,6 +187,7 @@ t.test('a hash is the same for the same value, and that of the secret', async (t
   const expected = createHmac('sha256', secretBytes).update('49170').digest('hex').slice(0, 32)
   t.equal(hashed({ phone: '49170' }), expected)
   t.equal(hashed({ phone: 49_170 }), expected, 'a number is hashed like its text')
+  t.equal(hashed({ phone: 49_170n }), expected, 'a large one, too')
   t.same(hashed({ phone: ['49170', null] }), [expected, null])
   t.equal(JSON.stringify(hashed({ phone: { home: '49170' } })), JSON.stringify({ home: expected }))
   t.equal(hashed({ phone: null }), null)

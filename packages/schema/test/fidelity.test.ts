@@ -68,6 +68,7 @@ t.test('all device fields are read as sent; dates and times have their types', a
   const found = await readBack('logs', row)
   t.same(found, {
     ...row,
+    sample_rate: 1,
     time: '2026-11-21 03:00:00.123',
     received_at: '2026-11-21 03:00:01.000',
     extra: {},
