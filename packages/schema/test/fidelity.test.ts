@@ -72,7 +72,6 @@ t.test('all device fields are read as sent; dates and times have their types', a
     time: '2026-11-21 03:00:00.123',
     received_at: '2026-11-21 03:00:01.000',
     extra: {},
-    sample_rate: 1,
     client_timestamp: '2026-11-20 21:00:00.500',
     device: {
       ...device,
