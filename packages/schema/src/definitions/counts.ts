@@ -39,7 +39,7 @@ const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.pa
 
 /**
  * What is counted from the records: rows of hours and days that are recomputed as a whole whenever
- * one of their records has changed (docs/decisions/0026-counts-by-recounting.md). The views group,
+ * one of their records has changed (docs/decisions/0027-counts-by-recounting.md). The views group,
  * because every server of a cluster has these tables completely.
  */
 export const countDefinitions: readonly Definition[] = [
