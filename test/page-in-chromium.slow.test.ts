@@ -109,7 +109,7 @@ const inspection = `({
     [...element.attributes].map(({ name }) => name).filter((name) => /^(on|style|srcdoc|formaction)/.test(name))),
   foreign: [...document.querySelectorAll('[href], [src], [action]')]
     .map((element) => element.href?.baseVal ?? element.href ?? element.src ?? element.action)
-    .filter((url) => !String(url).startsWith(location.origin + '/')),
+    .filter((url) => new URL(url, location).origin !== location.origin),
   frames: document.querySelectorAll('iframe, frame, object, embed, base, svg script, svg foreignObject, svg image').length,
   title: document.title,
   overflow: document.documentElement.scrollWidth - innerWidth,

@@ -276,7 +276,8 @@ async function inspect(t: Test, tab: Page, path: string): Promise<void> {
   const scripts = path.startsWith('/live') ? [liveScript.path] : []
   t.same(found, { styled: 0, handlers: [], scripts, foreign: 0 }, path)
   t.ok(overflow <= 0, `${path} is ${overflow} pixels too wide`)
-  for (const text of hostileTexts) t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${text}`)
+  for (const text of hostileTexts)
+    t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${JSON.stringify(text.slice(0, 20))}`)
 }
 
 async function openTab(
