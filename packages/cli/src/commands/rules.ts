@@ -93,7 +93,10 @@ function defineAdd(rules: Command): void {
       if (options.dryRun) return showDryRun(choice, options)
       const rule = await withRedis((redis) => addRule(redis, choice, options.by))
       if (options.json) printJson(rule)
-      else print(`Added ${rule.id}: ${describeRule(rule)}\nGateways follow within 5 seconds.`)
+      else {
+        printRow([`Added ${rule.id}: ${describeRule(rule)}`])
+        print('Gateways follow within 5 seconds.')
+      }
       await writeJournal(entryOf('rule-added', rule, { at: rule.createdAt, who: rule.createdBy }))
     })
 }
