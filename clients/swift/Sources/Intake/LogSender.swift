@@ -97,7 +97,8 @@ final class LogSender {
     var read: [EntryResult] = []
     for case let result as [String: Any] in results {
       switch result["status"] as? String {
-      case "accepted": read.append(.accepted)
+      // `dropped`: the operator keeps no such events.
+      case "accepted", "dropped": read.append(.accepted)
       case "rejected": read.append(.rejected(result["code"] as? String ?? "unknown"))
       default: return nil
       }

@@ -134,7 +134,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return results.map {
             val result = it as? Map<*, *> ?: return null
             when (result["status"]) {
-                "accepted" -> EntryResult(null)
+                // `dropped`: the operator keeps no such events.
+                "accepted", "dropped" -> EntryResult(null)
                 "rejected" -> EntryResult(result["code"] as? String ?: "unknown")
                 else -> return null
             }
