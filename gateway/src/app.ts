@@ -260,12 +260,13 @@ async function registerOperations(
     countryHeader: config.CLIENT_COUNTRY_HEADER,
   })
   const accept = createAccept({ contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock })
-  const route = { accept, admission, limiter, turns }
+  const route = { accept, admission, limiter }
 
   await api.register(logRoute, {
     ...route,
     budget: budgets.logs,
     steps: createLogSteps({ logs, idempotency }),
+    turns,
     bodyBytesMax: limits.logBytes,
   })
   const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
@@ -275,6 +276,7 @@ async function registerOperations(
     ...route,
     budget: budgets.logs,
     steps: createBatchSteps({ logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock }),
+    turns,
     bodyBytesMax,
     jsonBytesMax: batchJsonBytesMax(config),
   })

@@ -3,38 +3,29 @@ import type { FastifyInstance } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { FeedbackCreated, type AttachmentResult } from '@intake/contract'
 import { isLenient, type FeedbackSteps } from '../accept/feedback.ts'
-import { requireCapacity } from '../admission/admission.ts'
-import { requireAllowance } from '../admission/limit-rate.ts'
-import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
 import type { Upload } from '../form/upload.ts'
 import { invalidEmailErrors } from '../record/feedback-fields.ts'
-import type { RouteOptions } from './route-options.ts'
+import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
 /** `POST /api/feedback`: a feedback text with up to four images. */
 export async function feedbackRoute(
   app: FastifyInstance,
-  options: Omit<RouteOptions, 'turns'> & { steps: FeedbackSteps; attachmentBytesMax: number },
+  options: RouteOptions & { steps: FeedbackSteps; attachmentBytesMax: number },
 ): Promise<void> {
-  const { accept, steps, admission, limiter, budget, attachmentBytesMax } = options
+  const { steps, attachmentBytesMax } = options
   await app.register(contentEncoding, { accepted: [] })
   await app.register(multipart, multipartOptions(attachmentBytesMax))
 
-  app.post(
-    '/api/feedback',
-    {
-      onRequest: [
-        requireAllowance(limiter, 'feedback'),
-        requireCapacity(admission, 'feedback'),
-        leaseBody(budget, formBytesMax(attachmentBytesMax), isLenient),
-      ],
-      schema: { response: { 201: FeedbackCreated } },
-    },
-    whileLeased(async (request, reply) => {
-      const { submission, identified } = await accept(steps, request)
-      const { uploads, omitted, invalidEmail } = submission
-      reply.code(201)
+  acceptRoute(app, options, {
+    url: '/api/feedback',
+    steps,
+    bodyBytesMax: formBytesMax(attachmentBytesMax),
+    readsPast: isLenient,
+    status: 201,
+    schema: FeedbackCreated,
+    respond({ submission: { uploads, omitted, invalidEmail }, identified }) {
       return {
         message: 'Feedback successfully created',
         id: identified.id,
@@ -42,8 +33,8 @@ export async function feedbackRoute(
         ...(omitted && { omitted_text_parts: omitted }),
         ...(invalidEmail && { invalid_fields: invalidEmailErrors }),
       }
-    }),
-  )
+    },
+  })
 }
 
 function attachmentResult(upload: Upload): AttachmentResult {

@@ -2,11 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { limits, LogBatchResult } from '@intake/contract'
 import { entryResults, printBatchResult } from '../accept/batch-results.ts'
 import type { BatchSteps } from '../accept/log-batch.ts'
-import { requireCapacity } from '../admission/admission.ts'
-import { requireAllowance } from '../admission/limit-rate.ts'
-import { leaseBody, whileLeased } from '../body/body-lease.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import { jsonBody } from '../body/json-body.ts'
-import type { RouteOptions } from './route-options.ts'
+import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
 /**
  * `POST /api/log/batch`: log events of one device. Each is accepted or rejected on its own.
@@ -17,37 +15,29 @@ export async function logBatchRoute(
   app: FastifyInstance,
   options: RouteOptions & {
     steps: BatchSteps
+    turns: Turns
     bodyBytesMax: number
     jsonBytesMax: number
   },
 ): Promise<void> {
-  const { accept, steps, admission, limiter, budget, turns } = options
-  const { bodyBytesMax, jsonBytesMax } = options
+  const { steps, turns, bodyBytesMax, jsonBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
-  app.post(
-    '/api/log/batch',
-    {
-      bodyLimit: bodyBytesMax,
-      onRequest: [
-        requireAllowance(limiter, 'logs'),
-        requireCapacity(admission, 'logs'),
-        leaseBody(budget, bodyBytesMax),
-      ],
-      // The batch response has too many entries for the generic serializer.
-      serializerCompiler: () => printBatchResult,
-      schema: { response: { 207: LogBatchResult } },
-    },
-    whileLeased(async (request, reply) => {
-      const { identified } = await accept(steps, request)
-      const { accepted, rejected, results } = identified
-      reply.code(207)
+  acceptRoute(app, options, {
+    url: '/api/log/batch',
+    steps,
+    bodyBytesMax,
+    status: 207,
+    schema: LogBatchResult,
+    respond({ identified: { accepted, rejected, results } }) {
       return {
         message: 'Logs processed',
         accepted,
         rejected: rejected.length,
         results: entryResults(results),
       }
-    }),
-  )
+    },
+    // The response has too many entries for the serializer of the schema.
+    print: printBatchResult,
+  })
 }

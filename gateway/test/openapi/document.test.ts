@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import t from 'tap'
 import type { TSchema } from 'typebox'
 import { compileSchema, IntakeError } from '@intake/contract'
+import { operationOf } from '../../src/report/operation.ts'
 import { batch } from '../batches.ts'
 import { file, payload, send, type Part } from '../forms.ts'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
@@ -105,6 +106,7 @@ t.test('the gateway accepts each example request and responds with the example',
   const gateway = await startGateway(t)
   const { paths } = await read(gateway)
   let examples = 0
+  let counted = 0
   for (const [path, { post }] of Object.entries(paths)) {
     const [type = '', { example: request } = { example: {} }] =
       Object.entries(post.requestBody.content)[0] ?? []
@@ -118,6 +120,10 @@ t.test('the gateway accepts each example request and responds with the example',
         .replaceAll(/"id":"[\da-f-]{36}"/g, '"id":"-"')
         .replaceAll(/"server_time":"[\dTZ.:-]{24}"/g, '"server_time":"-"')
     t.equal(masked(response.body), masked(JSON.stringify(documented)), path)
+    t.not(operationOf(path), 'other', `${path} has a name in the metrics`)
+    const before = counted
+    counted = gateway.outcomes.unreported().reduce((sum, { records }) => sum + records, 0)
+    t.ok(counted > before, `${path} counts its outcome`)
     examples++
   }
   t.equal(examples, 3)
