@@ -19,9 +19,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /**
      * The number of records in the request, all of which are refused with it; 1 while it is not
-     * known.
+     * known. Undefined if the router cannot parse the URL, because such a request is not decorated.
      */
-    records: number
+    records: number | undefined
   }
 }
 
@@ -94,8 +94,9 @@ function noteRefusal(
   error: IntakeError,
   request: FastifyRequest,
 ): void {
-  const { id: requestId, apiKey, records } = request
-  const kind = kindOfPath(request.url)
+  const { id: requestId, apiKey, records = 1 } = request
+  // The path of the route, because a client can write the same path in several ways.
+  const kind = kindOfPath(request.routeOptions.url ?? request.url)
   outcomes.refused({ error, requestId, apiKeyId: apiKey?.id, kind, records })
 }
 

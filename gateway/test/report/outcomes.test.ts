@@ -49,10 +49,15 @@ t.test('refused requests count by code, without a key under none', async (t) => 
   await sendLog(gateway)
   await gateway.app.inject({ method: 'GET', url: '/nothing' })
   await gateway.app.inject({ method: 'GET', url: '/api/feedback?x=/api/log' })
+  // The router cannot parse this one.
+  await gateway.app.inject({ method: 'GET', url: '/%' })
+  // The router reads this as `/api/log`.
+  await gateway.app.inject({ method: 'POST', url: '/api/%6Cog' })
   t.same(counted(gateway).toSorted(), [
+    '  malformed_http: 1',
     '  not_found: 1',
     ' feedback method_not_allowed: 1',
-    ' logs unauthorized: 1',
+    ' logs unauthorized: 2',
     'key_1 logs invalid_request: 1',
     'key_1 logs queue_unavailable: 1',
   ])
