@@ -62,3 +62,20 @@ t.test(
     await t.rejects(unzip(gzipSync('x'.repeat(101)), 100), { code: 'body_too_large' })
   },
 )
+
+t.test('a large body is not decompressed at once, however small it becomes', async (t) => {
+  const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff])
+  const small = gzipSync('{}')
+  const header = small.subarray(0, 10)
+  for (const [blocks, isAtOnce] of [
+    [10_000, true],
+    [20_000, false],
+  ] as const) {
+    const empty = Array.from({ length: blocks }, () => emptyBlock)
+    const body = Buffer.concat([header, ...empty, small.subarray(10)])
+    let announced = 0
+    const unzipping = gunzip(body, { bytesMax: mib, onChunk: () => announced++ })
+    t.equal(announced > 0, isAtOnce, `${body.length} bytes`)
+    t.equal((await unzipping).toString(), '{}')
+  }
+})
