@@ -39,7 +39,8 @@ export interface KeyLimiter {
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
    * Counts what a request contains. What a device sends beyond its share is not counted for the key,
-   * so it takes nothing from the other devices.
+   * so it takes nothing from the other devices. The share of a device counts every attempt, also one
+   * that is given back.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -101,10 +102,6 @@ export function createKeyLimiter(options: {
       const state = usage.of(key)
       const { minute, max } = state
       const { kind, records, attachmentBytes, bytes } = size
-      if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
-        minute.requests.add(-1, max.requestsPerMinute)
-        throw limited('This device sends more than its share.', devices.msLeft(kind))
-      }
       const isLogs = kind === 'logs'
       const counter = isLogs ? minute.events : minute.feedback
       const recordsMax = isLogs ? max.eventsPerMinute : max.feedbackPerMinute
@@ -115,6 +112,11 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
+      // Counts for the device only what the key may send: all keys share the memory of the counts.
+      if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
+        minute.requests.add(-1, max.requestsPerMinute)
+        throw limited('This device sends more than its share.', devices.msLeft(kind))
+      }
 
       const charge = (sign: 1 | -1): void => {
         counter.add(sign * records, recordsMax)

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { ApiKey, KeyLimits } from '@intake/access'
+import { IntakeError } from '@intake/contract'
 import { payload, file, send as sendForm } from '../forms.ts'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
@@ -101,6 +102,33 @@ t.test('what is refused later uses nothing up', async (t) => {
   for (let sent = 0; sent < 3; sent++) {
     const wrong = logBody({ id: '01700000-0000-7000-8000-000000000000' })
     t.equal((await post(gateway, '/api/log', wrong)).statusCode, 422)
+  }
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+})
+
+t.test('pictures that are not stored use nothing up', async (t) => {
+  const { gateway } = await start(t, { attachmentBytesPerMinute: images.png.length })
+  const form = [payload(), file(images.png)]
+  gateway.fail.put = new IntakeError('storage_unavailable', 'Down.')
+  t.equal((await sendForm(gateway, form)).status, 503)
+  delete gateway.fail.put
+  t.equal((await sendForm(gateway, form)).status, 201)
+  t.equal((await sendForm(gateway, form)).status, 429)
+})
+
+t.test('after an unknown outcome, what was used stays used', async (t) => {
+  const { gateway } = await start(t, { eventsPerMinute: 1 })
+  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No reply.')
+  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'outcome_unknown' })
+  delete gateway.fail.enqueue
+  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'rate_limited' })
+})
+
+t.test('429: what a key may not send uses nothing up of a device', async (t) => {
+  const { gateway } = await start(t, { eventsPerMinute: 10, deviceEventsPerMinute: 20 })
+  t.equal((await post(gateway, '/api/log/batch', batch(9))).statusCode, 207)
+  for (let sent = 0; sent < 5; sent++) {
+    t.match((await post(gateway, '/api/log/batch', batch(9))).json(), { detail: /events/ })
   }
   t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
 })
