@@ -1,8 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import t from 'tap'
 import { applyEdits, compileRules, findRuleProblem, type RuleChoice } from '../src/index.ts'
 import { deviceShare } from '../src/rules/device-share.ts'
-import { editPath } from '../src/rules/edit-path.ts'
+import { editPaths, type Change } from '../src/rules/edit-paths.ts'
 import { parseRule } from '../src/rules/rule.ts'
 
 const secretBytes = Buffer.from('a secret')
@@ -127,6 +128,9 @@ t.test('the share of a device is the same in either case of its UUID', async (t)
   t.equal(deviceShare(uuid), deviceShare(uuid.toUpperCase()))
 })
 
+const editPath = (value: unknown, path: string, change: Change) =>
+  editPaths(value, [{ path, change, onChange() {} }])
+
 t.test(
   'a path finds every form in which queries see it, and changes nothing in place',
   async (t) => {
@@ -168,6 +172,36 @@ t.test(
     }
   },
 )
+
+t.test('many edits at once do what they do one after the other', async (t) => {
+  const name = fc.constantFrom('a', 'b', 'a.b', 'a%2Eb', 'c')
+  const { value: object } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom(1, 'x', null),
+      fc.dictionary(name, tie('value')),
+      fc.array(tie('value'), { maxLength: 2 }),
+    ),
+  }))
+  const edit = fc.record({
+    path: fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 }),
+    isHash: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(object, fc.array(edit, { maxLength: 6 }), (sent, edits) => {
+      const changed: boolean[][] = [[], []]
+      const editsOf = (list: boolean[]) =>
+        edits.map(({ path, isHash }, at) => ({
+          path: path.join('.'),
+          change: (value: unknown) => (isHash ? `h${JSON.stringify(value)}` : undefined),
+          onChange: () => void (list[at] = true),
+        }))
+      const together = editPaths(sent, editsOf(changed[0]!))
+      const inTurn = editsOf(changed[1]!).reduce((value, one) => editPaths(value, [one]), sent)
+      t.same([together, changed[0]], [inTurn, changed[1]])
+    }),
+  )
+})
 
 t.test('a member named __proto__ is an ordinary one', async (t) => {
   const sent = JSON.parse('{"__proto__":{"email":"a","x":1},"y":2}') as object

@@ -1,6 +1,6 @@
 import type { RecordKind, Sender } from '@intake/contract'
 import { deviceShare } from './device-share.ts'
-import { editMembers, type Change } from './edit-path.ts'
+import { editPaths, type Change } from './edit-paths.ts'
 import { createHashValues } from './hash-values.ts'
 import { concerns, ruleActions, type Rule, type RuleMatch } from './rule.ts'
 
@@ -248,11 +248,13 @@ export function applyEdits<Members extends object>(
   part: EditedPart,
   { edits, acted }: Ruling,
 ): Members {
-  let edited = value
-  for (const { active, path, change } of edits[part]) {
-    const next = editMembers(edited, path, change)
-    if (next !== edited && !acted.includes(active)) acted.push(active)
-    edited = next
-  }
-  return edited
+  if (edits[part].length === 0) return value
+  const noted = edits[part].map(({ active, path, change }) => ({
+    path,
+    change,
+    onChange() {
+      if (!acted.includes(active)) acted.push(active)
+    },
+  }))
+  return editPaths(value, noted)
 }

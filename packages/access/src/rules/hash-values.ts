@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto'
-import type { Change } from './edit-path.ts'
+import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
 
