@@ -37,7 +37,7 @@ export interface Steps<Submission, Prepared, Identified> {
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
   /** What the request counts for the limits of its key. */
-  sizeOf(submission: Submission): Omit<RequestSize, 'kind'>
+  sizeOf(submission: Submission): RequestSize
   /** Does the work that does not need the identity. For a batch, this prints the rows. */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
   /** Assigns each record its identity. It stores nothing but reservations. */
@@ -103,8 +103,7 @@ export function createAccept(options: {
     makeWellFormed(sender)
     const apiKey = requireApiKey(request)
     authorizeBundle(apiKey, sender.bundle_identifier)
-    const size = { kind, ...steps.sizeOf(submission) }
-    request.charge = limiter.take(apiKey, sender.device_uuid, size)
+    request.charge = limiter.take(apiKey, sender.device_uuid, steps.sizeOf(submission))
     const key = idempotencyKey(request)
     const context = contextOf(request)
     const rules = policy.rules().forSender(kind, context.apiKeyId, sender)
@@ -116,8 +115,18 @@ export function createAccept(options: {
     const isSuppressed = policy.isSuppressed(sender)
     if (!isSuppressed) await steps.store(submission, prepared, identified, arrival)
     const { apiKeyId, requestId, receivedAtMs } = context
-    const tally = steps.tally(prepared, identified)
-    outcomes.settled({ kind, apiKeyId, requestId, receivedAtMs, isSuppressed, ...tally })
+    const { accepted, rejected, rulings } = steps.tally(prepared, identified)
+    // Without spreads: V8 calls its runtime for each property after one.
+    outcomes.settled({
+      kind,
+      apiKeyId,
+      requestId,
+      receivedAtMs,
+      isSuppressed,
+      accepted,
+      rejected,
+      rulings,
+    })
     return { submission, identified }
   }
 }

@@ -62,7 +62,12 @@ export function createFeedbackSteps(options: {
     senderOf: ({ payload }) => payload,
     sizeOf({ uploads, payloadBytes }) {
       const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
-      return { records: 1, attachmentBytes, bytes: payloadBytes + attachmentBytes }
+      return {
+        kind: 'feedback',
+        records: 1,
+        attachmentBytes,
+        bytes: payloadBytes + attachmentBytes,
+      }
     },
     prepare: (form, { rules }) => ({ images: imagesOf(form), ruling: rules?.judge(undefined) }),
 

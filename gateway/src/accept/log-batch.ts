@@ -72,7 +72,9 @@ export function createBatchSteps(options: {
     kind: 'logs',
     read: readEnvelope,
     senderOf: ({ batch }) => batch,
-    sizeOf: ({ batch, bytes }) => ({ records: batch.logs.length, attachmentBytes: 0, bytes }),
+    sizeOf({ batch: { logs: entries }, bytes }) {
+      return { kind: 'logs', records: entries.length, attachmentBytes: 0, bytes }
+    },
 
     async prepare({ batch, isPlain }, { request, context, rules }) {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)

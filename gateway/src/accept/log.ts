@@ -47,7 +47,7 @@ export function createLogSteps(options: {
     kind: 'logs',
     read: readBody,
     senderOf: ({ body }) => body,
-    sizeOf: ({ bytes }) => ({ records: 1, attachmentBytes: 0, bytes }),
+    sizeOf: ({ bytes }) => ({ kind: 'logs', records: 1, attachmentBytes: 0, bytes }),
 
     prepare({ body }, { rules }) {
       const { log, unknown } = readLog(body.log)
