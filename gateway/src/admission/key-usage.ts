@@ -1,4 +1,4 @@
-import type { ApiKey, KeyLimitName } from '@intake/access'
+import { dayCountName, type ApiKey, type KeyLimitName } from '@intake/access'
 import { dayMs, limits } from '@intake/contract'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 
@@ -94,9 +94,8 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
 
 /** Budgets are followed: a gateway that has counted nothing yet must know that one is spent. */
 function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
-  const date = new Date(number * dayMs).toISOString().slice(0, 10)
-  const open = (name: string) => {
-    const counter = counters.open(`${id}:${date}:${name}`, dayWindowMs)
+  const open = (count: 'events' | 'bytes') => {
+    const counter = counters.open(dayCountName(id, number * dayMs, count), dayWindowMs)
     counter.follow()
     return counter
   }

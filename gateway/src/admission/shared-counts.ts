@@ -1,3 +1,4 @@
+import { sharedCountKey } from '@intake/access'
 import { isDamaged, type Redis } from '@intake/redis'
 
 /** A count in its current window. */
@@ -20,15 +21,16 @@ export interface SharedCounts {
 
 type Reply = [error: Error | null, reply: unknown]
 
-const key = (name: string) => `{intake}:rate:${name}`
-
 /** @param options.redis a connection of role `producer`, whose commands have a timeout */
 export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
   return {
     async add(counted) {
       const adding = redis.multi()
       for (const { name, amount, windowMs } of counted) {
-        adding.set(key(name), 0, 'PX', windowMs, 'NX').incrby(key(name), amount).pttl(key(name))
+        adding
+          .set(sharedCountKey(name), 0, 'PX', windowMs, 'NX')
+          .incrby(sharedCountKey(name), amount)
+          .pttl(sharedCountKey(name))
       }
       const replies = await adding.exec()
       if (replies === null) throw new Error('Redis has discarded the transaction')
@@ -38,7 +40,7 @@ export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
           // A damaged count, or one without an expiry, would not recover by itself, and its key's
           // requests would fail with all the others.
           if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
-            await redis.set(key(name), amount, 'PX', windowMs)
+            await redis.set(sharedCountKey(name), amount, 'PX', windowMs)
             return { total: amount, msLeft: windowMs }
           }
           if (error !== null) throw error

@@ -9,6 +9,7 @@ export {
   createApiKeyStore,
 } from './api-keys/store.ts'
 export type { ApiKey } from './api-keys/stored-key.ts'
+export { dayCountName, readUsedToday, sharedCountKey } from './api-keys/used-today.ts'
 export { type PolicyStore, createPolicyStore, suppressedMax } from './policy/store.ts'
 export { type Policy, watchPolicy } from './policy/watch.ts'
 export {

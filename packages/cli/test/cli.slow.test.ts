@@ -3,9 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import t from 'tap'
+import { dayCountName, sharedCountKey } from '@intake/access'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { dayMs } from '@intake/contract'
 import { startClickHouse, startRedis, startS3 } from '@intake/local'
+import { withRedis } from '@intake/redis'
 import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { logRow } from '../../schema/test/fixture.ts'
@@ -171,7 +174,16 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
     expiresAt: '2099-01-01T00:00:00.000Z',
     state: 'active',
   })
-  t.same(await json('show', id), { id, ...rest })
+  const none = { events: 0, bytes: 0 }
+  t.same(await json('show', id), { id, ...rest, usedToday: none }, 'nothing is used')
+  // The second is for a run over midnight.
+  for (const atMs of [Date.now(), Date.now() + dayMs]) {
+    await withRedis({ url: redis.url, timeoutMs: 10_000 }, (connection) =>
+      connection.set(sharedCountKey(dayCountName(id, atMs, 'events')), 2),
+    )
+  }
+  t.match(await json('show', id), { usedToday: { events: 2, bytes: 0 } })
+  t.match((await intake(['keys', 'show', id])).stdout, /^events used today: 2$/m)
   t.match(await json('suspend', id), { id, state: 'suspended', suspendedAt: String })
   t.match((await intake(['keys', 'list'])).stdout, new RegExp(`^${id}\t.*\tsuspended 20`, 'm'))
   const changes = ['--events-per-day', 'default', '--origin', '*', '--bundle', '*']

@@ -1,6 +1,7 @@
 import {
   createApiKeyStore,
   keyLimitNames,
+  readUsedToday,
   type ApiKey,
   type ApiKeyStore,
   type KeyLimitName,
@@ -94,15 +95,23 @@ export function defineKeys(keys: Command): void {
 
   keys
     .command('show <id>')
-    .description('show what a key may do')
+    .description('show what a key may do, and what it has used of its budgets today')
     .option('--json', 'print it as JSON')
-    .action(async (id: string, options: { json?: boolean }) => {
-      const key = await withRedis(async (redis) => {
+    .action((id: string, { json }: { json?: boolean }) =>
+      withRedis(async (redis) => {
         const store = createApiKeyStore({ redis })
-        return (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
-      })
-      printKey(key, options)
-    })
+        const key = (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
+        const { eventsPerDay, bytesPerDay } = key.limits
+        // Gateways count a day only for a key with a budget.
+        const hasBudget = eventsPerDay !== undefined || bytesPerDay !== undefined
+        const usedToday = hasBudget ? await readUsedToday(redis, id, Date.now()) : undefined
+        if (json) return printJson({ ...withState(key), usedToday }, 2)
+        printKey(key, {})
+        for (const [what, used] of Object.entries(usedToday ?? {})) {
+          printRow([`${what} used today: ${used}`])
+        }
+      }),
+    )
 
   addRules(keys.command('set <id>').description('change what a key may do; the rest stays'))
     .option('--name <name>', 'what the key is for')

@@ -1,0 +1,29 @@
+import type { Redis } from '@intake/redis'
+
+/** What a budget of a day counts. */
+export type DayCount = 'events' | 'bytes'
+
+/** The Redis key of a count that all gateways share. */
+export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
+
+/**
+ * The name of the count of a key in a day.
+ *
+ * @param atMs any time of the day, in milliseconds since 1970
+ */
+export const dayCountName = (apiKeyId: string, atMs: number, count: DayCount): string =>
+  `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${count}`
+
+/**
+ * What a key with a budget has used of it on the day (UTC) of `atMs`, as all gateways have reported
+ * it: they do so twice a second.
+ */
+export async function readUsedToday(
+  redis: Redis,
+  apiKeyId: string,
+  atMs: number,
+): Promise<Record<DayCount, number>> {
+  const keyOf = (count: DayCount) => sharedCountKey(dayCountName(apiKeyId, atMs, count))
+  const [events, bytes] = await redis.mget(keyOf('events'), keyOf('bytes'))
+  return { events: Number(events ?? 0), bytes: Number(bytes ?? 0) }
+}
