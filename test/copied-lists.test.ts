@@ -32,8 +32,8 @@ t.test(
   async (t) => {
     const page = read('docs/sending-from-flutter.md')
     const rows = [...page.matchAll(/^\| `(\w+)` +\|.*\| (both|feedback) +\|$/gm)]
-    t.same(rows.map(([, name]) => name).toSorted(), documented.toSorted())
-    const only = rows.filter(([, , goesWith]) => goesWith === 'feedback').map(([, name]) => name)
+    t.same(rows.map(([, name]) => name!).toSorted(), documented.toSorted())
+    const only = rows.filter(([, , goesWith]) => goesWith === 'feedback').map(([, name]) => name!)
     t.same(only.toSorted(), feedbackOnly.toSorted())
   },
 )

@@ -16,7 +16,7 @@ for (const [script, options] of [
   ['start.mjs', { 'accept-empty-redis': {} }],
 ] as const) {
   t.test(`--help of ${script} lists the options that there are`, async (t) => {
-    const listed = [...help(script).matchAll(/^ {2}--([a-z-]+)/gm)].map(([, name]) => name)
+    const listed = [...help(script).matchAll(/^ {2}--([a-z-]+)/gm)].map(([, name]) => name!)
     t.same(listed.toSorted(), Object.keys(options).toSorted())
   })
 }
