@@ -1,6 +1,27 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
+type Config = NonNullable<ParseArgsConfig['options']>
+type Values<Options extends Config> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: Options }>
+>['values']
+
 /** An invalid option; the message is shown to the user. */
 export class OptionError extends Error {
   override name = 'OptionError'
+}
+
+/** @throws {OptionError} if an option is unknown, or its value is missing */
+export function parseOptions<const Options extends Config>(
+  args: string[],
+  options: Options,
+): Values<Options> {
+  try {
+    return parseArgs({ args, options }).values
+  } catch (error) {
+    const { message } = error as Error
+    // What follows the first sentence is about arguments that begin with a dash.
+    throw new OptionError(`${message.split('. ')[0]}; --help lists the options.`)
+  }
 }
 
 export function oneOf(option: string, list: string, known: readonly string[]): string[] {

@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
 import type { BenchOptions } from './bench.ts'
-import { above, oneOf, positive, wholeNumber } from './option-values.ts'
+import { above, oneOf, parseOptions, positive, wholeNumber } from './option-values.ts'
 import { defaultSuites, suites } from './suites/index.ts'
 import { variantNames, type VariantName } from './variants.ts'
 
@@ -14,35 +13,35 @@ export interface RunOptions {
   name: string
 }
 
-/** @throws {OptionError} if a suite, a variant or a number is invalid */
+/** `usage` in `scripts/bench.mjs` describes them, too. */
+export const runOptions = {
+  /** Suites, separated by commas. */
+  suite: { type: 'string' },
+  /** Variants that the capacity suite compares, separated by commas. */
+  variants: { type: 'string', default: variantNames.join(',') },
+  rounds: { type: 'string' },
+  /** Length of the load in a round. */
+  seconds: { type: 'string' },
+  /** Short rounds and few events, of all suites: to see that it works, not to measure. */
+  quick: { type: 'boolean', default: false },
+  /** Percent of all processors that other programs may use during a round. */
+  'foreign-max': { type: 'string', default: '6' },
+  /** Maximum slowness of the machine, relative to the fastest round of the same kind. */
+  'slowness-max': { type: 'string', default: '1.2' },
+  /** How many disturbed turns a suite repeats. */
+  repetitions: { type: 'string', default: '1' },
+  /** Length of the soak. */
+  minutes: { type: 'string' },
+  /** Events in the tables that `queries` asks. */
+  rows: { type: 'string', default: '20000000' },
+  /** Folder for CPU profiles of our own gateways and workers. */
+  profile: { type: 'string' },
+  save: { type: 'boolean', default: false },
+} as const
+
+/** @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid */
 export function readOptions(args: string[]): RunOptions {
-  const { values } = parseArgs({
-    args,
-    options: {
-      /** Suites, separated by commas. */
-      suite: { type: 'string' },
-      /** Variants that the capacity suite compares, separated by commas. */
-      variants: { type: 'string', default: variantNames.join(',') },
-      rounds: { type: 'string' },
-      /** Length of the load in a round. */
-      seconds: { type: 'string' },
-      /** Short rounds and few events, of all suites: to see that it works, not to measure. */
-      quick: { type: 'boolean', default: false },
-      /** Percent of all processors that other programs may use during a round. */
-      'foreign-max': { type: 'string', default: '6' },
-      /** Maximum slowness of the machine, relative to the fastest round of the same kind. */
-      'slowness-max': { type: 'string', default: '1.2' },
-      /** How many disturbed turns a suite repeats. */
-      repetitions: { type: 'string', default: '1' },
-      /** Length of the soak. */
-      minutes: { type: 'string' },
-      /** Events in the tables that `queries` asks. */
-      rows: { type: 'string', default: '20000000' },
-      /** Folder for CPU profiles of our own gateways and workers. */
-      profile: { type: 'string' },
-      save: { type: 'boolean', default: false },
-    },
-  })
+  const values = parseOptions(args, runOptions)
   const { quick } = values
   const all = Object.keys(suites)
   const wanted = oneOf('suite', values.suite ?? (quick ? all : defaultSuites).join(','), all)

@@ -1,9 +1,18 @@
-// npm run bench:guard: compares the CPU cost of this tree with that of an earlier commit, in about
-// a quarter of an hour. Exits with 1 if a figure has become more than 5 % dearer. To select the
+// npm run bench:guard: compares the CPU cost of this tree with that of an earlier commit. Exits with 1 if a figure has become more than 5 % dearer. To select the
 // commit: npm run bench:guard -- --base <commit or tag>. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'
+import { printHelp } from './print-help.mjs'
+
+printHelp(`Usage: npm run bench:guard -- [options]
+
+Compares the CPU cost of this tree with that of an earlier commit (bench/README.md).
+  --base <commit>    default: the last release, or where the branch left main, or the parent
+  --only <parts>     of gateway, batch, worker and idle, separated by commas
+  --processes <n>    pairs of processes, default 8; fewer than 5 give no verdict
+  --passes <n>       pairs of passes per pair of processes, default 6
+Exit codes: 0 ok or cannot tell, 1 a figure has become more than 5 % dearer, or an error.`)
 
 await bootstrap()
 const tsc = 'node_modules/typescript/bin/tsc'

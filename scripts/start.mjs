@@ -1,5 +1,12 @@
 // npm start: runs everything on this machine. Stops on Ctrl-C and SIGTERM.
 import { bootstrap } from './bootstrap.mjs'
+import { printHelp } from './print-help.mjs'
+
+printHelp(`Usage: npm start -- [options]
+
+Starts Redis, ClickHouse, an S3 server, gateway and worker on this machine; Ctrl-C stops them.
+  --accept-empty-redis   for one start: accept that Redis has lost its data
+Settings come from the environment, such as PORT and INTAKE_DATA_DIR (docs/configuration.md).`)
 
 const parent = process.ppid
 await bootstrap()

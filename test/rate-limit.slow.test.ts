@@ -14,7 +14,7 @@ const max = 1_000
  */
 const atOnce = max / 50
 /**
- * A window longer than the test takes on any machine; gateway/test/admission/fleet-rate.test.ts
+ * A window longer than the test takes on any machine; gateway/test/admission/fleet-counters.test.ts
  * tests several windows.
  */
 const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import { oneOf, wholeNumber } from '../option-values.ts'
+import { oneOf, parseOptions, wholeNumber } from '../option-values.ts'
 import { parts, type Part } from './measurements.ts'
 
 export interface GuardOptions {
@@ -12,18 +11,18 @@ export interface GuardOptions {
   only: readonly Part[]
 }
 
-/** @throws {OptionError} if a part or a number is invalid */
+/** `usage` in `scripts/bench-guard.mjs` describes them, too. */
+export const guardOptions = {
+  base: { type: 'string' },
+  processes: { type: 'string', default: '8' },
+  passes: { type: 'string', default: '6' },
+  /** The parts to measure, separated by commas. */
+  only: { type: 'string', default: parts.join(',') },
+} as const
+
+/** @throws {OptionError} if an option is unknown, or a part or a number is invalid */
 export function readGuardOptions(args: string[]): GuardOptions {
-  const { values } = parseArgs({
-    args,
-    options: {
-      base: { type: 'string' },
-      processes: { type: 'string', default: '8' },
-      passes: { type: 'string', default: '6' },
-      /** The parts to measure, separated by commas. */
-      only: { type: 'string', default: parts.join(',') },
-    },
-  })
+  const values = parseOptions(args, guardOptions)
   return {
     base: values.base,
     processes: wholeNumber('processes', values.processes),

@@ -4,13 +4,27 @@ import { problem } from '../errors/problem.ts'
 /** Codes that no request to a documented operation gets. */
 const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
 
+/** Codes whose responses are made before the limit of the API key, or by the edge. */
+const unlimited: ReadonlySet<ErrorCode> = new Set([
+  'unauthorized',
+  'key_suspended',
+  'origin_not_allowed',
+  'request_timeout',
+  'expectation_failed',
+  'headers_too_large',
+])
+
 const integer = { type: 'integer', format: 'int32' }
 
 export const headers = {
   'Retry-After': { schema: integer, description: 'Seconds after which to send the request again.' },
   'RateLimit-Limit': {
     schema: integer,
-    description: 'Requests that the API key may send in a window, to all gateways together.',
+    description:
+      'Requests that the API key may send in a window, to all gateways together. The three headers are ' +
+      'absent if the request was refused before that limit, as with `key_suspended` and ' +
+      '`origin_not_allowed`. They say nothing of the limits of events, devices and attachments: ' +
+      'obey Retry-After.',
   },
   'RateLimit-Remaining': {
     schema: integer,
@@ -45,8 +59,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
     description: names.join(' '),
     headers: {
       ...(isRetryable && referTo(['Retry-After'])),
-      // A response has these headers if the API key was found valid.
-      ...(!codes.includes('unauthorized') && rateHeaders),
+      ...(codes.some((code) => !unlimited.has(code)) && rateHeaders),
     },
     content: {
       'application/problem+json': {

@@ -96,10 +96,35 @@ t.test('the document has the headers of requests and responses', async (t) => {
     post.parameters.map(({ $ref }) => $ref.split('/').at(-1)),
   )
   t.same(sent, [['IdempotencyKey'], ['IdempotencyKey'], ['IdempotencyKey', 'Prefer']])
-  for (const [name, { headers: received }] of Object.entries(components.responses)) {
-    const isLimited = 'RateLimit-Remaining' in received
-    t.equal(isLimited, name !== 'Error401', `${name} follows a valid key`)
+  const unlimited = Object.entries(components.responses)
+    .filter(([, { headers: received }]) => !('RateLimit-Remaining' in received))
+    .map(([name]) => name)
+  t.same(unlimited, ['Error401', 'Error408', 'Error417', 'Error431', 'ErrorOther'])
+})
+
+t.test('a request that is refused before the limit of its key gets no headers of it', async (t) => {
+  const suspendedAt = '2026-01-01T00:00:00.000Z'
+  const origins = ['https://example.com']
+  for (const [code, options, key] of [
+    ['unauthorized', {}, 'a-wrong-key'],
+    ['key_suspended', { key: { suspendedAt } }],
+    ['origin_not_allowed', { key: { origins } }],
+    ['queue_unavailable', { keysLoaded: false }],
+  ] as const) {
+    const { app } = await startGateway(t, options)
+    const response = await app.inject({
+      method: 'POST',
+      url: '/api/log',
+      headers: { ...headers, ...(key && { 'x-api-key': key }) },
+      payload: logBody(),
+    })
+    t.equal(response.json().code, code)
+    t.notOk('ratelimit-limit' in response.headers, code)
   }
+  const { app } = await startGateway(t, { queueState: { memoryUsed: 1 } })
+  const full = await app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  t.equal(full.json().code, 'queue_full')
+  t.ok('ratelimit-limit' in full.headers, 'a request that is refused later')
 })
 
 t.test('the gateway accepts each example request and responds with the example', async (t) => {

@@ -1,0 +1,7 @@
+/** Prints the usage of a command and ends it, if `--help` is among its arguments. */
+export function printHelp(usage) {
+  const { argv } = process
+  if (!argv.includes('--help') && !argv.includes('-h')) return
+  console.log(usage)
+  process.exit()
+}

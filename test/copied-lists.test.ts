@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { dayMs, documentedDeviceFields, limits } from '@intake/contract'
+import { logDevice } from '../packages/client/src/core/device-fields.ts'
+import * as client from '../packages/client/src/core/limits.ts'
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const kotlin = (name: string) => read(`clients/kotlin/src/main/kotlin/intake/client/${name}.kt`)
+const swift = (name: string) => read(`clients/swift/Sources/Intake/${name}.swift`)
+
+const documented = [...documentedDeviceFields]
+const inLogs = logDevice(Object.fromEntries(documented.map((name) => [name, true])))
+const feedbackOnly = documented.filter((name) => !(name in inLogs))
+
+/** The strings of the list that follows a text. */
+function listAfter(source: string, text: string): string[] {
+  const [, list = ''] = source.split(text)
+  return [...list.split(/[)\]]/, 1)[0]!.matchAll(/"(\w+)"/g)].map(([, name]) => name!).toSorted()
+}
+
+t.test(
+  'the clients for Kotlin and Swift leave out of events what the other one does',
+  async (t) => {
+    t.same(listAfter(kotlin('DeviceFields'), 'feedbackOnly =\n    setOf('), feedbackOnly.toSorted())
+    const ofSwift = listAfter(swift('Device'), 'feedbackOnlyFields: Set<String> = [')
+    t.same(ofSwift, feedbackOnly.toSorted())
+  },
+)
+
+t.test(
+  'the page for Flutter has every documented field, and says which feedback carries',
+  async (t) => {
+    const page = read('docs/sending-from-flutter.md')
+    const rows = [...page.matchAll(/^\| `(\w+)` +\|.*\| (both|feedback) +\|$/gm)]
+    t.same(rows.map(([, name]) => name!).toSorted(), documented.toSorted())
+    const only = rows.filter(([, , goesWith]) => goesWith === 'feedback').map(([, name]) => name!)
+    t.same(only.toSorted(), feedbackOnly.toSorted())
+  },
+)
+
+/** The constants of a source file, by name. A product and the name of a day are computed. */
+function numbersOf(source: string, declaration: RegExp): Map<string, number> {
+  const pairs = [...source.matchAll(declaration)].map(([, name, value]): [string, number] => {
+    const factors = value!.replaceAll('_', '').replaceAll('DAYMS', String(dayMs)).split('*')
+    return [name!, factors.reduce((product, factor) => product * Number.parseFloat(factor), 1)]
+  })
+  return new Map(pairs)
+}
+
+t.test('the clients for Kotlin and Swift keep to the limits of the contract', async (t) => {
+  const ofKotlin = numbersOf(kotlin('Limits'), /const val (\w+) = ([\w *]+)/g)
+  const ofSwift = numbersOf(swift('Limits'), /static let (\w+) = ([\w *.]+)/g)
+  for (const [inKotlin, inSwift, expected] of [
+    ['IDENTIFIER_MAX', 'identifier', limits.identifierLength],
+    ['ATTACHMENTS_MAX', 'attachments', limits.attachments],
+    ['EVENT_AGE_MS_MAX', 'eventAgeMs', limits.eventAgeMs - dayMs],
+    ['SEGMENT_BYTES_MAX', 'segmentBytes', client.segmentBytesMax],
+    ['FEEDBACK_MAX', 'feedback', client.feedbackMax],
+    ['FEW_ATTEMPTS', 'fewAttempts', client.fewAttempts],
+    ['GENERATIONS_MAX', 'generations', client.generationsMax],
+    ['RETRY_AFTER_MS_MAX', 'retryAfterMs', client.retryAfterMsMax],
+  ] as const) {
+    t.equal(ofKotlin.get(inKotlin), expected, inKotlin)
+    t.equal(ofSwift.get(inSwift), expected, inSwift)
+  }
+  t.equal(ofSwift.get('batchEntries'), limits.batchEntries)
+})
