@@ -39,7 +39,7 @@ t.test('closing does not wait for a delivery that ignores its signal', async (t)
 })
 
 t.test('closing ends although Redis does not respond, which is reported', async (t) => {
-  const { redis, queue, errors } = await startEndless(t, { isAbortable: true })
+  const { queue, errors } = await startEndless(t, { isAbortable: true })
   process.kill(server.pid, 'SIGSTOP')
   t.teardown(() => process.kill(server.pid, 'SIGCONT'))
   await queue.close()

@@ -1,6 +1,6 @@
 import {
   createFrameConsumer,
-  queueNames,
+  queueKinds,
   type BatchLimits,
   type JobSource,
   type QueueName,
@@ -64,7 +64,7 @@ export interface WorkerOptions {
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
   const stop = new AbortController()
-  const queues = (Object.keys(queueNames) as QueueName[]).map((kind) =>
+  const queues = queueKinds.map((kind) =>
     startQueue(kind, { ...options, refusals, clock, signal: stop.signal }),
   )
   return {
