@@ -73,10 +73,12 @@ export function createReservationLedger(options: {
     askedAt = clock.now()
   }
 
-  const refresh = (): Promise<void> =>
-    (asking ??= withTimeout(ask(), askTimeoutMs, 'reading the reservations', clock).finally(() => {
-      asking = undefined
-    }))
+  function refresh(): Promise<void> {
+    // A reading that takes too long remains the only one until it ends, because a second one would
+    // send the same counts again.
+    asking ??= ask().finally(() => (asking = undefined))
+    return withTimeout(asking, askTimeoutMs, 'reading the reservations', clock)
+  }
 
   const polling = startPolling({
     async poll() {

@@ -1,5 +1,12 @@
 import type { Redis } from '@intake/redis'
-import { jobLists, jobSets, queueNames, queueSettings, type QueueName } from './names.ts'
+import {
+  jobLists,
+  jobSets,
+  queueKinds,
+  queueNames,
+  queueSettings,
+  type QueueName,
+} from './names.ts'
 import { registryName, toShards } from './shards/shard-registry.ts'
 import { shardMarkKey, shardPrefix } from './shards/shards.ts'
 
@@ -157,7 +164,6 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
   const { intakeBacklogs } = redis as unknown as {
     intakeBacklogs: (...args: (string | number)[]) => Promise<Reply | null>
   }
-  const names = Object.keys(queueNames) as QueueName[]
   const keysOf = (prefix: string, queues: readonly QueueName[]) => [
     `${prefix}:watermark:turn`,
     `${prefix}:${registryName}`,
@@ -173,7 +179,7 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
   }
 
   return async ({ framesMax = sampleFrames, turnMs = 0 } = {}) => {
-    const reply = await read(0, names, [turnMs, framesMax])
+    const reply = await read(0, queueKinds, [turnMs, framesMax])
     if (reply === null) return undefined
     const [[seconds, microseconds], registered, ...queues] = reply
     // The other shards are read after shard 0, as `nowMs` requires.
@@ -181,7 +187,7 @@ export function defineReadBacklogs({ redis }: { redis: Redis }): ReadBacklogs {
     const others = await Promise.all(shards.map((shard) => read(shard, ['logs'], [0, framesMax])))
     if (others.includes(null)) return undefined
     const backlogs = Object.fromEntries(
-      names.map((name, index) => [name, toBacklog(queues[index]!)] as const),
+      queueKinds.map((name, index) => [name, toBacklog(queues[index]!)] as const),
     ) as Record<QueueName, Backlog>
     const ofLogs = [backlogs.logs, ...others.map((other) => toBacklog(other![2]!))]
     return {

@@ -16,7 +16,11 @@ interface DeliveryQueue {
    * deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
-  /** Ends deliveries in progress. They are repeated later, as if they had not begun. */
+  /**
+   * Ends deliveries in progress. They are repeated later, as if they had not begun. Resolves within
+   * two seconds, even if Redis does not respond; what is then unfinished is reported to `onError`,
+   * and ends when the caller closes the connection.
+   */
   close(): Promise<void>
 }
 
@@ -39,6 +43,8 @@ interface FailedDelivery {
 const atOnce = 4
 const idsMax = 10_000
 const commandTimeoutMs = 5_000
+/** Timeout for returning a delivery to the queue; shorter than the one for closing. */
+const returnTimeoutMs = 1_000
 const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
 
@@ -48,7 +54,8 @@ const daySeconds = 24 * 60 * 60
  * given up.
  *
  * @param options.redis of the role `consumer`; it belongs to the caller
- * @param options.deliver has a timeout of its own; `attempt` counts from 1
+ * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its result
+ * is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis
@@ -67,11 +74,15 @@ export function startDeliveryQueue(options: {
     async (job: Job, token) => {
       const { id = '', attemptsMade } = job
       try {
-        await deliver(parseJobId(id).id, { attempt: attemptsMade + 1, signal: closing.signal })
+        const { signal } = closing
+        const context = { attempt: attemptsMade + 1, signal }
+        await orAbort(() => deliver(parseJobId(id).id, context), signal)
       } catch (error) {
         if (!closing.signal.aborted) throw error
-        // The job is returned, because a failure would use up one of its attempts.
-        await job.moveToWait(token)
+        // The job is returned, because a failure would use up one of its attempts. A job that cannot
+        // be returned waits until its lock expires.
+        const returned = job.moveToWait(token)
+        await withTimeout(returned, returnTimeoutMs, 'returning a delivery').catch(onError)
         throw new WaitingError()
       }
     },
@@ -135,12 +146,26 @@ export function startDeliveryQueue(options: {
 
     async close() {
       closing.abort()
-      await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(() =>
-        worker.close(true),
-      )
+      // BullMQ's `close` waits for Redis, and ignores `force` once it has begun.
+      await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()
     },
+  }
+}
+
+/** Settles like the work, or rejects as soon as the signal aborts. The work may then continue. */
+async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error)
+  })
+  signal.addEventListener('abort', abort)
+  try {
+    await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -7,7 +7,7 @@ export { createJobSink, type JobSink } from './job-sink.ts'
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createQueuedFrames, type QueuedFrame, type QueuedFrames } from './queued-frames.ts'
 export { createQueuePause, type QueuePause } from './queue-pause.ts'
-export { queueNames, queuePrefix, type QueueName } from './names.ts'
+export { queueKinds, queueNames, queuePrefix, type QueueName } from './names.ts'
 export { createFrameProducer, type FrameProducer } from './producer.ts'
 export { startShardHealth, type ShardHealth } from './shards/shard-health.ts'
 export {

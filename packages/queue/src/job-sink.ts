@@ -34,6 +34,7 @@ export function createJobSink(options: {
   const { redis, kind, shard = 0, acks } = options
   const { requireExamined = (tag: string) => requireConnection(redis, tag) } = options
   let opening: Promise<Queue> | undefined
+  let opened: Queue | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
 
@@ -47,6 +48,7 @@ export function createJobSink(options: {
       // The owner of the connection reports its errors; without this listener they would be
       // reported twice.
       queue.on('error', () => {})
+      opened = queue
       try {
         await queue.waitUntilReady()
         return queue
@@ -81,8 +83,7 @@ export function createJobSink(options: {
       // BullMQ's `close` would wait for a connection, and the owner may close the connection only
       // afterwards.
       if (redis.status !== 'ready') return
-      const queue = await opening?.catch(() => undefined)
-      await queue?.close()
+      await opened?.close()
     },
   }
 }

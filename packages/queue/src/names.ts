@@ -7,6 +7,8 @@ export const queuePrefix = '{intake}'
 /** A queue for each kind of record, and one for the counts of outcomes. */
 export const queueNames = { logs: 'logs', feedback: 'feedback', outcomes: 'outcomes' } as const
 export type QueueName = keyof typeof queueNames
+/** The keys of `queueNames`, in its order. */
+export const queueKinds = Object.keys(queueNames) as QueueName[]
 
 /**
  * The lists and sets in which BullMQ keeps the ids of jobs that are not completed. A job moves

@@ -28,8 +28,11 @@ export function createQueuePause({ redis }: { redis: Redis }): QueuePause {
           const queue = new Queue(queueNames[name], { connection: redis, prefix })
           // The owner of the connection reports its errors.
           queue.on('error', () => {})
-          await command(queue)
-          await queue.close()
+          try {
+            await command(queue)
+          } finally {
+            await queue.close()
+          }
         }),
       )
     }

@@ -47,3 +47,12 @@ t.test('nothing is claimed from a paused queue, and frames are still added', asy
   t.equal((await source.claim())?.id, 'a-2')
   t.match((await readBacklogs())?.queues.logs, { isPaused: false, waiting: 1, active: 1 })
 })
+
+t.test('a pause that Redis refuses leaves nothing on the connection', async (t) => {
+  const listeners = () => redis.listenerCount('error')
+  const before = listeners()
+  await redis.config('SET', 'maxmemory', '1')
+  t.teardown(() => redis.config('SET', 'maxmemory', '0'))
+  await t.rejects(pause(['feedback']), /OOM/)
+  t.equal(listeners(), before)
+})

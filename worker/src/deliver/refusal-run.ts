@@ -1,4 +1,4 @@
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds, type QueueName } from '@intake/queue'
 
 /**
  * Counts the rows that ClickHouse rejected since a row was last stored. A bad row is normally among
@@ -30,9 +30,7 @@ export function createRefusalRun(): RefusalRun {
 
 /** Creates a `RefusalRun` for each queue. */
 export function createRefusalRuns(): RefusalRuns {
-  const runs = new Map(
-    (Object.keys(queueNames) as QueueName[]).map((kind) => [kind, createRefusalRun()]),
-  )
+  const runs = new Map(queueKinds.map((kind) => [kind, createRefusalRun()]))
   return {
     of: (kind) => runs.get(kind)!,
     long: () => [...runs].flatMap(([kind, run]) => (run.isLong() ? [kind] : [])),

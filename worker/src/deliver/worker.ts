@@ -1,6 +1,6 @@
 import {
   createFrameConsumer,
-  queueNames,
+  queueKinds,
   type BatchLimits,
   type JobSource,
   type QueueName,
@@ -64,12 +64,12 @@ export interface WorkerOptions {
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
   const stop = new AbortController()
-  const queues = (Object.keys(queueNames) as QueueName[]).map((kind) =>
+  const queues = queueKinds.map((kind) =>
     startQueue(kind, { ...options, refusals, clock, signal: stop.signal }),
   )
   return {
     async close() {
-      const closed = Promise.all(queues.map((queue) => queue.close()))
+      const closed = closeAll(queues)
       const timer = clock.setTimeout(() => stop.abort(), insertEndMs)
       try {
         await withTimeout(closed, closeTimeoutMs, 'closing the queues', clock)
@@ -84,6 +84,13 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
       }
     },
   }
+}
+
+/** Closes all, even if one has failed, because the others must still release their frames. */
+async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<void> {
+  const closed = await Promise.allSettled(queues.map((queue) => queue.close()))
+  const failures = closed.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (failures.length > 0) throw new AggregateError(failures, 'a queue was not closed')
 }
 
 /** @param options.signal stops the insert in progress; its frames are released */
@@ -132,8 +139,11 @@ function startQueue(
   return {
     async close() {
       consumer.close()
-      await drained
-      await source.close()
+      try {
+        await drained
+      } finally {
+        await source.close()
+      }
     },
   }
 }

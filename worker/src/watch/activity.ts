@@ -1,6 +1,6 @@
 import type { FailureKind } from '@intake/clickhouse'
 import { createRate } from '@intake/health'
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds, type QueueName } from '@intake/queue'
 import type { Clock } from '@intake/runtime'
 
 /** The current work of a queue's loop. */
@@ -47,8 +47,7 @@ const briefFailures: ReadonlySet<FailureKind> = new Set(['split', 'rejected'])
 const briefFailureMs = 15_000
 
 export function createLoopStates(clock: Clock): Record<QueueName, LoopState> {
-  const kinds = Object.keys(queueNames) as QueueName[]
-  return Object.fromEntries(kinds.map((kind) => [kind, createLoopState(clock)])) as Record<
+  return Object.fromEntries(queueKinds.map((kind) => [kind, createLoopState(clock)])) as Record<
     QueueName,
     LoopState
   >

@@ -1,8 +1,7 @@
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds } from '@intake/queue'
 import { addGauge, type Registry } from '@intake/runtime'
 import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 
-const kinds = Object.keys(queueNames) as QueueName[]
 const states = ['waiting', 'active', 'delayed'] as const
 
 /**
@@ -23,7 +22,7 @@ export function registerBacklogMetrics(
       help: `${help} Every worker reports the same queue: take \`max\`, not \`sum\`.`,
       labels: ['kind'],
       read: () =>
-        kinds.flatMap((kind) => {
+        queueKinds.flatMap((kind) => {
           const state = monitor.of(kind)
           const value = state && read(state)
           return value === undefined ? [] : [[{ kind }, value] as [{ kind: string }, number]]
@@ -36,7 +35,7 @@ export function registerBacklogMetrics(
     help: 'Frames in the queue: waiting, active (claimed by a worker) or delayed (postponed). Take `max`, not `sum`.',
     labels: ['kind', 'state'],
     read: () =>
-      kinds.flatMap((kind) => {
+      queueKinds.flatMap((kind) => {
         const queue = monitor.of(kind)
         if (queue === undefined) return []
         return states.map((state) => [{ kind, state }, queue[state]] as [object, number])
@@ -70,7 +69,7 @@ export function registerBacklogMetrics(
     help: 'Memory of Redis by its use, estimated: the queue here, reservations on the gateway.',
     labels: ['use'],
     read() {
-      const queues = kinds.map((kind) => monitor.of(kind))
+      const queues = queueKinds.map((kind) => monitor.of(kind))
       if (queues.includes(undefined)) return []
       return [[{ use: 'queue' }, queues.reduce((sum, queue) => sum + (queue?.redisBytes ?? 0), 0)]]
     },

@@ -1,5 +1,5 @@
 import {
-  queueNames,
+  queueKinds,
   type Backlog,
   type Backlogs,
   type QueueName,
@@ -80,7 +80,7 @@ export function startBacklogMonitor(options: {
     if (backlogs === undefined) return
     const atMs = clock.now()
     const queues = new Map<QueueName, QueueState>()
-    for (const kind of Object.keys(queueNames) as QueueName[]) {
+    for (const kind of queueKinds) {
       const backlog = backlogs.queues[kind]
       const isEmpty = backlog.waiting + backlog.active + backlog.delayed === 0
       const ageMs = backlog.oldestMs === undefined ? undefined : backlogs.nowMs - backlog.oldestMs

@@ -1,4 +1,4 @@
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds, type QueueName } from '@intake/queue'
 import type { BacklogMonitor } from './backlog-monitor.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import type { StoredStateMonitor } from './stored-state.ts'
@@ -9,7 +9,6 @@ interface Sources {
   stored: Pick<StoredStateMonitor, 'state'>
 }
 
-const kinds = Object.keys(queueNames) as QueueName[]
 /**
  * One day. It replaces `Infinity`, the time of a queue that is not getting shorter, because an
  * autoscaler needs a number.
@@ -49,7 +48,7 @@ export function workerFacts({ backlogs, activity, stored }: Sources) {
  * worker may take its frames. Undefined while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
-  const known = kinds.flatMap((kind) => backlogs.of(kind) ?? [])
+  const known = queueKinds.flatMap((kind) => backlogs.of(kind) ?? [])
   if (known.length === 0) return undefined
   const states = known.filter(({ isPaused }) => !isPaused)
   const finite = (seconds = neverSeconds) => Math.min(seconds, neverSeconds)
@@ -64,5 +63,8 @@ export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of
 }
 
 function ofKinds<Value>(read: (kind: QueueName) => Value): Record<QueueName, Value> {
-  return Object.fromEntries(kinds.map((kind) => [kind, read(kind)])) as Record<QueueName, Value>
+  return Object.fromEntries(queueKinds.map((kind) => [kind, read(kind)])) as Record<
+    QueueName,
+    Value
+  >
 }

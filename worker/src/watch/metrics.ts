@@ -1,5 +1,5 @@
 import type { FailureKind } from '@intake/clickhouse'
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds, type QueueName } from '@intake/queue'
 import { addGauge, metricsOf, systemClock, type Clock, type Registry } from '@intake/runtime'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import { createLoopStates, type Activity } from './activity.ts'
@@ -9,7 +9,6 @@ export interface WorkerMetrics extends DeliveryEvents {
   activity(kind: QueueName): Activity
 }
 
-const kinds = Object.keys(queueNames) as QueueName[]
 const failureKinds: readonly FailureKind[] = ['retry', 'operator', 'split', 'rejected']
 const insertSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const insertRows = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
@@ -26,7 +25,8 @@ export function createWorkerMetrics(
     name: 'intake_insert_in_progress_seconds',
     help: 'How long the insert in progress has been running; 0 if there is none.',
     labels: ['kind'],
-    read: () => kinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
+    read: () =>
+      queueKinds.map((kind) => [{ kind }, (loops[kind].activity().insertMs ?? 0) / 1_000]),
   })
 
   function endInsert(kind: QueueName, result: 'stored' | 'failed'): void {
@@ -107,12 +107,12 @@ function insertMetrics(registry: Registry) {
     'intake_insert_failures_total',
     'Inserts that failed, by kind of failure: retry, split, operator or rejected.',
     ['kind', 'failure'],
-    kinds.flatMap((kind) => failureKinds.map((failure) => ({ kind, failure }))),
+    queueKinds.flatMap((kind) => failureKinds.map((failure) => ({ kind, failure }))),
   )
   return { duration, rowsPerInsert, visibleDelay, rows, confirmed, failures }
 }
 
-const ofKinds = kinds.map((kind) => ({ kind }))
+const ofKinds = queueKinds.map((kind) => ({ kind }))
 
 function frameCounters(registry: Registry) {
   const metrics = metricsOf(registry)

@@ -7,7 +7,7 @@ import {
   type ProblemCode,
   type Problems,
 } from '@intake/health'
-import { queueNames, type QueueName } from '@intake/queue'
+import { queueKinds, type QueueName } from '@intake/queue'
 import { ClickHouseError, describeError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import { isOutOfMemory } from '@intake/redis'
@@ -26,8 +26,6 @@ const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
 /** A time longer than any pause of a loop that waits for frames. */
 const stuckMs = 60_000
-
-const kinds = Object.keys(queueNames) as QueueName[]
 
 type Detail = ReturnType<ProblemCheck>
 
@@ -166,7 +164,7 @@ function storedChecks({ stored, hasReader, watermark }: Watched): Checks {
 const ofQueues =
   (describe: (kind: QueueName) => Detail): ProblemCheck =>
   () =>
-    joinDetails(kinds.map(describe))
+    joinDetails(queueKinds.map(describe))
 
 function describeBacklog(state: QueueState, kind: QueueName): string | undefined {
   const { rows, oldestAgeSeconds = Infinity, secondsToDrain, isPaused } = state

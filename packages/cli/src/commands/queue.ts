@@ -1,10 +1,8 @@
-import { createQueuePause, defineReadBacklogs, queueNames, type QueueName } from '@intake/queue'
+import { createQueuePause, defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'
 import { print, printJson } from '../print.ts'
-
-const all = Object.keys(queueNames) as QueueName[]
 
 const effect = `
 While a queue is paused, workers take nothing from it and gateways continue to accept: the records wait in Redis.
@@ -25,18 +23,18 @@ export function defineQueue(queue: Command): void {
       .description(
         change === 'pause' ? 'stop workers from taking frames' : 'let workers take frames again',
       )
-      .addOption(new Option('--kind <kind>', 'only this queue (default: all)').choices(all))
+      .addOption(new Option('--kind <kind>', 'only this queue (default: all)').choices(queueKinds))
       .option('--json', 'print the queues as JSON')
       .addHelpText('after', effect)
       .action((options: { kind?: QueueName; json?: boolean }) =>
         withRedis(async (redis) => {
-          const names = options.kind === undefined ? all : [options.kind]
+          const names = options.kind === undefined ? queueKinds : [options.kind]
           const readBacklogs = defineReadBacklogs({ redis })
           if ((await readBacklogs()) === undefined) throw noInstallation()
           await createQueuePause({ redis })[change](names)
           const backlogs = await readBacklogs()
           if (backlogs === undefined) throw noInstallation()
-          const states = all.map((name) => {
+          const states = queueKinds.map((name) => {
             const { isPaused, waiting, active } = backlogs.queues[name]
             return { queue: name, paused: isPaused, waiting, in_progress: active }
           })

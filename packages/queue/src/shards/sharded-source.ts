@@ -41,7 +41,7 @@ const none: Waiting = { count: 0, oldest: undefined }
  * Several shards as one queue, so that a batch holds frames of all of them and its limits apply to
  * all together. Shards with waiting jobs are served equally. A shard that does not respond, or
  * refuses, does not delay the others; only the completion of its own jobs waits for it. A claim
- * rejects only if no shard returned a job and one has refused.
+ * rejects only if no shard returned a job and one has refused, a renewal only if every shard fails.
  *
  * @param options.open opens a shard; it is closed with this source
  * @param options.list the shards that may hold jobs; shard 0 is served before the first response
@@ -209,8 +209,15 @@ export function createShardedSource(options: {
         const shard = ownerOf(job)
         byShard.set(shard, [...(byShard.get(shard) ?? []), job])
       }
-      const lost = await Promise.all([...byShard].map(([{ source }, mine]) => source.renew(mine)))
-      return lost.flat()
+      const renewals = await Promise.allSettled(
+        [...byShard].map(([{ source }, mine]) =>
+          withTimeout(source.renew(mine), answerMs, 'lock renewal of a shard', clock),
+        ),
+      )
+      const failures = renewals.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+      if (failures.length > 0 && failures.length === byShard.size) throw failures[0]
+      for (const failure of failures) onError(failure as Error)
+      return renewals.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     },
 
     async close() {

@@ -169,3 +169,22 @@ t.test('a job that was claimed for a completion that failed is handed out later'
   await clock.advance(251)
   t.equal(perShard(await claim(source, 16), 2)[1], 3)
 })
+
+t.test(
+  'a shard whose locks cannot be renewed does not hide the lost locks of others',
+  async (t) => {
+    const { source, shards, clock, errors } = await open([1, 1])
+    const jobs = await claim(source, 2)
+    shards[1]!.refuse()
+    t.same(await source.renew(jobs), ['1000-0'])
+    t.match(errors, [{ message: 'refused' }])
+    shards[1]!.freeze()
+    const renewal = source.renew(jobs)
+    await clock.advance(2_000)
+    t.same(await renewal, ['1000-0'])
+    t.match(errors, [{ message: 'refused' }, { name: 'TimeoutError' }])
+    shards[0]!.refuse()
+    shards[1]!.refuse()
+    await t.rejects(source.renew(jobs), { message: 'refused' }, 'no lock is renewed')
+  },
+)

@@ -1,0 +1,47 @@
+import t, { type Test } from 'tap'
+import { connectRedis } from '@intake/redis'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import { startDeliveryQueue } from '../src/index.ts'
+
+const server = await ownRedis(t)
+
+/** A queue that has begun one delivery, which never ends by itself. */
+async function startEndless(t: Test, { isAbortable }: { isAbortable: boolean }) {
+  const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await redis.flushall()
+  const errors: string[] = []
+  let begun = 0
+  const queue = startDeliveryQueue({
+    redis,
+    name: 'hook',
+    retryDelaysMs: [1],
+    onFailed: () => t.fail('a delivery has failed'),
+    onError: ({ message }) => void errors.push(message),
+    deliver: (_id, { signal }) =>
+      new Promise((_, reject) => {
+        begun++
+        if (isAbortable) signal.addEventListener('abort', () => reject(signal.reason as Error))
+      }),
+  })
+  await queue.add([{ id: 'a', sender: 's' }])
+  await until('it delivers', () => begun === 1)
+  return { redis, queue, errors }
+}
+
+t.test('closing does not wait for a delivery that ignores its signal', async (t) => {
+  const { redis, queue, errors } = await startEndless(t, { isAbortable: false })
+  await queue.close()
+  t.same(errors, [])
+  t.same(await redis.lrange('{intake}:hook:wait', 0, -1), ['a.s'])
+  t.equal(await redis.hget('{intake}:hook:a.s', 'atm'), null, 'no attempt is used up')
+})
+
+t.test('closing ends although Redis does not respond, which is reported', async (t) => {
+  const { queue, errors } = await startEndless(t, { isAbortable: true })
+  process.kill(server.pid, 'SIGSTOP')
+  t.teardown(() => process.kill(server.pid, 'SIGCONT'))
+  await queue.close()
+  t.ok(errors.includes('returning a delivery took longer than 1000 ms'), errors.join())
+})

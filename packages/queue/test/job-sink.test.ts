@@ -1,0 +1,19 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { connectRedis } from '@intake/redis'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { createJobSink } from '../src/index.ts'
+
+const server = await ownRedis(t)
+
+t.test('closing does not wait for a queue that Redis does not let open', async (t) => {
+  const redis = connectRedis({ url: server.url, role: 'producer', onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await once(redis, 'ready')
+  process.kill(server.pid, 'SIGSTOP')
+  t.teardown(() => process.kill(server.pid, 'SIGCONT'))
+  // This command times out before the first one of the sink.
+  const silence = redis.ping().catch(() => 'silence')
+  const sink = createJobSink({ redis, kind: 'logs' })
+  t.equal(await Promise.race([sink.close().then(() => 'closed'), silence]), 'closed')
+})

@@ -1,0 +1,66 @@
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { createFrame, type JobSource } from '@intake/queue'
+import { createLogger, createMetrics } from '@intake/runtime'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { startWorker } from '../../src/deliver/worker.ts'
+import { createWorkerMetrics } from '../../src/watch/metrics.ts'
+
+t.test('closing waits for every loop, even if one ends with an error', async (t) => {
+  const clock = createTestClock()
+  const seen: string[] = []
+  const json = '{"id":"a"}\n'
+  const data = createFrame({ rows: 1, jsonBytes: json.length, gzip: gzipSync(json) })
+  /** A queue with one job. */
+  const queueOf = (kind: string, complete: () => Promise<undefined>): JobSource => {
+    const jobs = [{ id: kind, data, attempts: 1 }]
+    return {
+      peek: async () => ({ count: jobs.length, oldest: jobs[0]?.id }),
+      claim: async () => jobs.shift(),
+      complete,
+      postpone: async () => {},
+      release: async () => {},
+      renew: async () => [],
+      close: async () => void seen.push(`${kind} closed`),
+    }
+  }
+  let completeLogs = () => {}
+  const logs = queueOf('logs', () => new Promise((done) => (completeLogs = () => done(undefined))))
+  const ends = new Map<string, () => void>()
+  const events = createWorkerMetrics(createMetrics(), { clock })
+  const worker = startWorker({
+    sources: {
+      logs,
+      feedback: queueOf('feedback', async () => undefined),
+      outcomes: queueOf('outcomes', async () => undefined),
+    },
+    store: { insertGzip: ({ table }) => new Promise((stored) => ends.set(table, stored)) },
+    events: {
+      ...events,
+      inserted(kind) {
+        if (kind === 'feedback') throw new Error('unexpected')
+      },
+    },
+    note: () => {},
+    log: createLogger({
+      name: 'worker',
+      level: 'warn',
+      destination: { write: (line) => void seen.push(JSON.parse(line).msg as string) },
+    }),
+    onError: (error) => t.fail(error),
+    clock,
+  })
+  await clock.advance(5_000)
+  t.same([...ends.keys()].toSorted(), ['feedback', 'logs', 'outcomes'])
+  const closed = worker.close().then(() => seen.push('closed'))
+  for (const end of ends.values()) end()
+  await clock.advance(1_000)
+  t.same(seen.toSorted(), ['feedback closed', 'outcomes closed'])
+  completeLogs()
+  await closed
+  t.same(seen.slice(2), [
+    'logs closed',
+    'frames were not released; they are redelivered when their locks expire',
+    'closed',
+  ])
+})
