@@ -73,9 +73,9 @@ export async function compose(gateway: Process): Promise<{
   // The admin server is closed last, so that probes get a response until everything else has ended.
   // It is opened only after the application accepts requests.
   let admin: Awaited<ReturnType<typeof startAdminServer>> | undefined
+  owner.add(() => admin?.close())
   const tracing = await openTracing(gateway)
   owner.add(() => tracing?.close())
-  owner.add(() => admin?.close())
 
   const store = openObjectStore(gateway, own)
   const redis = openRedis(gateway)

@@ -16,8 +16,11 @@ import { writeDeadLetter } from './write-dead-letter.ts'
 const batchRefusalsMax = 2
 /** Failures after which an insert is split because its size may be the cause. */
 const splitFailuresMax = 2
-/** Attempts for a single row that fails with an unrecognised code; then it is dead-lettered. */
-const unknownCodesMax = 8
+/**
+ * From this attempt of its frame on, a single row that fails with an unrecognised code is
+ * dead-lettered. All attempts count, also those that ended with the death of a worker.
+ */
+const unknownCodeAttempts = 8
 
 export interface StoreOptions {
   store: RowStore
@@ -141,7 +144,7 @@ async function settle(
   const rows = rowsOf(part)
   const isRefused = failure.kind === 'rejected'
   const isAtFault =
-    isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodesMax)
+    isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodeAttempts)
   // Only a record becomes a dead letter. A rejected count of outcomes is kept until it can be
   // stored.
   if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
