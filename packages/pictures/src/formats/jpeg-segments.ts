@@ -68,35 +68,31 @@ export function* jpegSegments(
 /** Where the next marker begins, after bytes that are none and fill bytes. */
 function nextMarker(bytes: Buffer, from: number, end: number): number {
   let at = from
-  while (at + 1 < end && !(bytes[at] === 0xff && bytes[at + 1] !== 0xff && bytes[at + 1] !== 0))
-    at++
+  while (at + 1 < end) {
+    const second = bytes[at + 1] as number
+    // No marker begins or ends with a zero, so none is here or at the next byte.
+    if (second === 0) at += 2
+    else if (bytes[at] === 0xff && second !== 0xff) break
+    else at++
+  }
   return at
 }
-
-/** The bytes that can be read one by one in the time of two native searches. */
-const sparseBytes = 64
-/** The bytes after which this is first judged. */
-const firstBytes = 4_096
-
-const endsScan = (marker: number) => marker >= 0xc0 && marker !== 0xff && !isRestart(marker)
 
 /**
  * Where the data of a scan ends: at the next marker that may follow one. A marker that the standard
  * reserves can only be a damage, and remains a part of the data.
+ *
+ * It reads byte by byte: a native search is called for each 0xff, and a file may consist of these.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
-  // A search must not go on behind the end: a file may have many JPEGs in it.
-  const upToEnd = bytes.subarray(0, end)
   let at = from
-  // Searching natively is several times as fast, unless there is much to find.
-  for (let found = 0; found * sparseBytes <= at - from + firstBytes; found++) {
-    at = upToEnd.indexOf(0xff, at)
-    if (at === -1 || at + 1 >= end) return end
-    if (endsScan(bytes[at + 1] as number)) return at
-    at++
-  }
-  for (; at + 1 < end; at++) {
-    if (bytes[at] === 0xff && endsScan(bytes[at + 1] as number)) return at
+  while (at + 1 < end) {
+    const second = bytes[at + 1] as number
+    // Neither the second byte of such a marker nor its first, so none is here or at the next byte.
+    if (second < 0xc0) at += 2
+    else if (bytes[at] !== 0xff || second === 0xff) at++
+    else if (isRestart(second)) at += 2
+    else return at
   }
   return end
 }
