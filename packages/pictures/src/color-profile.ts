@@ -13,6 +13,8 @@ const keptTags = setOfFourLetters(
     'pre0,pre1,pre2,aabg,aagg,aarg,ndin,vcgt',
 )
 const headerBytes = 128
+/** As many parts take as long as a profile without tags. */
+const profileParts = 4
 
 /**
  * Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely.
@@ -32,7 +34,7 @@ export function scrubProfile(
     edit.zero(from, to)
     return
   }
-  parts.add(count)
+  parts.add(profileParts + count)
   const kept: [from: number, to: number][] = [[0, tableEnd]]
   for (let tag = headerBytes + 4; tag < tableEnd; tag += 12) {
     if (!keptTags.has(reader.u32(tag))) continue

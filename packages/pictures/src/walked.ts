@@ -24,7 +24,7 @@ export class Largest {
  * A real file has at most some thousand segments, chunks, blocks, boxes, entries of tables, strips or
  * samples.
  */
-const partsMax = 30_000
+const partsMax = 20_000
 
 /** Limits the parts of a file, because each costs more than its bytes. */
 export class PartCount {

@@ -91,12 +91,12 @@ function keepApplication(
   if (marker === markers.app0 && isNamed('JFIF\0') && to - from >= jfifBytes) {
     edit.keep(from, from + jfifBytes)
     if (to - from === jfifBytes) return
-    edit.set(from + 2, lengthOf(jfifBytes))
+    edit.set(from + 2, jfifLength)
     // The width and height of the preview.
     edit.zero(from + jfifBytes - 2, from + jfifBytes)
   } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
     edit.keep(from, from + adobeBytes)
-    if (to - from > adobeBytes) edit.set(from + 2, lengthOf(adobeBytes))
+    if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
   } else if (marker === markers.app2 && isNamed(icc)) {
     edit.keep(from, to)
     // The two bytes after the name are the number of this part of the profile, and how many there are.
@@ -111,3 +111,6 @@ function lengthOf(segmentBytes: number): Buffer {
   length.writeUInt16BE(segmentBytes - 2)
   return length
 }
+
+const jfifLength = lengthOf(jfifBytes)
+const adobeLength = lengthOf(adobeBytes)

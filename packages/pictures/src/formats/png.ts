@@ -35,6 +35,7 @@ const compressedBytesMax = 128 * 1024
  */
 const efforts = [
   { bytesMax: 8 * 1024, level: 9 },
+  { bytesMax: 64 * 1024, level: 6 },
   { bytesMax: profileBytesMax, level: 4 },
 ] as const
 

@@ -182,10 +182,11 @@ class TiffWalk {
     this.largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
     const [compression = 1] = numbers(tags.compression)
     const isJpeg = jpegCompressions.has(compression)
+    let whole = { from: 0, to: 0 }
     for (const [offsetTag, bytesTag] of [
+      [tags.jpegOffset, tags.jpegBytes],
       [tags.stripOffsets, tags.stripBytes],
       [tags.tileOffsets, tags.tileBytes],
-      [tags.jpegOffset, tags.jpegBytes],
     ] as const) {
       const offsets = numbers(offsetTag)
       const sizes = numbers(bytesTag)
@@ -193,7 +194,10 @@ class TiffWalk {
       offsets.forEach((at, n) => {
         const size = sizes[n] ?? 0
         this.#ranges.add(at, at + size)
-        if (isJpeg || offsetTag === tags.jpegOffset) this.#jpeg(at, size)
+        if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
+        // The strips of the first kind of JPEG in TIFF are parts of one that is in a tag of its own.
+        else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
+        this.#jpeg(at, size)
       })
     }
   }
@@ -201,7 +205,8 @@ class TiffWalk {
   #jpeg(at: number, bytes: number): void {
     const end = Math.min(at + bytes, this.#bytes.length)
     if (at >= end) return
-    this.#bytesRead.add(end - at)
+    // Twice, because it is read byte by byte.
+    this.#bytesRead.add(2 * (end - at))
     const range = { start: at, end, parts: this.#parts }
     zeroJpegMetadata(this.#bytes, range, this.edit)
   }
