@@ -376,7 +376,7 @@ export const craftedPictures: readonly CostlyPicture[] = [
     type: 'image/heic',
     bytes() {
       const color = box('colr', latin1('prof'), profileOfTags(1_000))
-      const properties = Array.from({ length: 700 }, () => color)
+      const properties = Array.from({ length: 600 }, () => color)
       return heic({ kind: 'hvc1', locations: 1, properties, data: Buffer.alloc(mebibyte) })
     },
     refusal: tooMany,

@@ -110,9 +110,11 @@ function findMarker(
   bytes: Buffer,
   { from, to, seconds }: { from: number; to: number; seconds: Uint8Array },
 ): number {
+  let byte = bytes[from] as number
   for (let at = from; at < to; at++) {
-    const isFirst = ((bytes[at] as number) + 1) >> 8
-    if ((isFirst & (seconds[bytes[at + 1] as number] as number)) === 1) return at
+    const isFirst = (byte + 1) >> 8
+    byte = bytes[at + 1] as number
+    if ((isFirst & (seconds[byte] as number)) === 1) return at
   }
   return Math.max(from, to)
 }
