@@ -1,34 +1,43 @@
 import type { Edit } from './edit.ts'
-import { hasText, Reader } from './reader.ts'
+import { hasText, Reader, setOfFourLetters } from './reader.ts'
+import type { PartCount } from './walked.ts'
 
 /**
  * The tags of an ICC profile that draw, name it or say whose it is. Others may identify a device: `mmod` of
  * macOS and `meta` of Linux have the serial number of the display, and a screenshot has the profile
  * of the display.
  */
-const keptTags: ReadonlySet<string> = new Set(
-  (
-    'rXYZ gXYZ bXYZ rTRC gTRC bTRC kTRC wtpt bkpt chad chrm lumi gamt cicp desc cprt ' +
-    'A2B0 A2B1 A2B2 A2B3 B2A0 B2A1 B2A2 B2A3 D2B0 D2B1 D2B2 D2B3 B2D0 B2D1 B2D2 B2D3 ' +
-    'pre0 pre1 pre2 aabg aagg aarg ndin vcgt'
-  ).split(' '),
+const keptTags = setOfFourLetters(
+  'rXYZ,gXYZ,bXYZ,rTRC,gTRC,bTRC,kTRC,wtpt,bkpt,chad,chrm,lumi,gamt,cicp,desc,cprt,' +
+    'A2B0,A2B1,A2B2,A2B3,B2A0,B2A1,B2A2,B2A3,D2B0,D2B1,D2B2,D2B3,B2D0,B2D1,B2D2,B2D3,' +
+    'pre0,pre1,pre2,aabg,aagg,aarg,ndin,vcgt',
 )
 const headerBytes = 128
-const tagsMax = 1_000
+/** As many parts take as long as a profile without tags. */
+const profileParts = 4
 
-/** Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely. */
-export function scrubProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
+/**
+ * Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely.
+ *
+ * @param walk.parts of the file. Its tags count: a file can have a profile in each of its parts
+ */
+export function scrubProfile(
+  bytes: Buffer,
+  { from, to }: { from: number; to: number },
+  { edit, parts }: { edit: Edit; parts: PartCount },
+): void {
   const profile = bytes.subarray(from, to)
   const reader = new Reader(profile, 'big-endian')
   const count = profile.length < headerBytes + 4 ? Infinity : reader.u32(headerBytes)
   const tableEnd = headerBytes + 4 + count * 12
-  if (!hasText(profile, 36, 'acsp') || count > tagsMax || tableEnd > profile.length) {
+  if (!hasText(profile, 36, 'acsp') || tableEnd > profile.length) {
     edit.zero(from, to)
     return
   }
+  parts.add(profileParts + count)
   const kept: [from: number, to: number][] = [[0, tableEnd]]
   for (let tag = headerBytes + 4; tag < tableEnd; tag += 12) {
-    if (!keptTags.has(profile.toString('latin1', tag, tag + 4))) continue
+    if (!keptTags.has(reader.u32(tag))) continue
     const at = Math.min(reader.u32(tag + 4), profile.length)
     kept.push([at, Math.min(at + reader.u32(tag + 8), profile.length)])
   }
@@ -47,6 +56,6 @@ export function scrubProfile(bytes: Buffer, from: number, to: number, edit: Edit
 }
 
 function isZero(bytes: Buffer): boolean {
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false
-  return true
+  // Each byte equals the next: compared natively, because a gap may be as large as the file.
+  return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1))
 }

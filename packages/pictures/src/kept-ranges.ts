@@ -1,9 +1,9 @@
 import type { Edit } from './edit.ts'
-import { partsMax, tooManyParts } from './walked.ts'
 
 /**
  * The ranges of a file that something refers to, in any order; they may overlap. In formats that
- * work with offsets everything else is filled with zeros, so that no offset changes.
+ * work with offsets everything else is filled with zeros, so that no offset changes. Each range belongs to
+ * a part that was counted.
  */
 export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []
@@ -19,7 +19,7 @@ export class KeptRanges {
     if (from >= end) return
     const last = this.#ranges.at(-1)
     if (last !== undefined && last[1] === from) last[1] = end
-    else if (this.#ranges.push([from, end]) > partsMax) throw tooManyParts()
+    else this.#ranges.push([from, end])
   }
 
   /**

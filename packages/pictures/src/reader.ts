@@ -49,5 +49,7 @@ export function setOfFourLetters(names: string): ReadonlySet<number> {
 
 /** Whether `text`, in Latin-1, is at `at`. */
 export function hasText(bytes: Buffer, at: number, text: string): boolean {
-  return at + text.length <= bytes.length && bytes.toString('latin1', at, at + text.length) === text
+  if (at + text.length > bytes.length) return false
+  for (let n = 0; n < text.length; n++) if (bytes[at + n] !== text.charCodeAt(n)) return false
+  return true
 }

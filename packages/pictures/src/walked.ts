@@ -20,19 +20,42 @@ export class Largest {
   }
 }
 
-/** A real file has at most some thousand segments, chunks, blocks, boxes, strips or samples. */
-export const partsMax = 100_000
+/**
+ * A real file has at most some thousand segments, chunks, blocks, boxes, entries of tables, strips or
+ * samples.
+ */
+const partsMax = 20_000
 
 /** Limits the parts of a file, because each costs more than its bytes. */
 export class PartCount {
   #left = partsMax
 
-  /** @throws {PictureError} when there are too many */
-  add(): void {
-    if (--this.#left < 0) throw tooManyParts()
+  /**
+   * Called before anything is done for the parts.
+   *
+   * @throws {PictureError} when there are too many
+   */
+  add(count = 1): void {
+    this.#left -= count
+    if (this.#left < 0) throw new PictureError('it has too many parts')
   }
 }
 
-export function tooManyParts(): PictureError {
-  return new PictureError('it has too many parts')
+/** Limits what is read where a file can refer to the same bytes from several places. */
+export class ByteCount {
+  #left: number
+
+  constructor(max: number) {
+    this.#left = max
+  }
+
+  /**
+   * Called before the bytes are read.
+   *
+   * @throws {PictureError} when there are too many
+   */
+  add(bytes: number): void {
+    this.#left -= bytes
+    if (this.#left < 0) throw new PictureError('it refers to the same bytes too often')
+  }
 }

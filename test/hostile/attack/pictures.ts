@@ -1,35 +1,402 @@
+import { crc32, deflateSync } from 'node:zlib'
 import { mebibyte } from './bodies.ts'
 
-const bytesMax = 10 * mebibyte - 100
-
-/** As many repetitions of a part as fit between a beginning and an end. */
-function filled(start: string, part: string, end = ''): Buffer {
-  const [head, unit, tail] = [start, part, end].map((hex) => Buffer.from(hex, 'hex')) as [
-    Buffer,
-    Buffer,
-    Buffer,
-  ]
-  const count = Math.floor((bytesMax - head.length - tail.length) / unit.length)
-  return Buffer.concat([head, Buffer.alloc(count * unit.length, unit), tail])
+/** A picture that is made to take long. */
+export interface CostlyPicture {
+  name: string
+  type: string
+  /** Called once per use, because most are as large as allowed. */
+  bytes: () => Buffer
+  /** Why it is refused; undefined if it is accepted. */
+  refusal?: string
 }
 
-/** A frame of 16 times 16 pixels, and the start of its scan. */
-const jpegScan = 'ffd8ffc0000b080010001001011100ffda0008010100003f00'
-const pngHeader = '89504e470d0a1a0a0000000d494844520000001000000010080200000090916836'
+const bytesMax = 10 * mebibyte - 100
+/** Nearly as many parts as are accepted. */
+const manyParts = 19_900
+const tooMany = 'it has too many parts'
+const tooOften = 'it refers to the same bytes too often'
 
-const gifHeader = '47494638396110001000000000'
+const hex = (text: string) => Buffer.from(text, 'hex')
+const latin1 = (text: string) => Buffer.from(text, 'latin1')
+const times = (unit: Buffer, count: number) => Buffer.alloc(unit.length * count, unit)
+
+function numbers(size: 2 | 4, values: number[]): Buffer {
+  const bytes = Buffer.alloc(size * values.length)
+  values.forEach((value, n) => bytes.writeUIntBE(value, n * size, size))
+  return bytes
+}
+const u16 = (...values: number[]) => numbers(2, values)
+const u32 = (...values: number[]) => numbers(4, values)
+
+/** As many repetitions of a part as fit between a beginning and an end. */
+function filled(head: Buffer, unit: Buffer, tail: Buffer = Buffer.alloc(0)): Buffer {
+  const count = Math.floor((bytesMax - head.length - tail.length) / unit.length)
+  return Buffer.concat([head, times(unit, count), tail])
+}
+
+const jpegStart = hex('ffd8ffc0000b080010001001011100')
+const scanStart = hex('ffda0008010100003f00')
+const jpegScan = Buffer.concat([jpegStart, scanStart])
+const jpegEnd = hex('ffd9')
+
+function segment(marker: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0xff, marker]), u16(content.length + 2), content])
+}
+
+const pngHeader = hex('89504e470d0a1a0a0000000d494844520000001000000010080200000090916836')
+
+function pngChunk(type: string, content: Buffer): Buffer {
+  const named = Buffer.concat([latin1(type), content])
+  return Buffer.concat([u32(content.length), named, u32(crc32(named))])
+}
+const pngEnd = Buffer.concat([pngChunk('IDAT', Buffer.alloc(1)), pngChunk('IEND', Buffer.alloc(0))])
+
+const gifHeader = hex('47494638396110001000000000')
+const gifImage = hex('2c00000000100010000002')
+
+function webp(fill: Buffer, unit: Buffer): Buffer {
+  const chunks = filled(latin1('RIFF....WEBP'), unit, fill)
+  chunks.writeUInt32LE(chunks.length - 8, 4)
+  return chunks
+}
+
+function webpChunk(type: string, content: Buffer): Buffer {
+  const size = Buffer.alloc(4)
+  size.writeUInt32LE(content.length)
+  return Buffer.concat([latin1(type), size, content])
+}
+
+/** A profile whose tags, of a byte each, are kept; between them are gaps that are not zero. */
+function profileOfTags(tags: number): Buffer {
+  const tableEnd = 132 + tags * 12
+  const profile = Buffer.alloc(tableEnd + 2 * tags + 1, 1)
+  profile.write('acsp', 36, 'latin1')
+  profile.writeUInt32BE(tags, 128)
+  for (let tag = 0; tag < tags; tag++) {
+    profile.write('desc', 132 + tag * 12, 'latin1')
+    // The last come first, so that they have to be sorted.
+    profile.writeUInt32BE(tableEnd + 2 * (tags - tag), 136 + tag * 12)
+    profile.writeUInt32BE(1, 140 + tag * 12)
+  }
+  return profile
+}
+
+/** A profile with one tag, which is kept, and a gap that is not zero. */
+function profileOf(content: Buffer): Buffer {
+  const profile = Buffer.alloc(160 + content.length)
+  profile.write('acsp', 36, 'latin1')
+  profile.writeUInt32BE(1, 128)
+  profile.write('desc', 132, 'latin1')
+  profile.writeUInt32BE(160, 136)
+  profile.writeUInt32BE(content.length, 140)
+  profile[150] = 1
+  content.copy(profile, 160)
+  return profile
+}
+
+/** Bytes of 0 and 1 without order: the search for repetitions finds many, and none is the best. */
+function bits(bytes: number): Buffer {
+  const content = Buffer.alloc(bytes)
+  let state = 1
+  for (let at = 0; at < bytes; at++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    content[at] = state >>> 31
+  }
+  return content
+}
+
+/** Eight compressed blocks without content, each with tables of its own. */
+const emptyBlocks = hex(
+  '04c081000000000090ff6b100007020000000040feaf41001c080000000000f9bf06' +
+    '0170200000000000e4ff1a04c081000000000090ff6b100007020000000040feaf41' +
+    '001c080000000000f9bf060170200000000000e4ff1a',
+)
+
+/** A profile that takes `bytes` bytes, compressed, by blocks without content. */
+function paddedProfile(bytes: number): Buffer {
+  const compressed = deflateSync(profileOf(Buffer.alloc(1_000)))
+  const count = Math.floor((bytes - compressed.length) / emptyBlocks.length)
+  return Buffer.concat([
+    compressed.subarray(0, 2),
+    times(emptyBlocks, count),
+    compressed.subarray(2),
+  ])
+}
+
+const pngProfile = (compressed: Buffer) =>
+  Buffer.concat([pngHeader, pngChunk('iCCP', Buffer.concat([latin1('x\0\0'), compressed])), pngEnd])
+
+/** Exif with as many entries as are read, none of which is the orientation. */
+const longExif = Buffer.concat([latin1('MM\0*'), u32(8), u16(1_000), Buffer.alloc(12_000)])
+
+type TiffEntry = [tag: number, type: 3 | 4 | 7, count: number, value: number]
+const tiffSize: TiffEntry[] = [
+  [256, 4, 1, 1],
+  [257, 4, 1, 1],
+]
+const jpegInTiff: TiffEntry = [259, 3, 1, 7]
+
+/** Directories that have the same entries, one behind the other. */
+function tiff(count: number, entries: TiffEntry[]): Buffer {
+  const bytes = Buffer.alloc(bytesMax)
+  bytes.write('II*\0', 'latin1')
+  bytes.writeUInt32LE(8, 4)
+  const size = 2 + entries.length * 12 + 4
+  for (let n = 0; n < count; n++) {
+    const at = 8 + n * size
+    bytes.writeUInt16LE(entries.length, at)
+    entries.forEach(([tag, type, values, value], i) => {
+      const entry = at + 2 + i * 12
+      bytes.writeUInt16LE(tag, entry)
+      bytes.writeUInt16LE(type, entry + 2)
+      bytes.writeUInt32LE(values, entry + 4)
+      bytes.writeUInt32LE(value, entry + 8)
+    })
+    bytes.writeUInt32LE(n === count - 1 ? 0 : at + size, at + size - 4)
+  }
+  return bytes
+}
+
+/** Directories of 65,535 entries, each beginning within the one before. */
+function overlappingDirectories(): Buffer {
+  const bytes = Buffer.alloc(bytesMax, 1)
+  bytes.write('II*\0', 'latin1')
+  bytes.writeUInt32LE(8, 4)
+  for (let n = 0, at = 8; n < 25; n++, at += 200) {
+    bytes.writeUInt16LE(0xffff, at)
+    bytes.writeUInt32LE(at + 200, at + 2 + 0xffff * 12)
+  }
+  return bytes
+}
+
+/** Two strips with the same JPEG, which is the rest of the file. */
+function sharedStrips(): Buffer {
+  const [offsets, sizes, from] = [1_000, 1_008, 2_000]
+  const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, 2, offsets], [279, 4, 2, sizes]])
+  for (const n of [0, 4]) {
+    bytes.writeUInt32LE(from, offsets + n)
+    bytes.writeUInt32LE(bytesMax - from, sizes + n)
+  }
+  bytes.fill(0xff, from)
+  jpegScan.copy(bytes, from)
+  return bytes
+}
+
+function box(type: string, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents)
+  return Buffer.concat([u32(content.length + 8), latin1(type), content])
+}
+
+const fileType = box('ftyp', latin1('heic\0\0\0\0mif1heic'))
+const handler = box('hdlr', Buffer.alloc(8), latin1('pict'), Buffer.alloc(13))
+const imageSize = box('ispe', u32(0, 16, 16))
+
+/** One item, and where its data is: `locations` times in the whole rest of the file. */
+function heic(options: {
+  kind: string
+  locations: number
+  properties?: Buffer[]
+  data: Buffer
+}): Buffer {
+  const { kind, locations, properties = [], data } = options
+  const info = box('infe', u32(0x0200_0000), u16(1, 0), latin1(`${kind}\0`))
+  // Numbers of four bytes; a length of zero stands for everything up to the end.
+  const location = Buffer.concat([u32(1), u16(0, 0, 1), u32(500, 0)])
+  return Buffer.concat([
+    fileType,
+    box(
+      'meta',
+      u32(0),
+      handler,
+      box('iinf', u32(0), u16(1), info),
+      box('iprp', box('ipco', imageSize, ...properties)),
+      box('iloc', u32(0x0200_0000), u16(0x4400), u32(locations), times(location, locations)),
+    ),
+    box('mdat', data),
+  ])
+}
+
+/** A sequence with as many chunks and samples as its tables say. */
+function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number }): Buffer {
+  const { offsets, sizes, samples } = tables
+  const header = box('tkhd', Buffer.alloc(76), u32(16 << 16, 16 << 16))
+  const table = box(
+    'stbl',
+    box('stco', u32(0, offsets.length / 4), offsets),
+    box('stsc', u32(0, 1, 1, samples, 1)),
+    box('stsz', u32(0, sizes.length > 0 ? 0 : 1, samples), sizes),
+  )
+  const track = box('trak', header, box('mdia', handler, box('minf', table)))
+  return Buffer.concat([box('ftyp', latin1('msf1\0\0\0\0heic')), box('moov', track)])
+}
 
 /** Files that are as large as allowed and have as many parts as possible, or need as many steps. */
-export const costlyPictures: readonly Buffer[] = [
-  // Segments of four bytes; scans of escaped bytes only, and of restarts only.
-  filled('ffd8', 'ffe10002'),
-  filled(jpegScan, 'ff00', 'ffd9'),
-  filled(jpegScan, 'ffd0', 'ffd9'),
-  // Chunks without content, kept and removed in turn.
-  filled(pngHeader, '000000004944415435af061e000000007445587400000000'),
-  // An image whose data comes a byte at a time, and empty comments.
-  filled(`${gifHeader}2c00000000100010000002`, '0100', '003b'),
-  filled(gifHeader, '21fe00', '3b'),
-  // Boxes without content.
-  filled('000000186674797068656963000000006d69663168656963', '0000000866726565'),
+export const picturesOfManyParts: readonly CostlyPicture[] = [
+  {
+    name: 'segments of four bytes',
+    type: 'image/jpeg',
+    bytes: () => filled(jpegStart.subarray(0, 2), hex('ffe10002')),
+    refusal: tooMany,
+  },
+  {
+    name: 'a scan of escaped bytes',
+    type: 'image/jpeg',
+    bytes: () => filled(jpegScan, hex('ff00'), jpegEnd),
+  },
+  {
+    name: 'a scan of restarts',
+    type: 'image/jpeg',
+    bytes: () => filled(jpegScan, hex('ffd0'), jpegEnd),
+  },
+  {
+    name: 'fill bytes',
+    type: 'image/jpeg',
+    bytes: () => filled(jpegStart, hex('ff'), Buffer.concat([scanStart, jpegEnd])),
+  },
+  {
+    name: 'scans of escaped bytes, as many as possible',
+    type: 'image/jpeg',
+    bytes() {
+      const escaped = Math.floor((bytesMax - 100) / manyParts - scanStart.length)
+      const scan = Buffer.concat([scanStart, Buffer.alloc(escaped & ~1, hex('ff00'))])
+      return Buffer.concat([jpegStart, times(scan, manyParts), jpegEnd])
+    },
+  },
+  {
+    name: 'previews in JFIF, as many as possible',
+    type: 'image/jpeg',
+    bytes() {
+      const jfif = segment(0xe0, Buffer.concat([latin1('JFIF\0'), Buffer.alloc(12)]))
+      return Buffer.concat([jpegStart, times(jfif, manyParts), scanStart, jpegEnd])
+    },
+  },
+  {
+    name: 'chunks without content, kept and removed in turn',
+    type: 'image/png',
+    bytes: () => filled(pngHeader, hex('000000004944415435af061e000000007445587400000000')),
+    refusal: tooMany,
+  },
+  {
+    name: 'an image whose data comes a byte at a time',
+    type: 'image/gif',
+    bytes: () => filled(Buffer.concat([gifHeader, gifImage]), hex('0100'), hex('003b')),
+  },
+  {
+    name: 'empty comments',
+    type: 'image/gif',
+    bytes: () => filled(gifHeader, hex('21fe00'), hex('3b')),
+    refusal: tooMany,
+  },
+  {
+    name: 'boxes without content',
+    type: 'image/heic',
+    bytes: () => filled(fileType, box('free')),
+    refusal: tooMany,
+  },
+]
+
+/** Files in which a few bytes ask for much. */
+export const craftedPictures: readonly CostlyPicture[] = [
+  {
+    name: 'profiles with a thousand tags',
+    type: 'image/jpeg',
+    bytes() {
+      const profile = Buffer.concat([latin1('ICC_PROFILE\0\x01\x01'), profileOfTags(1_000)])
+      return filled(jpegStart, segment(0xe2, profile), Buffer.concat([scanStart, jpegEnd]))
+    },
+    refusal: tooMany,
+  },
+  {
+    name: 'profiles without tags',
+    type: 'image/jpeg',
+    bytes() {
+      const profile = Buffer.concat([latin1('ICC_PROFILE\0\x01\x01'), profileOfTags(0)])
+      return filled(jpegStart, segment(0xe2, profile), Buffer.concat([scanStart, jpegEnd]))
+    },
+    refusal: tooMany,
+  },
+  {
+    name: 'a compressed profile of 10 MB without content',
+    type: 'image/png',
+    bytes: () => pngProfile(paddedProfile(bytesMax - 200)),
+  },
+  {
+    name: 'a compressed profile of 100 KB without content',
+    type: 'image/png',
+    bytes: () => pngProfile(paddedProfile(100_000)),
+  },
+  {
+    name: 'a profile that is hard to compress again',
+    type: 'image/png',
+    bytes: () => pngProfile(deflateSync(profileOf(bits(500_000)), { level: 9 })),
+  },
+  {
+    name: 'Exif with a thousand entries, many times',
+    type: 'image/png',
+    bytes: () => filled(pngHeader, pngChunk('eXIf', longExif), pngEnd),
+  },
+  {
+    name: 'Exif with a thousand entries, many times',
+    type: 'image/webp',
+    bytes: () =>
+      webp(webpChunk('VP8L', hex('2f0fc0030000')), webpChunk('EXIF', Buffer.from(longExif))),
+  },
+  {
+    name: 'directories that share a table',
+    type: 'image/tiff',
+    bytes: () => tiff(45, [...tiffSize, [273, 3, 100_000, 10_000], [279, 3, 100_000, 10_000]]),
+    refusal: tooMany,
+  },
+  {
+    name: 'directories within each other',
+    type: 'image/tiff',
+    bytes: overlappingDirectories,
+    refusal: tooMany,
+  },
+  {
+    name: 'strips that share a JPEG',
+    type: 'image/tiff',
+    bytes: sharedStrips,
+    refusal: tooOften,
+  },
+  {
+    name: 'a thousand items with the same JPEG',
+    type: 'image/heic',
+    bytes: () => heic({ kind: 'jpeg', locations: 1_000, data: Buffer.alloc(mebibyte) }),
+    refusal: tooOften,
+  },
+  {
+    name: 'an item that is a JPEG of fill bytes',
+    type: 'image/heic',
+    bytes: () => heic({ kind: 'jpeg', locations: 1, data: Buffer.alloc(bytesMax - 1_000, 0xff) }),
+  },
+  {
+    name: 'profiles with a thousand tags',
+    type: 'image/heic',
+    bytes() {
+      const color = box('colr', latin1('prof'), profileOfTags(1_000))
+      const properties = Array.from({ length: 600 }, () => color)
+      return heic({ kind: 'hvc1', locations: 1, properties, data: Buffer.alloc(mebibyte) })
+    },
+    refusal: tooMany,
+  },
+  {
+    name: 'chunks behind the end of the file',
+    type: 'image/heic',
+    bytes() {
+      const offsets = Buffer.alloc(bytesMax - 500 - (bytesMax % 4), 0xff)
+      return heicSequence({ offsets, sizes: Buffer.alloc(0), samples: offsets.length / 4 })
+    },
+    refusal: tooMany,
+  },
+  {
+    name: 'samples without bytes',
+    type: 'image/heic',
+    bytes() {
+      const sizes = Buffer.alloc(bytesMax - 500 - (bytesMax % 4))
+      return heicSequence({ offsets: u32(100), sizes, samples: sizes.length / 4 })
+    },
+    refusal: tooMany,
+  },
 ]

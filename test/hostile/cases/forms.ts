@@ -2,7 +2,7 @@ import { payloadText, mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
 import { boundary, form, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
-import { costlyPictures } from '../attack/pictures.ts'
+import { craftedPictures, picturesOfManyParts, type CostlyPicture } from '../attack/pictures.ts'
 import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
@@ -17,7 +17,7 @@ function costlyForms(options: {
   title: string
   lanes: number
   pauseMs?: number
-  bodies: (string | Buffer)[]
+  bodies: () => (string | Buffer)[]
 }): HostileCase {
   const { id, title, lanes, pauseMs = 200, bodies } = options
   return hostileCase({
@@ -26,7 +26,7 @@ function costlyForms(options: {
     async attack(attacker) {
       const { tally, start, end } = createTally()
       const headers = { ...form, 'x-api-key': attacker.apiKey }
-      const requests = bodies.map((body) => request('POST /api/feedback', headers, body))
+      const requests = bodies().map((body) => request('POST /api/feedback', headers, body))
       let next = 0
       await repeat({ lanes, pauseMs, signal: attacker.signal }, async () => {
         const bytes = requests[next++ % requests.length] ?? ''
@@ -48,14 +48,14 @@ export const forms = [
     id: 'e1',
     title: 'one key: forms with a part of 1 MB without `form-data` disposition',
     lanes: 10,
-    bodies: [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
+    bodies: () => [`${payload}${part('content-type: text/plain', mebibyte)}${formEnd}`],
   }),
   costlyForms({
     id: 'e2',
     title:
       'one key: forms with such a part in other places: first, twice, unfinished, as the only part',
     lanes: 10,
-    bodies: [
+    bodies: () => [
       `${part('content-type: text/plain', mebibyte)}${payload}${formEnd}`,
       `${payload}${part('a: b', 20_000)}${part('content-disposition: inline', 20_000)}${formEnd}`,
       `${payload}${part('content-disposition: attachment; name="attachments"', mebibyte)}`,
@@ -67,7 +67,7 @@ export const forms = [
     id: 'e3',
     title: 'one key: forms with a wrong boundary: another, none, only at the end, only half of it',
     lanes: 10,
-    bodies: [
+    bodies: () => [
       `${payload}${part(attachment, 20_000)}${formEnd}`.replaceAll(boundary, 'other'),
       'x'.repeat(mebibyte),
       `${'x'.repeat(mebibyte)}${payload}${formEnd}`,
@@ -79,7 +79,7 @@ export const forms = [
     id: 'e4',
     title: 'one key: forms of 100,000 empty parts, and parts with 10,000 header fields',
     lanes: 6,
-    bodies: [
+    bodies: () => [
       `${payload}${`--${boundary}\r\n${attachment}\r\n\r\n\r\n`.repeat(100_000)}${formEnd}`,
       `${payload}--${boundary}\r\n${'a: b\r\n'.repeat(10_000)}\r\n\r\n${formEnd}`,
       `${payload}--${boundary}\r\na: ${'b'.repeat(mebibyte)}\r\n\r\n\r\n${formEnd}`,
@@ -89,13 +89,13 @@ export const forms = [
     id: 'e5',
     title: 'one key: forms of 40 MB with four files that are not images, five at a time',
     lanes: 5,
-    bodies: [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
+    bodies: () => [`${payload}${part(attachment, 10 * mebibyte - 1).repeat(4)}${formEnd}`],
   }),
   costlyForms({
     id: 'e6',
     title: 'one key: forms with a payload of 1 MB and an escape in a name, 20 at a time',
     lanes: 20,
-    bodies: [
+    bodies: () => [
       `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n` +
         `${payloadText().replace('{', `{"\\u0061":"${'x'.repeat(1_000_000)}",`)}\r\n${formEnd}`,
     ],
@@ -105,7 +105,7 @@ export const forms = [
     title: 'one key: forms with 60 tiny file parts, 150 at a time',
     lanes: 150,
     pauseMs: 0,
-    bodies: [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
+    bodies: () => [`${payload}${part(attachment, 1).repeat(60)}${formEnd}`],
   }),
   costlyForms({
     id: 'e8',
@@ -113,7 +113,7 @@ export const forms = [
       'one key: forms with four archives of 1 MB that the type detection would search, one at a time',
     lanes: 1,
     pauseMs: 0,
-    bodies: [
+    bodies: () => [
       Buffer.concat([
         Buffer.from(payload),
         ...Array.from({ length: 4 }, () =>
@@ -132,15 +132,26 @@ export const forms = [
     title:
       'one key: forms of 10 MB with a picture that has as many parts as possible, five at a time',
     lanes: 5,
-    bodies: costlyPictures.map((picture) =>
-      Buffer.concat([
-        Buffer.from(`${payload}--${boundary}\r\n${attachment}\r\n\r\n`),
-        picture,
-        Buffer.from(`\r\n${formEnd}`),
-      ]),
-    ),
+    bodies: () => formsWith(picturesOfManyParts),
+  }),
+  costlyForms({
+    id: 'e10',
+    title:
+      'one key: forms with a picture in which a few bytes ask for much: shared tables, profiles, items',
+    lanes: 5,
+    bodies: () => formsWith(craftedPictures),
   }),
 ]
+
+function formsWith(pictures: readonly CostlyPicture[]): Buffer[] {
+  return pictures.map(({ bytes }) =>
+    Buffer.concat([
+      Buffer.from(`${payload}--${boundary}\r\n${attachment}\r\n\r\n`),
+      bytes(),
+      Buffer.from(`\r\n${formEnd}`),
+    ]),
+  )
+}
 
 /** A zip entry without sizes, so that a parser must search for its end. */
 function searchedArchive(): Buffer {

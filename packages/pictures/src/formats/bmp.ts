@@ -3,7 +3,7 @@ import { Edit } from '../edit.ts'
 import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText, Reader } from '../reader.ts'
-import type { Walked } from '../walked.ts'
+import { PartCount, type Walked } from '../walked.ts'
 
 const fileHeaderBytes = 14
 const coreHeaderBytes = 12
@@ -64,5 +64,5 @@ function keepProfile(reader: Reader, ranges: KeptRanges, edit: Edit): void {
   const to = from + reader.u32(130)
   reader.require(from, to)
   ranges.add(from, to)
-  scrubProfile(reader.bytes, from, to, edit)
+  scrubProfile(reader.bytes, { from, to }, { edit, parts: new PartCount() })
 }

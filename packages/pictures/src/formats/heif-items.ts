@@ -148,7 +148,7 @@ function readNumber(reader: Reader, at: number, bytes: number): number {
 }
 
 function keepProperties(walk: HeifWalk, box: Box): void {
-  const { reader, ranges, largest, edit } = walk
+  const { reader, ranges, largest } = walk
   ranges.add(box.from, box.content)
   for (const child of boxesIn(walk, box.content, box.to)) {
     if (child.type === types.associations) ranges.add(child.from, child.to)
@@ -165,7 +165,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
         ranges.add(from, to)
         if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
         if (type === types.color && profiles.has(reader.u32(content))) {
-          scrubProfile(reader.bytes, content + 4, to, edit)
+          scrubProfile(reader.bytes, { from: content + 4, to }, walk)
         }
       }
     }
@@ -173,7 +173,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
 }
 
 function keepData(
-  { reader, ranges, edit, parts }: HeifWalk,
+  { reader, ranges, edit, parts, dataBytes }: HeifWalk,
   { place, extents }: Location,
   { kind, data }: { kind: number; data: Box | undefined },
 ): void {
@@ -188,6 +188,8 @@ function keepData(
     if (kind !== types.jpeg) continue
     if (extents.length > 1) throw new PictureError('a JPEG in it has several parts')
     const range = { start: from + offset, end: to, parts }
-    if (range.start < to) zeroJpegMetadata(reader.bytes, range, edit)
+    if (range.start >= to) continue
+    dataBytes.add(to - range.start)
+    zeroJpegMetadata(reader.bytes, range, edit)
   }
 }

@@ -77,7 +77,7 @@ function handlerOf(walk: HeifWalk, track: Box): number {
 
 /** Keeps the samples: each chunk has an offset, a number of samples, and the sizes of these. */
 function keepSamples(walk: HeifWalk, track: Box): void {
-  const { reader, ranges } = walk
+  const { reader, ranges, parts } = walk
   const samples = find(walk, track, types.media, types.mediaInfo, types.samples)
   const table = (type: number) => samples && find(walk, samples, type)
   const sizes = table(types.sampleSizes)
@@ -94,6 +94,8 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   const fixedSize = reader.u32(sizes.content + 4)
   const sampleCount =
     fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
+  // Also those whose data is behind the end of the file.
+  parts.add(runs + chunkCount + (fixedSize === 0 ? sampleCount : 0))
   let sample = 0
   let chunk = 1
   for (let run = 0; run < runs; run++) {

@@ -1,13 +1,15 @@
 import type { Edit } from '../edit.ts'
 import type { KeptRanges } from '../kept-ranges.ts'
 import type { Reader } from '../reader.ts'
-import type { Largest, PartCount } from '../walked.ts'
+import type { ByteCount, Largest, PartCount } from '../walked.ts'
 import type { Box } from './boxes.ts'
 
 /** What the parts of a HEIF walk share. */
 export interface HeifWalk {
   reader: Reader
   parts: PartCount
+  /** What may be read of the data, to which several items can refer. */
+  dataBytes: ByteCount
   edit: Edit
   ranges: KeptRanges
   largest: Largest

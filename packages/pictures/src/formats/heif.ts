@@ -2,7 +2,7 @@ import { Edit } from '../edit.ts'
 import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, Reader } from '../reader.ts'
-import { Largest, PartCount, type Walked } from '../walked.ts'
+import { ByteCount, Largest, PartCount, type Walked } from '../walked.ts'
 import { boxesOfFile, type Box } from './boxes.ts'
 import type { HeifWalk } from './heif-walk.ts'
 import { keepItems } from './heif-items.ts'
@@ -30,6 +30,7 @@ export function walkHeif(bytes: Buffer): Walked {
   const walk: HeifWalk = {
     reader,
     parts: new PartCount(),
+    dataBytes: new ByteCount(bytes.length),
     edit,
     ranges,
     largest,

@@ -67,18 +67,11 @@ export function* jpegSegments(
 
 /** Where the next marker begins, after bytes that are none and fill bytes. */
 function nextMarker(bytes: Buffer, from: number, end: number): number {
-  let at = from
-  while (at + 1 < end && !(bytes[at] === 0xff && bytes[at + 1] !== 0xff && bytes[at + 1] !== 0))
-    at++
-  return at
+  return findMarker(bytes, { from, to: end - 1, seconds: secondOfAny })
 }
 
-/** The bytes that can be read one by one in the time of two native searches. */
-const sparseBytes = 64
-/** The bytes after which this is first judged. */
-const firstBytes = 4_096
-
-const endsScan = (marker: number) => marker >= 0xc0 && marker !== 0xff && !isRestart(marker)
+/** The bytes that are read one by one for each native search, of which a hostile file needs many. */
+const bytesPerSearch = 128
 
 /**
  * Where the data of a scan ends: at the next marker that may follow one. A marker that the standard
@@ -87,16 +80,41 @@ const endsScan = (marker: number) => marker >= 0xc0 && marker !== 0xff && !isRes
 function endOfScan(bytes: Buffer, from: number, end: number): number {
   // A search must not go on behind the end: a file may have many JPEGs in it.
   const upToEnd = bytes.subarray(0, end)
+  const last = end - 1
   let at = from
-  // Searching natively is several times as fast, unless there is much to find.
-  for (let found = 0; found * sparseBytes <= at - from + firstBytes; found++) {
+  // A native search is several times as fast, unless there is much to find.
+  for (let searches = 0; at < last; searches++) {
+    const to = Math.min(from + searches * bytesPerSearch, last)
+    at = findMarker(bytes, { from: at, to, seconds: secondAfterScan })
+    if (at < to) return at
     at = upToEnd.indexOf(0xff, at)
-    if (at === -1 || at + 1 >= end) return end
-    if (endsScan(bytes[at + 1] as number)) return at
+    if (at === -1 || at >= last) return end
+    if (secondAfterScan[bytes[at + 1] as number] === 1) return at
     at++
   }
-  for (; at + 1 < end; at++) {
-    if (bytes[at] === 0xff && endsScan(bytes[at + 1] as number)) return at
-  }
   return end
+}
+
+/** For each byte, 1 if it is the second of a marker. */
+const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && byte < 0xff))
+/** For each byte, 1 if it is the second of a marker that ends a scan. */
+const secondAfterScan = secondOfAny.map(
+  (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
+)
+
+/**
+ * Where the next marker of a kind begins; `to` if none does before. No decision depends on the bytes, except the
+ * last: they could be such that the processor always expects the wrong one.
+ */
+function findMarker(
+  bytes: Buffer,
+  { from, to, seconds }: { from: number; to: number; seconds: Uint8Array },
+): number {
+  let byte = bytes[from] as number
+  for (let at = from; at < to; at++) {
+    const isFirst = (byte + 1) >> 8
+    byte = bytes[at + 1] as number
+    if ((isFirst & (seconds[byte] as number)) === 1) return at
+  }
+  return Math.max(from, to)
 }

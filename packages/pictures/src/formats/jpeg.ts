@@ -23,12 +23,9 @@ export function walkJpeg(bytes: Buffer): Walked {
   const largest = new Largest()
   let hasScan = false
   let hasExif = false
+  const parts = new PartCount()
   edit.keep(0, 2)
-  for (const segment of jpegSegments(bytes, {
-    start: 0,
-    end: bytes.length,
-    parts: new PartCount(),
-  })) {
+  for (const segment of jpegSegments(bytes, { start: 0, end: bytes.length, parts })) {
     const { marker, from, to } = segment
     if (marker === markers.startOfImage) break
     if (marker === markers.app1 && !hasExif && hasText(bytes, from + 4, exif)) {
@@ -39,7 +36,7 @@ export function walkJpeg(bytes: Buffer): Walked {
       largest.add(bytes.readUInt16BE(from + 7), bytes.readUInt16BE(from + 5))
       edit.keep(from, to)
     } else if (isApplication(marker)) {
-      keepApplication(bytes, segment, edit)
+      keepApplication(bytes, segment, { edit, parts })
     } else if (draws(marker)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
@@ -84,22 +81,27 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
   edit.set(tiff, block)
 }
 
-function keepApplication(bytes: Buffer, { marker, from, to }: Segment, edit: Edit): void {
+function keepApplication(
+  bytes: Buffer,
+  { marker, from, to }: Segment,
+  walk: { edit: Edit; parts: PartCount },
+): void {
+  const { edit } = walk
   const isNamed = (name: string) => hasText(bytes, from + 4, name)
   if (marker === markers.app0 && isNamed('JFIF\0') && to - from >= jfifBytes) {
     edit.keep(from, from + jfifBytes)
     if (to - from === jfifBytes) return
-    edit.set(from + 2, lengthOf(jfifBytes))
+    edit.set(from + 2, jfifLength)
     // The width and height of the preview.
     edit.zero(from + jfifBytes - 2, from + jfifBytes)
   } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
     edit.keep(from, from + adobeBytes)
-    if (to - from > adobeBytes) edit.set(from + 2, lengthOf(adobeBytes))
+    if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
   } else if (marker === markers.app2 && isNamed(icc)) {
     edit.keep(from, to)
     // The two bytes after the name are the number of this part of the profile, and how many there are.
     const profile = from + 4 + icc.length + 2
-    if (bytes[profile - 1] === 1 && profile <= to) scrubProfile(bytes, profile, to, edit)
+    if (bytes[profile - 1] === 1 && profile <= to) scrubProfile(bytes, { from: profile, to }, walk)
   }
 }
 
@@ -109,3 +111,6 @@ function lengthOf(segmentBytes: number): Buffer {
   length.writeUInt16BE(segmentBytes - 2)
   return length
 }
+
+const jfifLength = lengthOf(jfifBytes)
+const adobeLength = lengthOf(adobeBytes)

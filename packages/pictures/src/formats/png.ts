@@ -23,8 +23,21 @@ const kept = setOfFourLetters(
 const animationData = fourLetters('fdAT')
 /** The length, the type and, behind the content, the checksum. */
 const framing = 12
-/** The profiles of displays have a few kilobytes, those with large tables a few hundred. */
+/**
+ * The profiles of displays have a few kilobytes, those with large tables a few hundred. Compressed,
+ * a profile can cost much more than its bytes: it may consist of empty blocks, each with tables.
+ */
 const profileBytesMax = 512 * 1024
+const compressedBytesMax = 128 * 1024
+/**
+ * The effort of compressing, up to these bytes. The more effort, the more a hostile profile takes for
+ * each byte, and the likelier an ordinary one fits in its place again.
+ */
+const efforts = [
+  { bytesMax: 8 * 1024, level: 9 },
+  { bytesMax: 64 * 1024, level: 6 },
+  { bytesMax: profileBytesMax, level: 4 },
+] as const
 
 /** Keeps the chunks that draw, also those of animations; of Exif, the orientation. */
 export function walkPng(bytes: Buffer): Walked {
@@ -33,6 +46,7 @@ export function walkPng(bytes: Buffer): Walked {
   const largest = new Largest()
   const parts = new PartCount()
   let hasData = false
+  let hasExif = false
   let hasProfile = false
   edit.keep(0, 8)
   for (let at = 8; at + 8 <= bytes.length;) {
@@ -50,10 +64,12 @@ export function walkPng(bytes: Buffer): Walked {
       break
     }
     if (kept.has(type)) edit.keep(at, to)
-    else if (type === chunks.exif) keepOrientation(bytes, at, to, edit)
-    else if (type === chunks.profile && !hasProfile) {
+    else if (type === chunks.exif && !hasExif) {
+      hasExif = true
+      keepOrientation(bytes, at, to, edit)
+    } else if (type === chunks.profile && !hasProfile) {
       hasProfile = true
-      keepProfile(bytes, at, to, edit)
+      keepProfile(bytes, { from: at, to }, { edit, parts })
     }
     if (type === chunks.end) break
     at = to
@@ -68,22 +84,30 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
   replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
 }
 
-/** The profile is compressed. What does not fit in its place when it is compressed again is left out. */
-function keepProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
+/**
+ * The profile is compressed. What does not fit in its place when it is compressed again is left out.
+ */
+function keepProfile(
+  bytes: Buffer,
+  { from, to }: { from: number; to: number },
+  { edit, parts }: { edit: Edit; parts: PartCount },
+): void {
+  if (to - from > compressedBytesMax) return
   // A name of at most 79 characters, a zero, and the method of compression.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
   if (nameEnd === -1) return
   const profile = inflate(bytes.subarray(nameEnd + 2, to - 4))
   if (profile === undefined) return
   const scrub = new Edit()
-  scrubProfile(profile, 0, profile.length, scrub)
+  scrubProfile(profile, { from: 0, to: profile.length }, { edit: scrub, parts })
   scrub.keep(0, profile.length)
   if (scrub.isEmpty(profile.length)) {
     edit.keep(from, to)
     return
   }
   const head = bytes.subarray(from + 8, nameEnd + 2)
-  const content = Buffer.concat([head, deflateSync(scrub.apply(profile), { level: 9 })])
+  const level = efforts.find(({ bytesMax }) => profile.length <= bytesMax)?.level
+  const content = Buffer.concat([head, deflateSync(scrub.apply(profile), { level })])
   if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
 }
 

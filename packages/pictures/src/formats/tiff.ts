@@ -3,7 +3,7 @@ import { Edit } from '../edit.ts'
 import { KeptRanges } from '../kept-ranges.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText, Reader } from '../reader.ts'
-import { Largest, PartCount, partsMax, tooManyParts, type Walked } from '../walked.ts'
+import { ByteCount, Largest, PartCount, type Walked } from '../walked.ts'
 import { zeroJpegMetadata } from './jpeg.ts'
 
 const tags = {
@@ -87,17 +87,15 @@ class TiffWalk {
   readonly #parts = new PartCount()
   /** BigTIFF has numbers of 8 bytes instead of 4, or 2 for the number of entries. */
   readonly #isBig: boolean
-  /**
-   * What may still be read: directories may share their values, so that a small file could take long.
-   */
-  #budget: number
+  /** Directories may share their bytes, so that a small file could take long. */
+  readonly #bytesRead: ByteCount
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
     this.#reader = new Reader(bytes, hasText(bytes, 0, 'II') ? 'little-endian' : 'big-endian')
     this.#isBig = this.#reader.u16(2) === 43
     this.#ranges = new KeptRanges(bytes.length)
-    this.#budget = 2 * bytes.length
+    this.#bytesRead = new ByteCount(2 * bytes.length)
   }
 
   run(): void {
@@ -126,7 +124,8 @@ class TiffWalk {
     const next = entriesAt + count * entryBytes
     const end = next + this.#offsetBytes
     reader.require(at, end)
-    this.#spend(end - at)
+    this.#parts.add(1 + count)
+    this.#bytesRead.add(end - at)
     const rewritten = Buffer.alloc(end - at)
     let written = countBytes
     const entries = new Map<number, Entry>()
@@ -166,8 +165,9 @@ class TiffWalk {
     reader.require(at, at + bytes)
     this.#ranges.add(at, at + bytes)
     if (tag === tags.profile) {
-      this.#spend(bytes)
-      scrubProfile(this.#bytes, at, at + bytes, this.edit)
+      this.#bytesRead.add(bytes)
+      const walk = { edit: this.edit, parts: this.#parts }
+      scrubProfile(this.#bytes, { from: at, to: at + bytes }, walk)
     }
     if (tag === tags.jpegTables) this.#jpeg(at, bytes)
     return { tag, type, count, at, bytes }
@@ -182,10 +182,11 @@ class TiffWalk {
     this.largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
     const [compression = 1] = numbers(tags.compression)
     const isJpeg = jpegCompressions.has(compression)
+    let whole = { from: 0, to: 0 }
     for (const [offsetTag, bytesTag] of [
+      [tags.jpegOffset, tags.jpegBytes],
       [tags.stripOffsets, tags.stripBytes],
       [tags.tileOffsets, tags.tileBytes],
-      [tags.jpegOffset, tags.jpegBytes],
     ] as const) {
       const offsets = numbers(offsetTag)
       const sizes = numbers(bytesTag)
@@ -193,7 +194,10 @@ class TiffWalk {
       offsets.forEach((at, n) => {
         const size = sizes[n] ?? 0
         this.#ranges.add(at, at + size)
-        if (isJpeg || offsetTag === tags.jpegOffset) this.#jpeg(at, size)
+        if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
+        // The strips of the first kind of JPEG in TIFF are parts of one that is in a tag of its own.
+        else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
+        this.#jpeg(at, size)
       })
     }
   }
@@ -201,7 +205,8 @@ class TiffWalk {
   #jpeg(at: number, bytes: number): void {
     const end = Math.min(at + bytes, this.#bytes.length)
     if (at >= end) return
-    this.#spend(end - at)
+    // Twice, because it is read byte by byte.
+    this.#bytesRead.add(2 * (end - at))
     const range = { start: at, end, parts: this.#parts }
     zeroJpegMetadata(this.#bytes, range, this.edit)
   }
@@ -209,8 +214,7 @@ class TiffWalk {
   /** The values of an entry with whole numbers; none for other types. */
   #numbers({ type, count, at, bytes }: Entry): number[] {
     if (bytes === 0 || !wholeTypes.has(type)) return []
-    if (count > partsMax) throw tooManyParts()
-    this.#spend(bytes)
+    this.#parts.add(count)
     const size = bytes / count
     return Array.from({ length: count }, (_, n) => this.#number(at + n * size, size))
   }
@@ -226,12 +230,6 @@ class TiffWalk {
 
   get #offsetBytes(): number {
     return this.#isBig ? 8 : 4
-  }
-
-  #spend(bytes: number): void {
-    this.#budget -= bytes
-    if (this.#budget < 0)
-      throw new PictureError('its directories refer to the same bytes too often')
   }
 }
 

@@ -36,6 +36,7 @@ class WebpWalk {
   readonly #little: Reader
   #flagsAt: number | undefined
   #hasPixels = false
+  #hasExif = false
   #hasOrientation = false
 
   constructor(bytes: Buffer) {
@@ -69,12 +70,14 @@ class WebpWalk {
   }
 
   #keepChunk(type: number, at: number, contentEnd: number, to: number): void {
-    if (type === chunks.exif) this.#keepOrientation(at, contentEnd)
+    if (type === chunks.exif && !this.#hasExif) this.#keepOrientation(at, contentEnd)
     if (!kept.has(type)) return
     if (type === chunks.extended) this.#extended(at)
     else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
-    else if (type === chunks.profile) scrubProfile(this.#bytes, at + 8, contentEnd, this.edit)
-    else this.#measure(type, at + 8, contentEnd)
+    else if (type === chunks.profile) {
+      const walk = { edit: this.edit, parts: this.#parts }
+      scrubProfile(this.#bytes, { from: at + 8, to: contentEnd }, walk)
+    } else this.#measure(type, at + 8, contentEnd)
     this.edit.keep(at, to)
   }
 
@@ -110,10 +113,11 @@ class WebpWalk {
   }
 
   #keepOrientation(at: number, to: number): void {
+    this.#hasExif = true
     // Some writers put the prefix of JPEG before the block.
     const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
     const orientation = readOrientation(this.#bytes, tiff, to)
-    if (orientation === undefined || this.#hasOrientation) return
+    if (orientation === undefined) return
     this.#hasOrientation = true
     // An even number of bytes, so that nothing has to be padded.
     const block = orientationOnly(orientation, (to - at - 8) & ~1)

@@ -1,0 +1,101 @@
+import { deflateSync, inflateSync } from 'node:zlib'
+import t from 'tap'
+import { craftedPictures, picturesOfManyParts } from '../../../test/hostile/attack/pictures.ts'
+import { examinePicture, PictureError } from '../src/index.ts'
+import { colorProfile } from './corpus/color-profile.ts'
+import { chunk, segment } from './corpus/containers.ts'
+import { ordinaryPictures, profileOfTables } from './corpus/ordinary.ts'
+import { planted } from './corpus/planted.ts'
+
+const costly = [...picturesOfManyParts, ...craftedPictures]
+
+t.test('a picture that asks for more work than its bytes is refused', (t) => {
+  for (const { name, type, bytes, refusal } of costly) {
+    if (refusal === undefined) continue
+    t.throws(() => examinePicture(bytes(), type), new PictureError(refusal), `${type}: ${name}`)
+  }
+  t.end()
+})
+
+t.test('one whose work is bounded by its bytes is accepted', (t) => {
+  for (const { name, type, bytes, refusal } of costly) {
+    if (refusal !== undefined) continue
+    t.ok(examinePicture(bytes(), type).removeMetadata().length > 0, `${type}: ${name}`)
+  }
+  t.end()
+})
+
+t.test('ordinary pictures of 10 MB are accepted, with as many parts as devices write', (t) => {
+  for (const { name, type, bytes } of ordinaryPictures()) {
+    t.ok(examinePicture(bytes, type).removeMetadata().length > 9_900_000, `${type}: ${name}`)
+  }
+  t.end()
+})
+
+function pngWithProfile(compressed: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0])),
+    chunk('iCCP', 'x\0\0', compressed),
+    chunk('IDAT', deflateSync(Buffer.alloc(2))),
+    chunk('IEND'),
+  ])
+}
+
+/** The profile of a PNG after its metadata was removed; undefined if it has none. */
+function profileAfter(compressed: Buffer): Buffer | undefined {
+  const png = examinePicture(pngWithProfile(compressed), 'image/png').removeMetadata()
+  const at = png.indexOf('iCCP')
+  if (at === -1) return undefined
+  return inflateSync(png.subarray(at + 7, at + 4 + png.readUInt32BE(at - 4)))
+}
+
+t.test('the profile of a display in a PNG remains, without its serial number', (t) => {
+  const profile = colorProfile()
+  for (const level of [1, 6, 9]) {
+    const after = profileAfter(deflateSync(profile, { level }))
+    t.equal(after?.length, profile.length, `level ${level}`)
+    t.notOk(after?.includes(planted))
+    const isSame = (name: string) => {
+      const entry = profile.indexOf(name, 132)
+      const from = profile.readUInt32BE(entry + 4)
+      const to = from + profile.readUInt32BE(entry + 8)
+      return after?.subarray(from, to).equals(profile.subarray(from, to))
+    }
+    for (const name of ['wtpt', 'rXYZ', 'gXYZ', 'bXYZ', 'rTRC']) t.ok(isSame(name), name)
+  }
+  t.end()
+})
+
+t.test('a compressed profile in a PNG is kept up to 128 KiB', (t) => {
+  const [small, large] = [profileOfTables(120_000), profileOfTables(140_000)]
+  t.same(profileAfter(deflateSync(small)), small)
+  t.equal(profileAfter(deflateSync(large)), undefined)
+  t.end()
+})
+
+t.test('a large profile is compressed again with little effort, or left out', (t) => {
+  const crafted = craftedPictures.find(
+    ({ name }) => name === 'a profile that is hard to compress again',
+  )
+  const png = examinePicture(crafted!.bytes(), 'image/png').removeMetadata()
+  t.notOk(png.includes('iCCP'), 'with much effort it would have fitted')
+  t.end()
+})
+
+t.test('the tags of all profiles of a file count together', (t) => {
+  const profile = colorProfile()
+  const jpegWith = (count: number) =>
+    Buffer.concat([
+      Buffer.from([0xff, 0xd8]),
+      ...Array.from({ length: count }, () => segment(0xe2, 'ICC_PROFILE\0\x01\x01', profile)),
+      segment(0xc0, Buffer.from([8, 0, 1, 0, 1, 1, 1, 0x11, 0])),
+      segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+    ])
+  t.equal(examinePicture(jpegWith(1_000), 'image/jpeg').width, 1)
+  t.throws(
+    () => examinePicture(jpegWith(2_000), 'image/jpeg'),
+    new PictureError('it has too many parts'),
+  )
+  t.end()
+})
