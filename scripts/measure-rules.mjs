@@ -44,7 +44,8 @@ const sets = {
 }
 
 const events = Array.from({ length: 1_000 }, (_, n) => `screen_view_${n}`)
-// As from a parser: texts that have never been compared, and devices that differ.
+// Requests as they come from the parser: their texts have never been compared, and their devices
+// differ.
 const requests = () =>
   events.map((event) =>
     JSON.parse(

@@ -61,7 +61,7 @@ import { openapiRoute } from './routes/openapi.ts'
  * make room for new ones, so keeping them costs nothing.
  */
 const keepAliveTimeoutMs = 620_000
-/** A request without a response after this time, from its last byte on, loses its connection. */
+/** A connection is closed if a request has no response this long after its last byte. */
 const responseTimeoutMs = 30_000
 /**
  * The limits for slow senders. A sender gets 408 when its body is ten seconds behind this rate, or

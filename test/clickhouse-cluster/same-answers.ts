@@ -53,7 +53,10 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
   }),
 )
 
-/** Asks a cluster and a single server with the same records what analysts and the page ask. */
+/**
+ * Checks that a cluster and a single server with the same records return the same to analysts and
+ * the page.
+ */
 export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void> {
   const single = (await startServer(t)).connect(t)
   // Inserts everything twice, as after a lost confirmation.

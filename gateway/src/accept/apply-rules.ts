@@ -4,19 +4,22 @@ import type { RequestContext } from '../record/request-context.ts'
 import { senderColumns, type Extra } from '../record/row.ts'
 import { rowJson } from '../record/row-json.ts'
 
-/** The sender as the rules leave it. */
+/** Applies the edits of the rules to a sender. */
 export function editSender(sender: Sender, ruling: Ruling): Sender {
   const { bundle_identifier, device_uuid, unique_user_id } = sender
   const device = applyEdits(sender.device, 'device', ruling)
   return { bundle_identifier, device, device_uuid, unique_user_id }
 }
 
-/** The log event as the rules leave it. */
+/** Applies the edits of the rules to a log event. */
 export function editLog(log: LogEntry, ruling: Ruling): LogEntry {
   return { ...log, params: applyEdits(log.params ?? {}, 'params', ruling) }
 }
 
-/** The `extra` column as the rules leave it, as JSON; undefined if nothing is left. */
+/**
+ * Applies the edits of the rules to the `extra` column. Returns it as JSON; undefined if no field
+ * remains.
+ */
 export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   if (extra === undefined) return undefined
   const edited = applyEdits(extra, 'extra', ruling)

@@ -72,7 +72,7 @@ export function createEntryReader(options: {
   }
 }
 
-/** The columns of an entry as the rules leave them; empty if they leave it out. */
+/** The columns of an entry after the edits of the rules; empty if a rule leaves the entry out. */
 function ruledColumns(
   log: LogEntry,
   { unknown, ruling, ruled }: { unknown: Extra; ruling: Ruling; ruled: EntryRules },
@@ -80,7 +80,8 @@ function ruledColumns(
   if (ruling.outcome !== 'accepted') return ''
   return logColumns(ruled.printSender(ruling), editLog(log, ruling), {
     extra: editExtra(joinExtra(ruled.unknown, 'log', unknown), ruling),
-    // An edit can make a list unusual.
+    // The edited entry is checked again, because an edit can make an array that ClickHouse would
+    // change.
     isPlain: false,
     sampleRate: ruling.sampleRate,
   })

@@ -133,7 +133,7 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
  * event, or another event, which is rejected.
  *
- * @returns is called for the entries with an id, in their order; throws `duplicate_id`
+ * @returns a function to call for each entry with an id, in order; it throws `duplicate_id`
  */
 function createRepeatFinder(
   fingerprintAt: FingerprintAt,

@@ -117,7 +117,8 @@ function ruledRow(
     sender: editSender(body, ruling),
     log: editLog(log, ruling),
     extra: editExtra(joinExtra(unknownFields(body, knownFields), 'log', unknown), ruling),
-    // An edit can make a list unusual.
+    // The edited record is checked again, because an edit can make an array that ClickHouse would
+    // change.
     isPlain: false,
     sampleRate: ruling.sampleRate,
   })

@@ -24,13 +24,15 @@ export interface DeviceLimits {
   readonly bytes: number
 }
 
-/** Cells per row. With a million devices that send an event a second, counts are 114 too high. */
+/**
+ * Cells per row. If a million devices each send an event a second, counts are about 114 too high.
+ */
 const width: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
 const mebibyte = 1024 * 1024
 
 /**
- * @param options.feedbackMax feedback of a device in a minute; each begun mebibyte of attachments
- * counts like one more
+ * @param options.feedbackMax feedback that a device may send in a minute; each mebibyte of
+ * attachments, rounded up, counts as one more
  */
 export function createDeviceLimits(options: {
   feedbackMax: number

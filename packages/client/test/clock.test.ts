@@ -4,7 +4,7 @@ import { dayMs } from '../src/core/limits.ts'
 
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
-/** A device whose clock is ahead by `ahead`. Its monotonic clock stands still while it sleeps. */
+/** A device whose clock is ahead by `ahead`. Its monotonic clock stops while it sleeps. */
 function createDevice(ahead: number) {
   const device = { ahead, elapsed: 0, asleep: 0 }
   const trueNow = () => serverStart + device.elapsed + device.asleep

@@ -91,7 +91,7 @@ async function sendThroughFaults(
     stored += (await driver.logs(chunk, 'tap')).stored
     if (gatewayKills.has(round)) killGateway(dataDir)
     if (clientKills.has(round)) {
-      // In the middle of its requests.
+      // Kills the client while it is sending.
       void driver.flush(1000).catch(() => undefined)
       await driver.kill()
       await start()

@@ -18,15 +18,15 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * The response to a preflight request is made once and depends on nothing: no key, no lookup, no
- * origin. Any origin may read: there are no cookies, so a page can do no more than any other
- * client.
+ * The response to a preflight request is made once and does not depend on the request: no key, no
+ * lookup, no origin. Only `admit` can refuse it. Any origin may read responses: there are no
+ * cookies, so a page can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with it are covered
  * @param options.methods with which pages may send
  * @param options.requestFields header fields that pages may send
  * @param options.exposedFields header fields that pages may read
- * @param options.admit whether a preflight request is answered; if not, it gets 429 and the
+ * @param options.admit whether a preflight request is accepted; if not, it gets 429 and the
  * connection closes
  */
 export function createCors(options: {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { minify } from './minify-css.ts'
 
 interface Asset {
-  /** With a hash of the content, so that browsers may keep it for ever. */
+  /** Contains a hash of the content, so that browsers may keep the file indefinitely. */
   path: string
   type: string
   body: Buffer

@@ -20,7 +20,9 @@ export type Point = { t: number } & Record<string, number>
 interface Column {
   key: string
   series: Series
-  /** For the table; a text from a client is markup, because it is not shown in the SVG. */
+  /**
+   * The heading in the table. A text from a client is passed as markup; the SVG does not show it.
+   */
   name: string | Html
 }
 
@@ -110,7 +112,8 @@ export function lanes(options: Lanes): Html {
         >${axisTime(date, stepMs)}</text
       >`
   })
-  // Links for the pointer. The keyboard has those of the table, or a chart would be many stops.
+  // These links are for the pointer only. The keyboard uses the links of the table; otherwise it
+  // would stop at every column of the chart.
   const links =
     href === undefined
       ? undefined

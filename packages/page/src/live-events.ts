@@ -4,7 +4,10 @@ import { querySettings, type EventSummary, type RecordReader } from './records.t
 import type { Search } from './search.ts'
 
 const minuteMs = 60_000
-/** How far back the first rows are searched; each window is tried when the one before is not full. */
+/**
+ * How far back the first rows are searched. A longer window is tried only if the one before did not
+ * give enough rows.
+ */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
 /** A poll shows at most this many rows, the newest: the view keeps no more. */
@@ -27,8 +30,9 @@ export async function readLatestArrivals(
 }
 
 /**
- * The events that arrived since. Events may become visible in another order than they arrived, so
- * a poll asks again for what it cannot know to be complete, and its reader drops what it has.
+ * The events that arrived since `sinceMs`. Events may become visible in another order than they
+ * arrived, so each poll reads again what may have been incomplete before. The reader drops events
+ * that it already has.
  */
 export const pollArrivals = (
   reader: RecordReader,

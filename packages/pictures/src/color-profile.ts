@@ -2,9 +2,9 @@ import type { Edit } from './edit.ts'
 import { hasText, Reader } from './reader.ts'
 
 /**
- * The tags of an ICC profile that draw, name it or say whose it is. Others may identify a device: `mmod` of
- * macOS and `meta` of Linux have the serial number of the display, and a screenshot has the profile
- * of the display.
+ * The tags of an ICC profile that define colours, or contain its name or its copyright. Other tags
+ * may identify a device: `mmod` of macOS and `meta` of Linux have the serial number of the display,
+ * and a screenshot has the profile of the display.
  */
 const keptTags: ReadonlySet<string> = new Set(
   (
@@ -16,7 +16,10 @@ const keptTags: ReadonlySet<string> = new Set(
 const headerBytes = 128
 const tagsMax = 1_000
 
-/** Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely. */
+/**
+ * Zeroes the tags of an ICC profile that are not in `keptTags`, or the whole profile if it cannot
+ * be read.
+ */
 export function scrubProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
   const profile = bytes.subarray(from, to)
   const reader = new Reader(profile, 'big-endian')
@@ -42,7 +45,7 @@ export function scrubProfile(bytes: Buffer, from: number, to: number, edit: Edit
     }
     end = Math.max(end, stop)
   }
-  // The profile's own hash, which no longer fits. Zero means that there is none.
+  // The profile's hash of itself is no longer correct. Zero means that there is none.
   if (isChanged) edit.zero(from + 84, from + 100)
 }
 

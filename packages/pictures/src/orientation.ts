@@ -35,8 +35,8 @@ export function readOrientation(bytes: Buffer, from: number, to: number): number
 /**
  * Exif that has nothing but the orientation: a TIFF header and a directory with one entry.
  *
- * @param bytesMax without the last four bytes, the empty reference to another directory, it is
- * still understood
+ * @param bytesMax the block is cut to this size. It remains readable without its last four bytes,
+ * which are the empty reference to another directory
  */
 export function orientationOnly(orientation: number, bytesMax: number): Buffer {
   const block = Buffer.alloc(26)

@@ -42,7 +42,7 @@ const pausePerPoll = 2
 const pageRows = 20_000
 /** Records that are read with one statement. */
 const recordsMax = 2_000
-/** Ids of one statement; they are in its URL. */
+/** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {

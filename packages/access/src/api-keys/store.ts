@@ -69,7 +69,7 @@ end
 return 0`
 
 const secretLengthMin = 16
-/** So often a change is tried again that was overtaken by another one. */
+/** How often a change is attempted if other changes keep overtaking it. */
 const changesMax = 10
 
 export function hashSecret(secret: string): string {
@@ -163,7 +163,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 }
 
-/** @throws {RangeError} for a rule that no request could meet, or that is none */
+/** @throws {RangeError} for a rule that is invalid, or that no request could satisfy */
 function withRules(key: ApiKey, rules: KeyRules): ApiKey {
   const { bundleIdentifiers, origins, limits, expiresAt } = rules
   return {

@@ -92,7 +92,7 @@ export function watchPolicy(options: {
   }
 }
 
-/** The rules that this process follows, and whose entries can no longer be read. */
+/** The rules that this process still follows although their entries can no longer be read. */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }

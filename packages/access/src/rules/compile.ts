@@ -13,7 +13,7 @@ export interface ActiveRule {
 
 /** What the rules say about one record. */
 export interface Ruling {
-  /** What becomes of the record. Both others are acknowledged, and not stored. */
+  /** Only `accepted` records are stored. The other two outcomes are acknowledged but not stored. */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
   /** The part of the devices whose records of this kind are stored. */
   readonly sampleRate: number
@@ -28,7 +28,7 @@ export type EditedPart = 'params' | 'device' | 'extra'
 
 interface Edit {
   active: ActiveRule
-  /** Without the name of the part. */
+  /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
   change: Change
 }
@@ -46,7 +46,8 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * The rules that may concern records of a request; undefined: none. It reads the sender at once.
+   * The rules that may apply to records of a request; undefined if there are none. The sender is
+   * read during this call, not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
@@ -88,8 +89,8 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * How many names of events are kept with their rules, over all applications. Clients may send any
- * names, so beyond it all are forgotten.
+ * The number of event names, over all applications, whose rules are kept. Clients may send any
+ * names, so when there are more, all are forgotten.
  */
 const eventsMax = 1_000
 
@@ -203,7 +204,7 @@ function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
 /** Whether all conditions but those on application and event are met. */
 function meets(rule: Compiled, facts: Facts): boolean {
   const { versionCode: code } = facts
-  // A code that is NaN is within no bounds.
+  // If the version code is unknown (NaN), both comparisons are false.
   if (rule.isAboutVersionCode && !(code < rule.versionCodeBelow && code >= rule.versionCodeFrom)) {
     return false
   }
@@ -227,7 +228,7 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
       edits ??= { params: [], device: [], extra: [] }
       edits[part].push(edit)
     } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
-      // Of several rates the lowest counts, because its devices are among those of the others.
+      // The lowest of several rates applies: the devices that it keeps are kept by all others, too.
       sampling = active
       sampleRate = active.rule.rate
     }

@@ -35,7 +35,10 @@ export function editMembers<Members extends object>(
   return (edited ?? value) as Members
 }
 
-/** @param path the path inside the member; empty: the member itself; undefined: it is another one */
+/**
+ * @param path the path inside the member; empty for the member itself; undefined if the path does
+ * not lead to it
+ */
 function editMember(inner: unknown, path: string | undefined, change: Change): unknown {
   if (path === undefined || inner === null || inner === undefined) return inner
   return path === '' ? change(inner) : editPath(inner, path, change)

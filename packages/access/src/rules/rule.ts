@@ -4,8 +4,8 @@ export const ruleActions = ['drop', 'sample', 'remove', 'hash'] as const
 export type RuleAction = (typeof ruleActions)[number]
 
 /**
- * Which records a rule is for: those that meet every condition that is set. A condition that cannot
- * be decided, because the record does not have the field, is not met.
+ * The records to which a rule applies: those that satisfy every condition that is set. A condition
+ * on a field that the record does not have is not satisfied.
  */
 export interface RuleMatch {
   kind?: RecordKind
@@ -27,9 +27,15 @@ export interface Rule {
   /** `rule_` and 12 hexadecimal digits. */
   id: string
   action: RuleAction
-  /** The part of the devices whose records are kept, more than 0 and less than 1. Only of `sample`. */
+  /**
+   * The part of the devices whose records are kept, more than 0 and less than 1. Set only for
+   * `sample`.
+   */
   rate?: number
-  /** What is removed or hashed: `params.…`, `device.…` or `extra.…`. Only of `remove` and `hash`. */
+  /**
+   * The field that is removed or hashed: `params.…`, `device.…` or `extra.…`. Set only for `remove`
+   * and `hash`.
+   */
   path?: string
   match: RuleMatch
   /** ISO 8601. */
@@ -121,8 +127,8 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
 
 /**
  * Reads a stored rule; undefined if it cannot be read, for example because a later version of
- * Intake wrote it. A rule with a condition that this version does not know would meet too much, so
- * it is not read.
+ * Intake wrote it. A rule with a condition that this version does not know is not read, because
+ * without that condition it would apply to too many records.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>

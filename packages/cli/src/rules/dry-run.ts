@@ -22,8 +22,9 @@ interface Condition {
 }
 
 /**
- * Counts the stored records that arrived in the last day and that a rule would have acted on. What
- * other rules have left out is not stored: an event of a sample counts for all that it stands for.
+ * Counts the stored records that arrived in the last day and on which a rule would have acted.
+ * Records that other rules left out are not stored, so an event that was sampled counts for all
+ * events that it represents.
  */
 export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -57,7 +58,10 @@ export async function dryRun(
   return { records, devices, not_stored, by_version: byVersion }
 }
 
-/** A record may have happened up to 30 days before it arrived, and 10 minutes after. */
+/**
+ * A record that arrived in the last day may have happened up to 30 days before its arrival, or 10
+ * minutes after it. The limits on `time` leave a margin.
+ */
 const recordsOf = (kind: RecordKind, where: string) => `
   SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,
     ${kind === 'logs' ? '1 / sample_rate' : 'toFloat64(1)'} AS weight

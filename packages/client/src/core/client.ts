@@ -183,7 +183,7 @@ export function createClient<Attachment>(
   }
 
   async function readDevice(): Promise<void> {
-    // If it cannot be read in time, what was found before stays.
+    // If the device cannot be read in time, the properties that were found before are used.
     found = (await within(deviceMsMax, Promise.resolve().then(ports.device))) || found
     const known = {}
     addKnown(known, found)
@@ -376,7 +376,7 @@ export function createClient<Attachment>(
       return consent(async () => {
         await start()
         await storage.remove(optOutKey)
-        // A call of `optOut` that came later counts.
+        // If `optOut` was called meanwhile, that later call takes effect.
         isOptedOut = wantsOut
       })
     },

@@ -25,10 +25,10 @@ export interface Clock {
   /** The current era, which `now` belongs to. Every change of the clock creates a new object. */
   era(): Era
   /**
-   * Learns the server's clock from an answer.
+   * Learns the server's clock from a response.
    *
-   * @param serverMs what it showed when the answer was made
-   * @param roundTripMs how long the answer took
+   * @param serverMs the server's time when it made the response
+   * @param roundTripMs how long the request and its response took
    */
   observe(serverMs: number, roundTripMs: number): void
   /**

@@ -68,7 +68,7 @@ export function createFileStorage(dir: string): FileStorage {
       const names = entries
         .filter((entry) => entry.isFile() && !isOfLiveProcess(entry.name))
         .map((entry) => entry.name)
-      // What an ended process was writing.
+      // Removes the temporary files of ended processes.
       for (const name of names)
         if (name.endsWith(temporaryEnd)) await unlink(pathOf(name)).catch(orIfAbsent(undefined))
       return names

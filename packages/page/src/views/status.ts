@@ -47,7 +47,7 @@ export function statusView(header: Header, data: StatusData | undefined): Html {
   })
 }
 
-/** The stations of a record, with where it may wait now. */
+/** The stages that a record passes, with what waits at each of them now. */
 function way({ freshness: { logs, feedback } }: Header, data: StatusData | undefined): Html {
   const { backlog, isLate } = logs
   const slow = isLate || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''

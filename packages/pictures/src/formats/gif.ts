@@ -41,7 +41,8 @@ export function walkGif(bytes: Buffer): Walked {
       if (draws(bytes, at, to)) edit.keep(at, to)
       at = to
     } else {
-      // No block begins so: decoders end here, and what follows is none of theirs.
+      // No block begins with this byte. Decoders stop here, so what follows is not part of the
+      // image.
       edit.set(at, Uint8Array.of(blocks.trailer))
       edit.keep(at, at + 1)
       break

@@ -73,7 +73,7 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   return count
 }
 
-/** What a handler is for; its name is zeroed. Returns the four letters. */
+/** Keeps a handler box and zeroes its name. Returns the four letters that say what it handles. */
 export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): number {
   ranges.add(box.from, box.to)
   edit.zero(box.content + 24, box.to)
@@ -88,7 +88,7 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   ranges.add(box.from, box.to)
   for (const entry of boxesIn(walk, entries, box.to)) {
     const version = reader.u8(entry.content)
-    // Items of the first two versions have no kind, and are no images.
+    // Entries of versions 0 and 1 have no type, so they cannot be images.
     if (version < 2) {
       edit.zero(entry.content + 8, entry.to)
       continue
@@ -131,7 +131,7 @@ function keepLocations({ reader, ranges, parts }: HeifWalk, box: Box): Location[
       parts.add()
       if (version > 0) next(indexBytes)
       const offset = base + next(offsetBytes)
-      // Zero: up to the end of what it is in.
+      // A length of zero means that the data extends to the end of its container.
       extents.push({ offset, length: next(lengthBytes) || Infinity })
     }
     locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
@@ -155,7 +155,8 @@ function keepProperties(walk: HeifWalk, box: Box): void {
     else if (child.type !== types.properties) walk.free(child)
     else {
       ranges.add(child.from, child.content)
-      // Items refer to properties by their number, so one that goes leaves free space.
+      // Items refer to properties by their position in the list, so a removed property is replaced
+      // by free space.
       for (const property of boxesIn(walk, child.content, child.to)) {
         const { type, content, from, to } = property
         if (!drawing.has(type)) {

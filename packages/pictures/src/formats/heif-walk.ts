@@ -11,7 +11,10 @@ export interface HeifWalk {
   edit: Edit
   ranges: KeptRanges
   largest: Largest
-  /** Where the file ends at the earliest: decoders refuse one to whose data an item does not fit. */
+  /**
+   * The earliest position at which the file may end. Decoders refuse a file that is too short for
+   * the data of an item.
+   */
   end: number
   /** Turns a box into free space, whose content nothing refers to. */
   free(box: Box): void

@@ -65,7 +65,7 @@ export function* jpegSegments(
   }
 }
 
-/** Where the next marker begins, after bytes that are none and fill bytes. */
+/** The position of the next marker. Skips fill bytes, and bytes that are not a marker. */
 function nextMarker(bytes: Buffer, from: number, end: number): number {
   let at = from
   while (at + 1 < end && !(bytes[at] === 0xff && bytes[at + 1] !== 0xff && bytes[at + 1] !== 0))
@@ -73,19 +73,22 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
   return at
 }
 
-/** The bytes that can be read one by one in the time of two native searches. */
+/** Two native searches take about as long as reading this many bytes one by one. */
 const sparseBytes = 64
-/** The bytes after which this is first judged. */
+/**
+ * Added to the number of bytes that were searched, so that a few 0xFF bytes at the beginning do not
+ * end the native search.
+ */
 const firstBytes = 4_096
 
 const endsScan = (marker: number) => marker >= 0xc0 && marker !== 0xff && !isRestart(marker)
 
 /**
- * Where the data of a scan ends: at the next marker that may follow one. A marker that the standard
- * reserves can only be a damage, and remains a part of the data.
+ * The position at which the data of a scan ends: that of the next marker that may follow a scan. A
+ * marker that the standard reserves can only come from damage, so it remains part of the data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
-  // A search must not go on behind the end: a file may have many JPEGs in it.
+  // The search must stop at `end`, because a file may contain many JPEGs.
   const upToEnd = bytes.subarray(0, end)
   let at = from
   // Searching natively is several times as fast, unless there is much to find.

@@ -15,8 +15,8 @@ const adobeBytes = 16
 
 /**
  * Keeps the tables, frames and scans, JFIF without its preview, the first Exif reduced to its
- * orientation, ICC profiles and Adobe's colour transform. Everything else goes, also what follows the end: other
- * images (MPF) and motion photos.
+ * orientation, ICC profiles and Adobe's colour transform. Everything else is removed, including
+ * what follows the end: other images (MPF) and motion photos.
  */
 export function walkJpeg(bytes: Buffer): Walked {
   const edit = new Edit()
@@ -50,8 +50,8 @@ export function walkJpeg(bytes: Buffer): Walked {
 }
 
 /**
- * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain, with empty
- * contents.
+ * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain,
+ * with empty contents.
  */
 export function zeroJpegMetadata(
   bytes: Buffer,
@@ -66,7 +66,10 @@ export function zeroJpegMetadata(
   }
 }
 
-/** Tables, the start of a scan, restarts and the end; JPEG reserves the markers on both sides. */
+/**
+ * Frames, tables, scans, restarts and the end of the image. Markers below these are reserved; those
+ * above begin segments of applications.
+ */
 const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
 
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15

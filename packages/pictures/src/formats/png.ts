@@ -68,7 +68,10 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
   replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
 }
 
-/** The profile is compressed. What does not fit in its place when it is compressed again is left out. */
+/**
+ * Keeps an ICC profile, which is compressed. If the cleaned profile is larger than before when it
+ * is compressed again, it is left out.
+ */
 function keepProfile(bytes: Buffer, from: number, to: number, edit: Edit): void {
   // A name of at most 79 characters, a zero, and the method of compression.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)

@@ -69,8 +69,8 @@ interface Entry {
 }
 
 /**
- * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything else is
- * zeroed: Exif, GPS, maker notes, XMP, IPTC, and what nothing refers to.
+ * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything
+ * else is zeroed: Exif, GPS, maker notes, XMP, IPTC, and bytes to which nothing refers.
  */
 export function walkTiff(bytes: Buffer): Walked {
   const walk = new TiffWalk(bytes)
@@ -88,7 +88,8 @@ class TiffWalk {
   /** BigTIFF has numbers of 8 bytes instead of 4, or 2 for the number of entries. */
   readonly #isBig: boolean
   /**
-   * What may still be read: directories may share their values, so that a small file could take long.
+   * The number of bytes that may still be read. Directories may share their values, so without this
+   * limit a small file could take long.
    */
   #budget: number
 

@@ -243,7 +243,7 @@ async function heifs(): Promise<Sample[]> {
   ]
   const unknown = box('uuid', Buffer.from(planted))
   const motion = box('mpvd', film())
-  // Without an index, which libheif would read instead of the picture.
+  // Has no index. With one, libheif would read this film instead of the picture.
   const another = Buffer.concat([
     box('ftyp', Buffer.from('mp42')),
     box('mdat', Buffer.from(planted)),
@@ -274,7 +274,8 @@ async function heifs(): Promise<Sample[]> {
     ['Exif, XMP and a link', 'image/heic', heifWith(heic, { brand: 'heic', items })],
     ['a motion photo', 'image/heic', heifWith(heic, { brand: 'heic', items, behind: motion })],
   ]
-  // HEVC has blocks of 16 pixels; a property cuts off the lowest.
+  // HEVC codes blocks of 16 pixels, so these images have 64 rows; a property cuts off the lowest
+  // 16.
   return files.map(([name, type, bytes]) => ({
     name,
     type,

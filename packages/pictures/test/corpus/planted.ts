@@ -1,6 +1,6 @@
 /**
- * What is planted in every piece of metadata. Its four first letters are also the numerators of
- * positions, so that no file that contains them, in either order of bytes, is clean.
+ * The text that is planted in every piece of metadata. Its first four letters are also the
+ * numerators of positions. A file that contains them, in either byte order, is not clean.
  */
 export const planted = 'PLANTED-48.85837N-2.29448E-SERIAL-0042'
 export const plantedNumber = Buffer.from('PLAN').readUInt32BE()

@@ -2,7 +2,10 @@ import { planted, plantedNumber, xmp } from './planted.ts'
 
 export type Order = 'II' | 'MM'
 
-/** An entry of a directory. `directories` and `blocks` are written elsewhere; their values are offsets. */
+/**
+ * An entry of a directory. `directories` and `blocks` are written elsewhere; their values are
+ * offsets.
+ */
 export interface Entry {
   tag: number
   type: number
@@ -131,7 +134,7 @@ function isPlain(values: Entry['values']): boolean {
   return Buffer.isBuffer(values) || Array.isArray(values)
 }
 
-/** About 50 degrees, with the trace in it. */
+/** About 50 degrees. The numerators contain the planted trace. */
 const degrees = [plantedNumber, 26_943_494, plantedNumber, 60_000_000, plantedNumber, 90_000_000]
 
 const gps: Entry[] = [

@@ -6,7 +6,10 @@ import { createCorpus } from '../corpus/corpus.ts'
 
 const corpus = await createCorpus()
 const room = 64
-/** Far more than any takes: a file of this size takes microseconds, and a loop without end much longer. */
+/**
+ * Much more than any picture takes: a file of this size takes microseconds, and an endless loop
+ * would take much longer.
+ */
 const msMax = 2_000
 
 const mutation = fc.oneof(

@@ -21,8 +21,8 @@ const tables = {
 } as const
 
 /**
- * A mark is read by every run that began within this time after it, because the clock of its
- * statement is that of the beginning.
+ * Marks that are older than the last run by up to this much are read again. A mark has the time at
+ * which its statement began, so it may have become visible only after that run.
  */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
@@ -104,7 +104,10 @@ async function findStale(
   )
 }
 
-/** The rows of a day's counts as lines of JSON; a row without events for what has no record left. */
+/**
+ * The rows of a day's counts, as lines of JSON. An hour or day that has no records any more gets a
+ * row without events, which replaces its former count.
+ */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
   { name, day, stale }: { name: CountName; day: string; stale: readonly Stale[] },
