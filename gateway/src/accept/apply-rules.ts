@@ -27,8 +27,8 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
 }
 
 /**
- * Prints the columns of a sender as the rules leave them, once for each set of changes that its
- * records need.
+ * Prints the columns of a sender after the edits of the rules, once for each set of changes that
+ * its records need.
  *
  * @param options.sender its device must not have been printed yet, because printing changes it
  * @param options.unchanged the columns that no rule has changed
@@ -48,7 +48,7 @@ export function createSenderPrinter(options: {
     if (known === undefined) {
       const acted: ActiveRule[] = []
       const edited = editSender(sender, { ...ruling, acted })
-      // A copy, because printing changes the device.
+      // Uses a copy, because printing changes the device.
       const copy = { ...edited, device: { ...edited.device } }
       known = { columns: senderColumns(context, copy), acted }
       printed.set(rules, known)

@@ -14,7 +14,7 @@ export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */
   columns: string
-  /** What the rules say about the event; undefined: nothing. */
+  /** What the rules say about the event; undefined if they say nothing. */
   ruling: Ruling | undefined
 }
 
@@ -23,7 +23,7 @@ export interface EntryRules {
   rules: SenderRules
   /** The unknown fields of the batch. */
   unknown: Extra
-  /** From `createSenderPrinter`. */
+  /** Made by `createSenderPrinter`. */
   printSender: (ruling: Ruling) => string
 }
 
@@ -36,7 +36,7 @@ const entryDepthMax = limits.jsonDepth - 2
  *
  * @param options.sender from `senderColumns`
  * @param options.extra prints the unknown fields
- * @param options.isPlain the parser has already made the checks of `checkJson`
+ * @param options.isPlain whether the parser has already made the checks of `checkJson`
  * @param options.bytesMax the maximum size of a row
  * @param options.ruled undefined if no rule concerns the sender
  */

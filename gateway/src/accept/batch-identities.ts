@@ -21,7 +21,7 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
-  /** How long records are kept; undefined: without limit. */
+  /** How long records are kept; undefined for no limit. */
   retentionMs: number | undefined
   turns: SenderTurns
   deadline: number
@@ -86,7 +86,7 @@ export async function assignIdentities(
   })
 }
 
-/** Hash of the content of the entry with this index. */
+/** Returns the hash of the content of the entry with this index. */
 type FingerprintAt = (log: LogEntry, index: number) => string
 
 /** Computes each fingerprint on first use, because it takes as long as printing the entry. */

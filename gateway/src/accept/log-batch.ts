@@ -52,7 +52,7 @@ interface SentBatch {
 export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
 
 /**
- * How the log events of a batch are accepted, each on its own: an invalid one does not affect the
+ * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * others.
  *
  * @param options.sharedBytesMax the maximum of this product: bytes of the device and the unknown
@@ -78,7 +78,7 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // A copy, because printing changes the device.
+      // Keeps a copy, because printing changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&

@@ -23,7 +23,8 @@ const exposedFields = [
 ] as const
 
 /**
- * What lets pages of other origins use the interface; undefined if none may.
+ * Creates the CORS handling that lets pages of other origins use the interface; undefined if none
+ * may.
  *
  * @param options.addresses limits preflight requests, which have no key
  */

@@ -3,8 +3,8 @@ import type { Clock } from '@intake/runtime'
 import { createWindowSketch } from './window-sketch.ts'
 
 /**
- * The share of each device of a key, so that a device that sends without end does not use up what
- * the others may send. Each gateway counts by itself.
+ * Limits each device to a share of its key's limit, so that a device that sends without end does
+ * not use up what the others may send. Each gateway counts by itself.
  */
 export interface DeviceLimits {
   /**
@@ -20,7 +20,7 @@ export interface DeviceLimits {
   ): boolean
   /** Milliseconds until a device that was refused may send again. */
   msLeft(kind: RecordKind): number
-  /** The memory that this takes, however many devices there are. */
+  /** The memory that this uses, independent of the number of devices. */
   readonly bytes: number
 }
 

@@ -13,7 +13,7 @@ export interface FleetCounter {
   total(): number
   /** Milliseconds until the window ends. */
   msLeft(): number
-  /** Reads what the other gateways have counted, now and as long as the window lasts. */
+  /** Reads what the other gateways have counted, from now until the window ends. */
   follow(): void
 }
 

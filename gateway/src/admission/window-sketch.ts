@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Clock } from '@intake/runtime'
 
-/** Limits what each of any number of senders does in a window, with a fixed amount of memory. */
+/**
+ * Limits what each sender does in a window. It uses a fixed amount of memory for any number of
+ * senders.
+ */
 export interface WindowSketch {
   /**
    * Counts `amount` for a sender unless it has used up `max` in this window. The amount that first

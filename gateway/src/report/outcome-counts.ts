@@ -30,7 +30,7 @@ export interface OutcomeReport {
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
-  /** Undefined: none. */
+  /** Undefined if no rule has acted. */
   rule: string | undefined
   /** The total so far. */
   records: number
@@ -60,7 +60,7 @@ interface Minute {
   run: string
   /** By API key. */
   counters: Map<string, Counter[]>
-  /** `clock.now()` of the last change. */
+  /** The time of the last change, in milliseconds of `clock.now()`. */
   changedAt: number
 }
 

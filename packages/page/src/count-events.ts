@@ -10,7 +10,7 @@ const hourMs = 3_600_000
  * An hour that began less than this before the last count may have been counted before it was over.
  */
 const uncountedMs = hourMs
-/** A search for other fields reads the records themselves, at most of this period. */
+/** The maximum period of a search for other fields, because it reads the records themselves. */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
 export interface EventCounts {

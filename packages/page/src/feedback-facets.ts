@@ -5,7 +5,7 @@ import { readVersions, type NameCount } from './read-counts.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
-/** The feedback that matches a search in a period, counted. */
+/** Counts of the feedback that matches a search in a period. */
 export interface FeedbackFacets {
   total: number
   withPictures: number

@@ -10,10 +10,10 @@ const minuteMs = 60_000
  */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
-/** A poll shows at most this many rows, the newest: the view keeps no more. */
+/** A poll returns at most this many rows, the newest, because the view keeps no more. */
 const pollRowsMax = 200
 
-/** The events that arrived last, the newest first, also those that happened long ago. */
+/** The events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
   reader: RecordReader,
   search: Search,
@@ -65,6 +65,6 @@ export function countNames(rows: readonly EventSummary[]): { name: string; count
     .slice(0, 8)
 }
 
-/** When a row arrived, in ms since 1970. */
+/** The time at which a row arrived, in ms since 1970. */
 export const arrivedMs = (row: Pick<EventSummary, 'received_at'>): number =>
   Date.parse(isoTime(row.received_at))

@@ -5,15 +5,15 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** What a key may do. Entries are normalised; wrong ones are rejected with a `RangeError`. */
+/** What a key may do. Entries are normalised; invalid ones are rejected with a `RangeError`. */
 export interface KeyRules {
-  /** Empty: for all applications. */
+  /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
-  /** Empty: for all clients. */
+  /** If empty, the key is for all clients. */
   origins?: readonly string[]
-  /** Null: the gateway's own. */
+  /** A limit that is null is the gateway's own. */
   limits?: Readonly<Partial<Record<KeyLimitName, number | null>>>
-  /** Null: never. */
+  /** Null if the key never expires. */
   expiresAt?: Date | null
 }
 
@@ -39,7 +39,7 @@ export interface ApiKeyStore {
 }
 
 export interface StoredKeys {
-  /** Keys by the hash of their secret. */
+  /** API keys by the hash of their secret. */
   keys: Map<string, ApiKey>
   /**
    * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
@@ -55,8 +55,8 @@ export interface StoredKeys {
 const redisKey = '{intake}:api-keys'
 
 /**
- * Replaces an entry only if it is still as it was read, so that no other change is undone. It reads
- * with the one command that the users of earlier versions may read keys with.
+ * Replaces an entry only if it has not changed since it was read, so that no other change is
+ * undone. It reads with the one command with which the users of earlier versions may read keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])

@@ -73,7 +73,10 @@ export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
-/** A hash of rules as JSON by id, and the secret of their hashes, which outlives them. */
+/**
+ * A hash that maps the ids of rules to rules as JSON. It also has the secret of their hashes, which
+ * is kept when the rules are removed.
+ */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'
 /** A UUID that changes with each change of the policy. */

@@ -22,7 +22,7 @@ export interface Ruling {
   readonly acted: ActiveRule[]
 }
 
-/** Changes of a record, by the part that they change. */
+/** The changes to a record, by the part that they change. */
 export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>
 export type EditedPart = 'params' | 'device' | 'extra'
 
@@ -59,9 +59,9 @@ export interface CompiledRules {
 interface Compiled {
   active: ActiveRule
   isAboutVersionCode: boolean
-  /** Infinity: any. */
+  /** Infinity if any version matches. */
   versionCodeBelow: number
-  /** -Infinity: any. */
+  /** -Infinity if any version matches. */
   versionCodeFrom: number
   /** In lower case. */
   os: string | undefined
@@ -74,7 +74,7 @@ interface Compiled {
 /** The rules of one application. */
 interface Applicable {
   rules: readonly Compiled[]
-  /** The rules whose condition on the event is met, by event. */
+  /** The rules whose condition on the event is satisfied, by the name of the event. */
   byEvent: Map<string, readonly Compiled[]>
 }
 
@@ -96,9 +96,10 @@ const eventsMax = 1_000
 
 /**
  * Prepares rules, so that an event costs one look-up by its application and one by its name, and
- * then a comparison with each rule that names neither or just them.
+ * then a comparison with each rule that is not for another application or event.
  *
- * @param options.secret the secret of hashes, in base64; without it, what should be hashed is removed
+ * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
+ * are removed
  * @param options.known rules that are already active keep their counts
  */
 export function compileRules(options: {
@@ -108,11 +109,12 @@ export function compileRules(options: {
 }): CompiledRules {
   const { rules, secret, known = [] } = options
   const hashValue = secret === undefined ? undefined : createHashValues(secret)
-  // The same object as before, so that requests in progress count into it.
+  // Keeps the object that exists, so that requests in progress count into it.
   const active = rules.map(
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
-  // A rule to drop comes first, because it decides alone; a removed value need not be hashed.
+  // Rules that drop come first, because such a rule decides alone. Rules that remove come before
+  // those that hash, because a removed value need not be hashed.
   const compiled = active
     .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
     .map((one) => compile(one, hashValue))
@@ -168,7 +170,7 @@ function compile(active: ActiveRule, hashValue: Change | undefined): Compiled {
   }
 }
 
-/** The rules by application; those without one apply to all. */
+/** The rules by application. Rules without an application apply to all. */
 function byBundle(rules: readonly Compiled[]) {
   const bundleOf = ({ active }: Compiled) => active.rule.match.bundle
   const forBundle = (bundle: string | undefined): Applicable => ({
@@ -201,7 +203,7 @@ function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
   return eventPrefix === undefined || sent.startsWith(eventPrefix)
 }
 
-/** Whether all conditions but those on application and event are met. */
+/** Whether all conditions are satisfied, except those on application and event. */
 function meets(rule: Compiled, facts: Facts): boolean {
   const { versionCode: code } = facts
   // If the version code is unknown (NaN), both comparisons are false.
@@ -213,7 +215,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
   return rule.apiKeyId === undefined || rule.apiKeyId === facts.apiKeyId
 }
 
-/** @param rules those to drop first, then those to sample */
+/** @param rules in order: first the rules that drop, then those that sample */
 function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   let sampling: ActiveRule | undefined
   let sampleRate = 1

@@ -1,4 +1,4 @@
-/** Returns what becomes of a value, which is never null; undefined removes it. */
+/** Returns the new value, or undefined to remove it. The old value is never null. */
 export type Change = (value: unknown) => unknown
 
 /**

@@ -8,7 +8,7 @@ import type { Sent } from './send-loop.ts'
 export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined
-  /** What follows if the records are not settled: they are kept. */
+  /** What to do if the records are not settled: they are kept. */
   unsettled?: Sent | undefined
   /**
    * The error code in the response; without one, `http_` and the status, which is 0 if there was no

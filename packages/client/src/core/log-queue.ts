@@ -51,9 +51,9 @@ export interface LogQueue {
   clear(): void
   count(): number
   bytes(): number
-  /** Whether an event is in memory only. */
+  /** Whether an event is only in memory. */
   hasUnsaved(): boolean
-  /** All segments, for a synchronous write of what is in memory only when the process ends. */
+  /** All segments, for a synchronous write of the events in memory when the process ends. */
   segments(): readonly Segment[]
   contextOf(memory: SegmentMemory): Context
 }
@@ -170,7 +170,7 @@ export function createLogQueue(core: Core): LogQueue {
       memory.stored = end
       return memory
     }
-    // Another run has taken the stored part; the rest becomes a segment of its own.
+    // Another run has taken the stored part, so the rest becomes a segment of its own.
     lines.splice(0, stored)
     memory.numbered -= stored
     memory.stored = 0

@@ -14,7 +14,9 @@ import { textBytes } from './text-bytes.ts'
 /** The result of one entry of a batch. Entries that are not accepted have a `code`. */
 type EntryResult = { status?: unknown; code?: string } | null
 
-/** What Intake has taken: an operator may have decided not to keep such events. */
+/**
+ * Whether Intake has taken the entry. It may also have dropped it because of an operator's rule.
+ */
 const isTaken = (status: unknown) => status === 'accepted' || status === 'dropped'
 
 export interface LogSender {

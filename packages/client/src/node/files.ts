@@ -13,7 +13,7 @@ const digits = 16
 export interface FileStorage extends Storage {
   /**
    * Appends when the process exits, perhaps while an asynchronous append is running. If both write
-   * the same events, these are stored twice, and recognised by their ids.
+   * the same events, they are stored twice, and the server recognises them by their ids.
    */
   appendSync(name: string, text: string): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */

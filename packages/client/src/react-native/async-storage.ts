@@ -91,7 +91,8 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
-          // Nobody would find the piece, and it takes room.
+          // Removes the piece, because without its name nothing would find it, and it takes up
+          // space.
           await drop(piece)
           throw error
         }

@@ -32,7 +32,10 @@ function explain(error: unknown): unknown {
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
-/** Whether the loss of Redis's data is accepted: for one start only, so it is no setting. */
+/**
+ * Reads whether the loss of Redis's data is accepted. It is an argument and not a setting, because
+ * it applies to one start only.
+ */
 function readArguments(): boolean {
   try {
     const { values } = parseArgs({ options: { 'accept-empty-redis': { type: 'boolean' } } })

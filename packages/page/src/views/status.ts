@@ -10,12 +10,12 @@ import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 
-/** What the status shows from ClickHouse. */
+/** The data of the status view that comes from ClickHouse. */
 export interface StatusData {
-  /** Per minute of the last hour. */
+  /** The arrivals in each minute of the last hour. */
   minutes: Arrivals[]
   minuteSteps: Steps
-  /** Per hour of the last day, by key and code. */
+  /** The outcomes in each hour of the last day, by key and code. */
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames

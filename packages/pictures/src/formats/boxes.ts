@@ -6,9 +6,9 @@ import type { PartCount } from '../walked.ts'
 export interface Box {
   type: number
   from: number
-  /** Where its content begins. */
+  /** The position at which its content begins. */
   content: number
-  /** Where it ends; for data that was cut off, the end of the file. */
+  /** The position at which it ends; for data that was cut off, the end of the file. */
   to: number
 }
 

@@ -17,33 +17,38 @@ const types = {
   color: fourLetters('colr'),
   jpeg: fourLetters('jpeg'),
 }
-/** `prof` and `rICC`: an ICC profile; other colours are a few numbers. */
+/**
+ * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
+ */
 const profiles = setOfFourLetters('prof,rICC')
-/** Boxes that say how items belong together. */
+/** Boxes that describe the relations of items. */
 const relations = setOfFourLetters('pitm,iref,dinf,grpl')
-/** Items that are images, or say how images are put together. */
+/** Items that are images, or describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
-/** Properties that draw. Others are texts (`udes`), or where the camera stood (`cmex`). */
+/**
+ * Properties that draw. Other properties are texts (`udes`), or the position of the camera
+ * (`cmex`).
+ */
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
     'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
     'ndwt,mskC,crtt,prdi,cicp,free,skip',
 )
 
-/** Where the data of an item is. */
+/** The location of the data of an item. */
 interface Location {
   id: number
-  /** In the file, in the box `idat`, or in another item. */
+  /** The data is in the file, in the box `idat`, or in another item. */
   place: 'file' | 'idat' | 'item'
   extents: { offset: number; length: number }[]
 }
 
-/** Keeps the images in a `meta` box and the data of each; returns their number. */
+/** Keeps the images in a `meta` box and the data of each. Returns the number of images. */
 export function keepItems(walk: HeifWalk, meta: Box): number {
   const { ranges } = walk
-  // The version and flags of a full box.
+  // The content begins after the version and the flags of the box.
   const content = meta.content + 4
   ranges.add(meta.from, content)
   let kinds: ReadonlyMap<number, number> = new Map()
@@ -80,7 +85,7 @@ export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): numbe
   return reader.u32(box.content + 8)
 }
 
-/** Keeps the kinds of the items, by id; zeroes their names. */
+/** Keeps the types of the items and zeroes their names. Returns the types by id. */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
   const kinds = new Map<number, number>()

@@ -4,7 +4,7 @@ import type { Reader } from '../reader.ts'
 import type { Largest, PartCount } from '../walked.ts'
 import type { Box } from './boxes.ts'
 
-/** What the parts of a HEIF walk share. */
+/** The state that the parts of a HEIF walk share. */
 export interface HeifWalk {
   reader: Reader
   parts: PartCount
@@ -16,6 +16,6 @@ export interface HeifWalk {
    * the data of an item.
    */
   end: number
-  /** Turns a box into free space, whose content nothing refers to. */
+  /** Turns a box into free space. Nothing may refer to its content. */
   free(box: Box): void
 }

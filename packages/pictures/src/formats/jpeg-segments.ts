@@ -14,20 +14,23 @@ export const markers = {
 
 export interface Segment {
   marker: number
-  /** Where the marker begins. */
+  /** The position of the marker. */
   from: number
-  /** Where the segment ends; for the start of a scan, where its data ends. */
+  /** The end of the segment; for the start of a scan, the end of its data. */
   to: number
 }
 
-/** SOF0 to SOF15, without DHT, JPG and DAC, which lie between them. */
+/**
+ * Whether the marker begins a frame: SOF0 to SOF15, except DHT, JPG and DAC, which lie between
+ * them.
+ */
 export function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** A marker without a length. */
+/** Whether the marker has no length and no data. */
 const isAlone = (marker: number) =>
   isRestart(marker) ||
   marker === 0x01 ||
@@ -35,8 +38,8 @@ const isAlone = (marker: number) =>
   marker === markers.endOfImage
 
 /**
- * The segments after the start of an image, up to its end, or to a segment that is not complete.
- * Bytes between two segments belong to none, as for decoders.
+ * The segments after the start of an image. Ends at the end of the image, or at a segment that is
+ * not complete. Like decoders, it skips bytes between two segments.
  */
 export function* jpegSegments(
   bytes: Buffer,
@@ -91,7 +94,7 @@ function endOfScan(bytes: Buffer, from: number, end: number): number {
   // The search must stop at `end`, because a file may contain many JPEGs.
   const upToEnd = bytes.subarray(0, end)
   let at = from
-  // Searching natively is several times as fast, unless there is much to find.
+  // A native search is several times faster, unless it finds something every few bytes.
   for (let found = 0; found * sparseBytes <= at - from + firstBytes; found++) {
     at = upToEnd.indexOf(0xff, at)
     if (at === -1 || at + 1 >= end) return end

@@ -8,9 +8,11 @@ import { isFrame, jpegSegments, markers, type Segment } from './jpeg-segments.ts
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
-/** The marker, the length, `JFIF` and what it says, without the preview. */
+/**
+ * The length of an APP0 segment without its preview: the marker, the length, `JFIF` and its fields.
+ */
 const jfifBytes = 18
-/** The marker, the length, `Adobe` and what it says. */
+/** The length of an APP14 segment: the marker, the length, `Adobe` and its fields. */
 const adobeBytes = 16
 
 /**
@@ -74,7 +76,7 @@ const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
 
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
 
-/** Overwrites an Exif segment with one that has nothing but its orientation. */
+/** Replaces the content of an Exif segment by its orientation alone. */
 function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void {
   const tiff = from + 4 + exif.length
   const orientation = readOrientation(bytes, tiff, to)
@@ -93,14 +95,15 @@ function keepApplication(bytes: Buffer, { marker, from, to }: Segment, edit: Edi
     edit.keep(from, from + jfifBytes)
     if (to - from === jfifBytes) return
     edit.set(from + 2, lengthOf(jfifBytes))
-    // The width and height of the preview.
+    // Zeroes the width and height of the preview, because it is removed.
     edit.zero(from + jfifBytes - 2, from + jfifBytes)
   } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
     edit.keep(from, from + adobeBytes)
     if (to - from > adobeBytes) edit.set(from + 2, lengthOf(adobeBytes))
   } else if (marker === markers.app2 && isNamed(icc)) {
     edit.keep(from, to)
-    // The two bytes after the name are the number of this part of the profile, and how many there are.
+    // After the name, one byte is the number of this part of the profile, and one the number of
+    // parts.
     const profile = from + 4 + icc.length + 2
     if (bytes[profile - 1] === 1 && profile <= to) scrubProfile(bytes, profile, to, edit)
   }
