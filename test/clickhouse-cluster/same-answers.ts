@@ -103,7 +103,7 @@ async function show(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(60_000) })
   const body = await response.text()
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`)
-  // What depends on the moment of the request is left out.
+  // Leaves out what depends on the moment of the request.
   return body.replaceAll(
     /<header class="top">[^]*?<\/header>|<footer[^]*?<\/footer>|\d+ (?:s|min|h|d) ago/g,
     '',

@@ -2,7 +2,7 @@ import { mebibyte } from './bodies.ts'
 
 const bytesMax = 10 * mebibyte - 100
 
-/** As many repetitions of a part as fit between a beginning and an end. */
+/** Repeats a part as often as it fits between a beginning and an end. */
 function filled(start: string, part: string, end = ''): Buffer {
   const [head, unit, tail] = [start, part, end].map((hex) => Buffer.from(hex, 'hex')) as [
     Buffer,
@@ -25,9 +25,9 @@ export const costlyPictures: readonly Buffer[] = [
   filled('ffd8', 'ffe10002'),
   filled(jpegScan, 'ff00', 'ffd9'),
   filled(jpegScan, 'ffd0', 'ffd9'),
-  // Chunks without content, kept and removed in turn.
+  // Chunks without content; every second one is removed.
   filled(pngHeader, '000000004944415435af061e000000007445587400000000'),
-  // An image whose data comes a byte at a time, and empty comments.
+  // An image whose data comes one byte at a time, and empty comments.
   filled(`${gifHeader}2c00000000100010000002`, '0100', '003b'),
   filled(gifHeader, '21fe00', '3b'),
   // Boxes without content.

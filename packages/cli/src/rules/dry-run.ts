@@ -10,9 +10,9 @@ interface Met {
   not_stored: number
 }
 
-/** What a rule would have met in the last day. */
+/** The records of the last day that a rule applies to. */
 export interface DryRun extends Met {
-  /** The most records first; null: the version is unknown. */
+  /** Most records first. Null if the version is unknown. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
 }
 
@@ -38,7 +38,7 @@ export async function dryRun(
     .filter((kind) => concerns(choice, kind))
     .map((kind) => recordsOf(kind, where))
     .join(' UNION ALL ')
-  // Grouped by device first, because a device counts once, whatever it has sent.
+  // Groups by device first, because a device counts once, regardless of the number of its records.
   const count = (columns: string, order: string) => `
     SELECT ${columns} round(sum(of_device)) AS records, round(sum(like_it)) AS devices,
       round(sumIf(of_device, ${notStored(choice)})) AS not_stored
@@ -70,7 +70,7 @@ const recordsOf = (kind: RecordKind, where: string) => `
     AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
     AND ${where}`
 
-/** The condition, on a device, under which its records would not have been stored. */
+/** The condition on a device under which its records would not have been stored. */
 function notStored({ action }: RuleChoice): string {
   if (action === 'sample') {
     return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'
@@ -104,7 +104,7 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   const within = (column: string) =>
     `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), JSONAllPaths(${column}))`
   if (part !== 'device') return [{ sql: within(part), params: { field } }]
-  // A date that is no date is in `device_extra`, under the name of its column.
+  // A date that is not valid is in `device_extra`, under the name of its column.
   const sql = documentedDeviceFields.has(field)
     ? `(${within('device_extra')} OR ${isSent(field)})`
     : within('device_extra')

@@ -77,7 +77,7 @@ export function createClient<Attachment>(
 
   const drops = createDrops((reason, count) => {
     hasNewDrops = true
-    // Later, because the app may log there.
+    // Calls it later, because the app may log there.
     if (onDrop) time.setTimeout(() => tell(reason, count), 0)
   })
   const core: Core = {

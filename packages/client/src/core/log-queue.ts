@@ -27,7 +27,7 @@ export interface LogQueue {
   add(line: string, user: string): void
   /** Closes the open segment, so that it can be sent. */
   close(): void
-  /** Stores events that are in memory only, and marks closed segments as closed in storage. */
+  /** Stores events that are only in memory, and marks closed segments as closed in storage. */
   save(): Promise<void>
   /** Takes over segments of ended runs: the newest entry of each key, oldest first. */
   adopt(names: readonly ParsedName[]): Promise<void>
@@ -153,7 +153,7 @@ export function createLogQueue(core: Core): LogQueue {
     if (memory.stored === memory.lines.length && (await rename(segment))) segment.memory = undefined
   }
 
-  /** Stores the events that are in memory only. */
+  /** Stores the events that are only in memory. */
   async function write(segment: Segment): Promise<SegmentMemory | undefined> {
     const { memory } = segment
     if (!memory || !isKnown(segment)) return undefined

@@ -136,7 +136,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 }
 
-/** Completes the context with what was not known when the first event was logged. */
+/** Completes the context with properties that were not known when the first event was logged. */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')

@@ -37,7 +37,10 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         },
       ))
 
-  /** Adds the key when the value is stored: what is not there cannot be found or renamed. */
+  /**
+   * Adds the key only when the value is stored, so that a key without a value is never found or
+   * renamed.
+   */
   async function put(key: string, value: string): Promise<void> {
     const all = await keys()
     await storage.setItem(prefix + key, value)

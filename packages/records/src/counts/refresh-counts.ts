@@ -45,7 +45,7 @@ export async function refreshCounts(options: {
   const { reader, store, name } = options
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
-  // The newest days come first, because they are what people look at.
+  // The newest days come first, because people look at them most.
   for (const day of new Set(stale.map(({ period }) => dayOf(period)))) {
     const ofDay = stale.filter(({ period }) => dayOf(period) === day)
     const rows = await count(reader, { name, day, stale: ofDay })
@@ -61,7 +61,7 @@ export async function refreshCounts(options: {
 const dayOf = (period: string) => period.slice(0, 10)
 
 interface State {
-  /** Everything that arrived before is visible. */
+  /** Every record that arrived before this time is visible. */
   until: string
   now: string
   /** `until` and `now` of the last run. */
@@ -69,7 +69,7 @@ interface State {
   lastNow: string
 }
 
-/** A time before all records, for what has not been counted or has no watermark. */
+/** A time before all records, which stands for a count or a watermark that does not exist yet. */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {

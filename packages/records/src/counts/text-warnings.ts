@@ -1,9 +1,9 @@
 /**
  * SQL for the warnings about the texts in `params`: tuples of code and path. The path is that of a
- * param or of a member of a param; values are only looked at.
+ * param or of a member of a param. The warnings contain no values.
  */
 
-/** Rows without any of these need no closer look. */
+/** Only rows with one of these need a closer look. */
 const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
 
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`

@@ -40,7 +40,7 @@ interface Remaining {
 
 export interface EraseOptions {
   services: Services
-  /** If undefined, erases again what arrived twice or late of subjects erased before. */
+  /** If undefined, erases again the records of earlier subjects that arrived twice or late. */
   subject: Subject | undefined
   /** In milliseconds of `performance.now()`. At the deadline the erasure ends incomplete. */
   deadline: number
