@@ -25,8 +25,8 @@ export interface Scenario {
    */
   rewritesRows?: boolean
   /**
-   * Whether rules may leave a record out while the scenario changes them. What they do leave out must
-   * then be counted.
+   * Whether rules may leave a record out while the scenario changes them. What they do leave out
+   * must then be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
   /** How long the backlog may remain at the same size while it drains. */

@@ -18,7 +18,10 @@ export interface Outcome {
   rule?: string
 }
 
-/** The count of one key, kind, code and rule in one minute. A report with a higher count replaces it. */
+/**
+ * The count of one key, kind, code and rule in one minute. A report with a higher count replaces
+ * it.
+ */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number

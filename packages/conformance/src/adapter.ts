@@ -1,4 +1,6 @@
-/** What a sender can do beyond the minimum. A case that needs more than it has is not applicable. */
+/**
+ * What a sender can do beyond the minimum. A case that needs more than it has is not applicable.
+ */
 export const capabilities = {
   batch: 'sends several events in one request',
   feedback: 'sends feedback with pictures',

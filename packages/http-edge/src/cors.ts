@@ -73,7 +73,9 @@ export function createCors(options: {
   }
 }
 
-/** Browsers send no body with a preflight request. What has one is refused like any other method. */
+/**
+ * Browsers send no body with a preflight request. What has one is refused like any other method.
+ */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'

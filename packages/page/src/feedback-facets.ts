@@ -11,7 +11,9 @@ export interface FeedbackFacets {
   withPictures: number
   withEmail: number
   points: { t: number; feedback: number }[]
-  /** `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted. */
+  /**
+   * `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted.
+   */
   versions: (NameCount & { perHundred: number | undefined })[]
   applications: NameCount[]
 }

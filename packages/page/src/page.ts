@@ -35,7 +35,9 @@ export interface PageOptions {
   reader: RecordReader
   /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
-  /** Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says. */
+  /**
+   * Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says.
+   */
   keepsMetadata?: boolean
   state: WorkerState
   log: Logger

@@ -76,7 +76,9 @@ const corners = [
   [250, 250, 250],
 ] as const
 
-/** Where the pixel that is shown at (x, y) is stored, in a picture of `w` times `h` stored pixels. */
+/**
+ * Where the pixel that is shown at (x, y) is stored, in a picture of `w` times `h` stored pixels.
+ */
 const storedAt: ((x: number, y: number, w: number, h: number) => [number, number])[] = [
   (x, y) => [x, y],
   (x, y, w) => [w - 1 - x, y],

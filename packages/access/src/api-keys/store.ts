@@ -30,7 +30,9 @@ export interface ApiKeyStore {
     options: KeyRules & { name: string; secret?: string },
   ): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /** Changes only the given rules. Resolves to undefined when there is no such key or it is revoked. */
+  /**
+   * Changes only the given rules. Resolves to undefined when there is no such key or it is revoked.
+   */
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
   /** Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>

@@ -34,7 +34,10 @@ export interface PolicyStore {
    * @param createdBy who adds it
    */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
-  /** Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was none. */
+  /**
+   * Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was
+   * none.
+   */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
    * Resolves to the policy, or to undefined if it still has this revision: the list can be long,

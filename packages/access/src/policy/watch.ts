@@ -32,7 +32,8 @@ function beginningOfMonth(atMs: number): number {
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
- * is unavailable the last known policy remains valid. So does a rule whose entry becomes unreadable.
+ * is unavailable the last known policy remains valid. So does a rule whose entry becomes
+ * unreadable.
  *
  * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */

@@ -18,7 +18,9 @@ export interface Ruling {
   /** The part of the devices whose records of this kind are stored. */
   readonly sampleRate: number
   readonly edits: Edits
-  /** The rules that have acted on the record so far. An edit that changes something adds its rule. */
+  /**
+   * The rules that have acted on the record so far. An edit that changes something adds its rule.
+   */
   readonly acted: ActiveRule[]
 }
 

@@ -3,9 +3,9 @@ export type Change = (value: unknown) => unknown
 
 /**
  * Changes the value at a path, as queries see the path: the name `a.b`, the name `a%2Eb` and the
- * name `b` in the object `a` are all `a.b`, and a path leads through every element of a list. Returns
- * the same value if there is nothing at the path, and never changes the value itself, because the
- * fingerprint of a record is that of what was sent.
+ * name `b` in the object `a` are all `a.b`, and a path leads through every element of a list.
+ * Returns the same value if there is nothing at the path, and never changes the value itself,
+ * because the fingerprint of a record is that of what was sent.
  */
 export function editPath(value: unknown, path: string, change: Change): unknown {
   if (Array.isArray(value)) {

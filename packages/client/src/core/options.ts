@@ -7,8 +7,8 @@ export interface LogEvent {
 /** The options that every platform has. */
 export interface IntakeOptions {
   /**
-   * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces its
-   * `/api`, such as `https://www.example.com/i` or `/i` in a browser.
+   * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces
+   * its `/api`, such as `https://www.example.com/i` or `/i` in a browser.
    */
   url: string
   apiKey: string

@@ -13,7 +13,9 @@ export const migrations: readonly Migration[] = readdirSync(folder)
     statements: splitStatements(readFileSync(new URL(file, folder), 'utf8')),
   }))
 
-/** Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment. */
+/**
+ * Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment.
+ */
 function splitStatements(sql: string): string[] {
   return sql
     .replaceAll('\r\n', '\n')
