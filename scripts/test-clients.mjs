@@ -16,7 +16,7 @@ const parts = {
     tools: ['java', 'mvn'],
     tests: ['test/clients/kotlin-client.ts'],
   },
-  // SWIFT names another command.
+  // The environment variable SWIFT can name another command.
   swift: {
     tools: [(process.env.SWIFT ?? 'swift').split(' ')[0]],
     tests: ['test/clients/swift.ts'],

@@ -44,7 +44,7 @@ export function createCors(options: {
     'Access-Control-Expose-Headers': options.exposedFields.join(', '),
   }
   const fieldList = Object.entries(fields)
-  // As a list: Node writes it without looking at each name.
+  // The fields are a list, because Node writes a list without checking each name.
   const granted = [
     [allowOrigin, '*'],
     ['Access-Control-Allow-Methods', options.methods.join(', ')],
@@ -74,7 +74,8 @@ export function createCors(options: {
 }
 
 /**
- * Browsers send no body with a preflight request. What has one is refused like any other method.
+ * Browsers send no body with a preflight request. A request with a body is refused like any other
+ * method.
  */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false

@@ -7,7 +7,7 @@ export const plantedNumber = Buffer.from('PLAN').readUInt32BE()
 
 const traces = [Buffer.from('PLAN'), Buffer.from('NALP'), Buffer.from('PLANTED', 'utf16le')]
 
-/** Whether a trace of what was planted is in the bytes. */
+/** Whether the bytes contain a trace of the planted text. */
 export function hasTrace(bytes: Buffer): boolean {
   return traces.some((trace) => bytes.includes(trace))
 }
