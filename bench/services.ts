@@ -98,7 +98,7 @@ const setUpThisTree = ({ redisUrl, clickhouseUrl, s3Url, apiKey: secret }: Addre
     acceptEmptyRedis: false,
   })
 
-/** The same services, except that Redis is a separate server, which has the same API key. */
+/** Returns the same services, but with a separate Redis that has the same API key. */
 export async function withOwnRedis(
   services: Services,
   options: { dataDir: string; owner: Owner; maxmemory: string },

@@ -1,6 +1,6 @@
 // npm run bench:guard: compares the CPU cost of this tree with that of an earlier commit, in about
-// a quarter of an hour. Exits with 1 if a figure has become more than 5 % dearer. To select the
-// commit: npm run bench:guard -- --base <commit or tag>. See bench/README.md.
+// a quarter of an hour. Exits with 1 if a figure has risen by more than 5 %. To select the commit:
+// npm run bench:guard -- --base <commit or tag>. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'

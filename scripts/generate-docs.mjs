@@ -241,7 +241,10 @@ ${rows.join('\n')}
 `
 }
 
-/** What a client reads of the catalogue; the rest follows from the class of the status. */
+/**
+ * The part of the catalogue that a client reads. Everything else follows from the class of the
+ * status.
+ */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)
   const statusesOf = (isListed) => [

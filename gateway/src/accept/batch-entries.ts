@@ -18,7 +18,7 @@ export interface Entry {
   ruling: Ruling | undefined
 }
 
-/** What the rules change in entries. */
+/** The rules about the entries of a batch, and what is needed to apply them. */
 export interface EntryRules {
   rules: SenderRules
   /** The unknown fields of the batch. */

@@ -145,7 +145,9 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   })
 }
 
-/** The content that identifies a feedback: a retry has the same, another feedback does not. */
+/**
+ * The content that identifies a feedback: a retry has the same content, another feedback does not.
+ */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
   return [

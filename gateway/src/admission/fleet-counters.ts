@@ -35,9 +35,9 @@ const urgentPart = 1 / 50
 class Counter implements FleetCounter {
   readonly name: string
   readonly windowMs: number
-  /** In milliseconds of `clock.now()`. */
+  /** The end of the window, in milliseconds of `clock.now()`. */
   endsAt = -Infinity
-  /** What this gateway has counted. */
+  /** The amount that this gateway has counted. */
   own = 0
   /** The part of `own` that was sent to Redis, where the other gateways read it. */
   sent = 0

@@ -82,7 +82,7 @@ export function createGroupCommit(
   const flush = createFlush(options)
   let waiting: Waiting[] = []
   let scheduled = false
-  /** In milliseconds of `clock.now()`. */
+  /** The earliest start of the next frame, in milliseconds of `clock.now()`. */
   let nextStart = 0
   const inFlight = new Set<Promise<void>>()
 

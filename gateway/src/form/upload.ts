@@ -16,7 +16,7 @@ export interface AttachmentRules {
 
 /** An image that may be stored. */
 export interface Image {
-  /** What is stored: the image without its metadata. */
+  /** The bytes to store: the image without its metadata, unless metadata is kept. */
   body: Buffer
   /** Determined from the bytes, never from the file name or the declared type. */
   contentType: string
@@ -107,7 +107,7 @@ function examine(bytes: Buffer, contentType: string): Picture | PictureError {
   }
 }
 
-/** As many bytes as are hashed in about a millisecond. */
+/** The number of bytes that are hashed in about a millisecond. */
 const bytesPerTurn = 1024 * 1024
 
 /** Hashes a complete file. Other work runs on the event loop between two parts. */

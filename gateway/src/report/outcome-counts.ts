@@ -61,7 +61,7 @@ interface Counter {
 interface Minute {
   minuteMs: number
   run: string
-  /** By API key. */
+  /** The counters by API key. */
   counters: Map<string, Counter[]>
   /** The time of the last change, in milliseconds of `clock.now()`. */
   changedAt: number

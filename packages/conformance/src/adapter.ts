@@ -47,7 +47,7 @@ export interface Adapter {
     email?: string
     attachments?: SentAttachment[]
   }): Promise<string>
-  /** Resolves to the number of records that are left. */
+  /** Resolves to the number of records that remain. */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>
   optOut(): Promise<void>

@@ -65,7 +65,7 @@ public final class Intake: Sendable {
     return FeedbackReceipt(id: id, isKept: await worker.add(id, at: ms, user: user, feedback))
   }
 
-  /// Sets the user of all later records; nil means nobody.
+  /// Sets the user of all later records; nil if there is no user.
   public func identify(_ userId: String?) {
     recorder.user = validUser(userId)
   }

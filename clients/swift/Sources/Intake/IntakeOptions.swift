@@ -6,7 +6,7 @@ public struct IntakeOptions: Sendable {
   /// its `/api`, such as `https://www.example.com/i`.
   public var url: String
   public var apiKey: String
-  /// By default that of the main bundle.
+  /// By default, the bundle identifier of the main bundle.
   public var bundleIdentifier: String
   /// Identifies the device. Without it the client makes one and keeps it.
   public var deviceUuid: UUID?

@@ -4,8 +4,8 @@ enum Limits {
   /// get a reset instead of the response.
   static let segmentBytes = 200_000
   static let batchEntries = 500
-  /// A segment has at most this fraction of what may wait, because the oldest segment is dropped as
-  /// a whole.
+  /// Full storage holds at least this many segments. It makes room by dropping the oldest segment as
+  /// a whole, so no segment may be a large part of it.
   static let segmentsMin = 10
   /// The maximum length of the names of events and users, in UTF-16 units.
   static let identifier = 255

@@ -65,7 +65,7 @@ interface Compiled {
   versionCodeBelow: number
   /** -Infinity if any version matches. */
   versionCodeFrom: number
-  /** In lower case. */
+  /** The operating system in lower case; undefined if any matches. */
   os: string | undefined
   versionName: string | undefined
   apiKeyId: string | undefined

@@ -23,7 +23,10 @@ try {
   process.exit(1)
 }
 
-/** For an error that the user can fix, its sentence; otherwise the error with its stack trace. */
+/**
+ * Returns what to print: the message of an error that the user can fix, otherwise the error with
+ * its stack trace.
+ */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)

@@ -30,7 +30,9 @@ const paths = `arrayPushFront(
       ('', 'event'))`
 
 const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
-/** A device whose clock is ahead by more, or whose timestamp is not believed, has a wrong clock. */
+/**
+ * A device has a wrong clock if it is ahead by more than this, or if its timestamp is not accepted.
+ */
 const aheadMs = 60_000
 /** Ids that are older than this are close to the end of their window. */
 const nearWindowDays = 25

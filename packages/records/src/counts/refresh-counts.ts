@@ -4,7 +4,7 @@ import { dayMs } from '@intake/contract'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
 
-/** What is counted: `intake.hours`, or `intake.catalogue` with its warnings. */
+/** The tables of counts: `intake.hours`, and `intake.catalogue` with its warnings. */
 export const countNames = ['hours', 'catalogue'] as const
 export type CountName = (typeof countNames)[number]
 

@@ -4,7 +4,10 @@ import type { Migration } from './migration.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-/** In the order of application. A released migration never changes: add another file. */
+/**
+ * The migrations, in the order of application. A released migration never changes: add another
+ * file.
+ */
 export const migrations: readonly Migration[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .toSorted()

@@ -167,7 +167,7 @@ internal constructor(
             drop("unreadable_attachment")
         }
 
-    /** Sets the user of all later records; null means nobody. */
+    /** Sets the user of all later records; null if there is no user. */
     fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
 
     /**

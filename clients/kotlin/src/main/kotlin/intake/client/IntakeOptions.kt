@@ -3,7 +3,7 @@ package intake.client
 /** A log event, as `beforeSend` gets it. */
 class LogEvent(@JvmField val event: String, @JvmField val params: Map<String, Any?>)
 
-/** What can be set besides the address, the key and the application. */
+/** The options besides the address, the key and the application. */
 class IntakeOptions internal constructor() {
     /** Identifies the device: a UUID. Without it the client makes one and keeps it. */
     var deviceUuid: String? = null
@@ -19,7 +19,7 @@ class IntakeOptions internal constructor() {
     /** How long an event waits for others that are sent in the same request, in milliseconds. */
     var flushIntervalMs: Long = 5000
 
-    /** Events in a request, 1 to 500. */
+    /** The maximum number of events in a request, 1 to 500. */
     var batchEntriesMax: Int = 500
 
     /**
@@ -84,8 +84,11 @@ internal constructor(
     @JvmField val dropped: Map<String, Int>,
     /** Size of the log events that wait, in bytes. */
     @JvmField val storageBytes: Long,
-    /** Whether `optOut` is in force. */
+    /** Whether `optOut` is in effect. */
     @JvmField val isOptedOut: Boolean,
-    /** What is added to the clock of the device, in milliseconds. 0: it is right, or not known. */
+    /**
+     * The milliseconds that are added to the device's clock; 0 if it is right, or if the time is
+     * unknown.
+     */
     @JvmField val clockOffsetMs: Long,
 )

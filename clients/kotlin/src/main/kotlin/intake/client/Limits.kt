@@ -7,8 +7,8 @@ package intake.client
 internal const val SEGMENT_BYTES_MAX = 200_000
 
 /**
- * A segment has at most this fraction of what may wait, because the oldest segment is dropped as a
- * whole.
+ * Full storage holds at least this many segments. It makes room by dropping the oldest segment as a
+ * whole, so no segment may be a large part of it.
  */
 internal const val SEGMENTS_MIN = 10
 

@@ -120,8 +120,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
     }
 
     /**
-     * The context was made when the first event was logged. Properties that were unknown then may
-     * be known now.
+     * Prints a batch. Its context was made when the first event was logged; properties that were
+     * unknown then may be known now, and are added.
      */
     private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
         val context = stored.context
