@@ -1,9 +1,9 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** CPU microseconds per event of each variant, measured in one turn. */
+/** The CPU of each variant in microseconds per event, measured in one turn. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
-/** Cost of one variant as a multiple of another's, with the limit for Intake. */
+/** The cost of one variant as a multiple of another's, with the limit for Intake. */
 export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
@@ -22,7 +22,7 @@ export interface Multiples {
   gateway: number | undefined
   /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
-  /** All CPU beyond the gateway of `bare` ÷ the same for `naive`. */
+  /** All CPU except that of the gateway of `bare`, divided by the same for `naive`. */
   beyondBare: number | undefined
 }
 

@@ -25,8 +25,8 @@ export function createOwner(): Owner {
 }
 
 /**
- * Runs `work` with an owner that is ended afterwards, also on Ctrl-C, SIGTERM and when the terminal
- * closes, and with an empty directory that is removed last.
+ * Runs `work` with an owner. The owner is ended afterwards, also on Ctrl-C, on SIGTERM and when the
+ * terminal closes. `work` gets an empty directory, which is removed last.
  */
 export async function withOwner<T>(
   work: (owner: Owner, dataDir: string) => Promise<T>,

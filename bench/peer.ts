@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** A third-party product to compare with: the program Benthos, or why it is left out. */
+/** A third-party product to compare with: the program Benthos, or the reason why it is left out. */
 export type Peer = { program: string; config: string } | { leftOut: string }
 
 const sources = fileURLToPath(new URL('../peer/', import.meta.url))

@@ -27,7 +27,7 @@ const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
-/** Where a setup finds the services. */
+/** The addresses at which a setup finds the services. */
 export interface Addresses {
   redisUrl: string
   clickhouseUrl: string
@@ -39,7 +39,7 @@ export interface Addresses {
 /**
  * Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key.
  *
- * @param options.prepare creates them; default: the setup of this tree
+ * @param options.prepare creates them; by default the setup of this tree does
  */
 export async function startServices(options: {
   dataDir: string
@@ -58,7 +58,7 @@ export async function startServices(options: {
   }
 
   const started = await Promise.all([
-    // Has room for the backlog of the variant `naive`.
+    // This is enough for the backlog of the variant `naive`.
     start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
     launchClickHouse(0),
     start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),
@@ -98,7 +98,7 @@ const setUpThisTree = ({ redisUrl, clickhouseUrl, s3Url, apiKey: secret }: Addre
     acceptEmptyRedis: false,
   })
 
-/** The same services, except that Redis is a separate server, which has the same API key. */
+/** Returns the same services, but with a separate Redis that has the same API key. */
 export async function withOwnRedis(
   services: Services,
   options: { dataDir: string; owner: Owner; maxmemory: string },

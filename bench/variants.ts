@@ -173,7 +173,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const start = (script: string) =>
     startProcess({
       name: `${name} ${script}`,
-      // The same heap option as our processes have (packages/runtime/src/heap.ts).
+      // Our own processes use the same heap option (packages/runtime/src/heap.ts).
       args: ['--heap-growing-percent=400', join(anchors, script)],
       env: {
         PORT: String(port),

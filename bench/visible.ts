@@ -15,12 +15,12 @@ export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdD
   return digest as IdDigest
 }
 
-/** The visible rows are not exactly the acknowledged events. */
+/** The error if the visible rows are not exactly the acknowledged events. */
 export class NotExactError extends Error {
   override name = 'NotExactError'
 }
 
-/** @throws {NotExactError} */
+/** @throws {NotExactError} if they differ */
 export function requireExact(what: string, acknowledged: IdDigest, visible: IdDigest): void {
   const same =
     acknowledged.count === visible.count &&

@@ -1,6 +1,6 @@
-// From an empty folder to a visible row: what a developer types, and how long it takes, on the web, in
-// Node and in Kotlin. Starts a stack of its own; the packages are packed from this tree instead of
-// downloaded.
+// From an empty folder to a visible row: what a developer types, and how long it takes, on the web,
+// in Node and in Kotlin. Starts a stack of its own; the packages are packed from this tree instead
+// of downloaded.
 //
 // node scripts/first-event.mjs [web] [node] [kotlin]
 import { spawn, spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2)
 const hasMaven = spawnSync('which', ['java', 'mvn'], { stdio: 'ignore' }).status === 0
 const platforms = wanted.length > 0 ? wanted : ['web', 'node', ...(hasMaven ? ['kotlin'] : [])]
 if (!hasMaven) console.log('kotlin: skipped, there is no JDK or no Maven')
-// Without the daemon of the Kotlin compiler, which would stay.
+// Does not use the daemon of the Kotlin compiler, because it would keep running.
 const mavenFlags = ['-q', '-B', '-Dkotlin.compiler.daemon=false']
 const kotlinBuild = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -137,7 +137,10 @@ intake.log('opened', { from: 'an empty folder' })
   for (const command of commands) console.log(`  ${command}`)
 }
 
-/** Into the local Maven repository, as `npm pack` makes the package that npm installs. */
+/**
+ * Installs the Kotlin client into the local Maven repository, like `npm pack` and `npm install` do
+ * for the npm package.
+ */
 async function installKotlin() {
   const project = join(root, 'clients/kotlin/pom.xml')
   await run('mvn', [...mavenFlags, '-f', project, 'install', '-DskipTests'], dir)

@@ -1,7 +1,7 @@
-// Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and operations/states.md
-// and the clients' retry rules from the code, and gateway/docs.html, the page at GET /docs, from the
-// documents for senders.
-// With --check it writes nothing and exits with 1 if a page differs from the code.
+// Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and
+// operations/states.md and the clients' retry rules from the code, and gateway/docs.html, the page
+// at GET /docs, from the documents for senders. With --check it writes nothing and exits with 1 if
+// a page differs from the code.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
@@ -241,7 +241,10 @@ ${rows.join('\n')}
 `
 }
 
-/** What a client reads of the catalogue; the rest follows from the class of the status. */
+/**
+ * The part of the catalogue that a client reads. Everything else follows from the class of the
+ * status.
+ */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)
   const statusesOf = (isListed) => [

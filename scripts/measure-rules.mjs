@@ -1,5 +1,5 @@
-// Measures what rules cost an event: CPU of asking compiled rules, in nanoseconds, for several sets of
-// rules. Build first. docs/decisions/0028-rules-for-shipped-apps.md has the results.
+// Measures what rules cost an event: CPU of asking compiled rules, in nanoseconds, for several sets
+// of rules. Build first. docs/decisions/0028-rules-for-shipped-apps.md has the results.
 import { randomUUID } from 'node:crypto'
 import { applyEdits, compileRules } from '../packages/access/dist/index.js'
 
@@ -44,7 +44,8 @@ const sets = {
 }
 
 const events = Array.from({ length: 1_000 }, (_, n) => `screen_view_${n}`)
-// As from a parser: texts that have never been compared, and devices that differ.
+// Requests as they come from the parser: their texts have never been compared, and their devices
+// differ.
 const requests = () =>
   events.map((event) =>
     JSON.parse(

@@ -70,7 +70,8 @@ export function setChartVersion(chart, version) {
 /** @param list packages by licence, as `pnpm licenses list --json` prints it */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
-    // For a choice, such as "MIT OR Apache-2.0", one licence must be known; for AND, all must be.
+    // In a choice, such as "MIT OR Apache-2.0", one licence must be known. With AND, all must be
+    // known.
     const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
     const isKnown = licence.includes(' AND ')
       ? names.every((name) => licences.has(name))

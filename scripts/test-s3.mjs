@@ -46,7 +46,10 @@ tap.once('close', (code) => {
   process.exitCode = failed === 0 ? 0 : 1
 })
 
-/** The path of a program: on the PATH, or where Go puts programs. Undefined if it is in neither. */
+/**
+ * Finds the path of a program, on the PATH or where Go puts programs. Returns undefined if it is in
+ * neither.
+ */
 function find(name) {
   const { PATH = '', GOBIN, GOPATH } = process.env
   const ofGo = GOBIN ?? join(GOPATH?.split(delimiter)[0] ?? join(homedir(), 'go'), 'bin')

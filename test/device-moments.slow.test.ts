@@ -48,7 +48,7 @@ async function insert(table: RecordKind): Promise<Stored[]> {
   )
 }
 
-/** Where a sent string is: in its column or in `device_extra`, and nowhere when it is empty. */
+/** The place of a string that was sent: its column, `device_extra`, or nowhere if it is empty. */
 function placeOf(name: string, sent: string, { device, device_extra }: Stored): string {
   const column = device[name] ?? null
   const extra = device_extra[name]

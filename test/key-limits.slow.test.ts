@@ -54,7 +54,10 @@ async function send(url: string, key: string): Promise<Answer> {
   return { status: statusCode, code, retryAfter: Number(headers['retry-after']) }
 }
 
-/** How long it takes until both gateways answer with this status, in milliseconds. */
+/**
+ * Waits until both gateways respond with this status. Resolves to the time that this took, in
+ * milliseconds.
+ */
 async function untilBoth(cluster: Cluster, key: string, status: number): Promise<number> {
   const from = performance.now()
   for (const url of cluster.gatewayUrls) {
@@ -90,7 +93,7 @@ t.test('a budget is one for all gateways, and reported before it is spent', asyn
   for (; answer.status === 201; answer = await send(first, key)) accepted++
   t.match(answer, { status: 429, code: 'budget_exhausted' })
   t.ok(Math.abs(answer.retryAfter - secondsToMidnight()) < 30, `${answer.retryAfter} s`)
-  // The other gateway has answered one request of this key, and learns of the rest.
+  // The other gateway has served one request of this key, and learns of the rest through Redis.
   const from = performance.now()
   await until('the other gateway refuses', async () => {
     const { status } = await send(second, key)

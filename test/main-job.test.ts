@@ -327,7 +327,8 @@ t.test('a stack, started twice on the same data', async (t) => {
       body: '{}',
     })
     t.equal(unknown.status, 401)
-    // Once a marker that is sent later is visible, everything sent earlier is visible too.
+    // As soon as a marker that is sent later is visible, everything that was sent earlier is
+    // visible too.
     const marker = new FormData()
     marker.append('payload', JSON.stringify({ ...head, device: {}, feedback: { text: 'marker' } }))
     const { id } = (await (await post(stack, '/api/feedback', marker)).json()) as { id: string }

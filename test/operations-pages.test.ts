@@ -23,7 +23,7 @@ const source = sources.join('\n')
 /** The source as it is printed: with concatenated literals joined. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
-/** Texts that the library prints that stops the processes. */
+/** These texts come from the library that stops the processes. */
 const printedByOthers = new Set(['killed by timeout'])
 
 t.test('every page that a log line or an error names exists', async (t) => {

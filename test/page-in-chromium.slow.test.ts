@@ -61,7 +61,7 @@ async function sendEvent(stack: RunningStack, hostile: string): Promise<string> 
   return post(stack, '/api/log', JSON.stringify({ ...senderOf(hostile), log }))
 }
 
-/** Collects the ids of the feedback that a webhook is called for. */
+/** Collects the ids of the feedback for which a webhook is called. */
 async function startReceiver(t: Test) {
   const ids: string[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -131,10 +131,7 @@ interface Region {
   isFocusable: boolean
 }
 
-/**
- * Scrolls each table of events as far as it goes; returns where it and its last column are, in
- * pixels.
- */
+/** Scrolls each table of events to its end. Returns where it and its last column are, in pixels. */
 const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
   region.scrollLeft = region.scrollWidth
   const { left, right } = region.getBoundingClientRect()
@@ -170,7 +167,7 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Tries all texts together. The two texts that would end all others come first, then last.
+    // Tries all texts together. Two texts would end all others; they come first, and then last.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )
@@ -215,7 +212,7 @@ if (executablePath === undefined) {
             await tab.goto(origin + path)
             await checkTab(t, tab, path)
           }
-          // A refused request is an error of the console, and only of this path.
+          // Each refused request is an error in the console. No other path may cause one.
           t.same(
             incidents.filter((it) => !it.includes('400 (Bad Request)')),
             [],

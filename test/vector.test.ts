@@ -31,7 +31,7 @@ t.test('every input of the configuration for Vector exists', async (t) => {
   const names = new Set([...Object.keys(config.sources), ...Object.keys(config.transforms)])
   for (const { inputs = [] } of [...Object.values(config.transforms), config.sinks.intake]) {
     t.ok(inputs.length > 0)
-    // A source may have named outputs: `otlp.logs`.
+    // A source may have named outputs, such as `otlp.logs`.
     for (const input of inputs) t.ok(names.has(input.split('.')[0] ?? ''), input)
   }
 })

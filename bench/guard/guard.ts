@@ -67,7 +67,7 @@ async function measureProcesses(
   return measurements
 }
 
-/** Warms up a gateway and a worker of each build, and measures them in passes by turns. */
+/** Warms up a gateway and a worker of each build, and measures their passes in turn. */
 async function measurePair(
   tools: Tools,
   targets: Both<Target>,

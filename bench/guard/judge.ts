@@ -63,7 +63,7 @@ function boundsOf(count: number): { leftOut: number; confidence: number } {
   return { leftOut, confidence: 1 - error }
 }
 
-/** For every sum, how many subsets of the ranks 1 to `count` have this sum. */
+/** Counts for every sum how many subsets of the ranks 1 to `count` have this sum. */
 function waysToRankSum(count: number): number[] {
   let ways = [1]
   for (let rank = 1; rank <= count; rank++) {

@@ -6,7 +6,7 @@ export interface GuardOptions {
   base: string | undefined
   /** How many gateways and workers of each build are started, one pair after the other. */
   processes: number
-  /** Pairs of passes per pair of processes. */
+  /** The number of pairs of passes for each pair of processes. */
   passes: number
   only: readonly Part[]
 }

@@ -6,7 +6,7 @@ import { prepareRequests, type PreparedRequests, type RequestKind } from './requ
 
 interface Content {
   requests: RequestKind
-  /** Record when each event was acknowledged. */
+  /** Whether to record when each event was acknowledged. */
   keepAckTimes?: boolean
 }
 

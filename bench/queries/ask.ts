@@ -14,7 +14,7 @@ const timeoutMs = 130_000
  * Executes a query as the analyst. Returns what ClickHouse reports about it. The result is read and
  * discarded; the time is ClickHouse's own.
  *
- * @throws {Error} ClickHouse refused the query
+ * @throws {Error} if ClickHouse refuses the query
  */
 export async function ask(
   { sql }: BenchQuery,
@@ -25,7 +25,8 @@ export async function ask(
   const search = new URLSearchParams({
     wait_end_of_query: '1',
     query_id: queryId,
-    // An analyst asks a query once, so a repeat must not find the granules of the last one.
+    // An analyst sends a query once, so a repeat must not use the granules that the previous one
+    // found.
     use_query_condition_cache: '0',
     max_execution_time: '120',
     ...Object.fromEntries(

@@ -20,7 +20,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   soak,
 }
 
-/** Not part of a default run, because they take many minutes. */
+/** These suites are not part of a default run, because they take many minutes. */
 const separateSuites = new Set(['queries', 'soak'])
 
 export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.has(name))

@@ -61,7 +61,7 @@ import { openapiRoute } from './routes/openapi.ts'
  * make room for new ones, so keeping them costs nothing.
  */
 const keepAliveTimeoutMs = 620_000
-/** A request without a response after this time, from its last byte on, loses its connection. */
+/** A connection is closed if a request has no response this long after its last byte. */
 const responseTimeoutMs = 30_000
 /**
  * The limits for slow senders. A sender gets 408 when its body is ten seconds behind this rate, or
@@ -90,8 +90,8 @@ export interface AppOptions {
   /** @default 4,096 bytes of a body per second, ten seconds for a head */
   senders?: Partial<typeof slowestSenders> | undefined
   /**
-   * Wraps what serves a request, behind the edge. The wrapper may answer a request itself, or change
-   * the response. Default: every request is served by the routes.
+   * Wraps the function that serves a request after the checks of the edge. The wrapper may respond
+   * itself, or change the response. By default the routes serve every request.
    */
   wrapHandler?: (serve: Handler) => Handler
 }

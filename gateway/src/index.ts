@@ -1,4 +1,4 @@
-/** The gateway without its process and its services, for `packages/sandbox`. */
+/** The parts of the gateway that `packages/sandbox` uses, without its process and its services. */
 export { createAdmission } from './admission/admission.ts'
 export { createConfiguredLimiter } from './admission/configured-limiter.ts'
 export type { FleetCounters } from './admission/fleet-counters.ts'

@@ -58,7 +58,7 @@ export async function startGateway(
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
     rules?: readonly RuleChoice[]
-    /** The clock that days are counted by. */
+    /** The clock by which days are counted. */
     wallMs?: () => number
   } = {},
 ): Promise<TestGateway> {
@@ -107,7 +107,7 @@ export async function startGateway(
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
-    // A test sends as one device.
+    // All records of a test are sent by one device.
     DEVICE_EVENTS_PER_MINUTE_MAX: '1000000000',
     DEVICE_FEEDBACK_PER_MINUTE_MAX: '1000000000',
     // Rows that wait behind held frames would be refused after the default of four seconds.
@@ -189,7 +189,7 @@ export async function startGateway(
   }
 }
 
-/** In base64. */
+/** The secret of the hashes in rules, in base64. */
 const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
 
 /** The rule that an operator has chosen; ids are `rule_000000000001` and so on. */

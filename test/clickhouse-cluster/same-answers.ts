@@ -53,7 +53,10 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
   }),
 )
 
-/** Asks a cluster and a single server with the same records what analysts and the page ask. */
+/**
+ * Checks that a cluster and a single server with the same records return the same to analysts and
+ * the page.
+ */
 export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void> {
   const single = (await startServer(t)).connect(t)
   // Inserts everything twice, as after a lost confirmation.
@@ -100,7 +103,7 @@ async function show(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(60_000) })
   const body = await response.text()
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`)
-  // What depends on the moment of the request is left out.
+  // Leaves out what depends on the moment of the request.
   return body.replaceAll(
     /<header class="top">[^]*?<\/header>|<footer[^]*?<\/footer>|\d+ (?:s|min|h|d) ago/g,
     '',

@@ -16,7 +16,7 @@ const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
  * @param args what to do, such as `test-compile`
  */
 export async function buildKotlin(...args: string[]): Promise<string> {
-  // Without its daemon: that would keep two gigabytes after the build.
+  // Switches the Kotlin daemon off, because it would keep two gigabytes after the build.
   const settings = ['-B', '-ntp', '-Dkotlin.compiler.daemon=false', '-f', join(project, 'pom.xml')]
   try {
     return (await run('mvn', [...settings, ...args], options)).stdout
@@ -29,7 +29,10 @@ export async function buildKotlin(...args: string[]): Promise<string> {
 const target = join(project, 'target')
 const librariesOf = () => readFileSync(join(target, 'class-path.txt'), 'utf8').trim().split(':')
 
-/** What a JVM needs to run the client and its adapter, after `test-compile`; nothing of Android. */
+/**
+ * The class path with which a JVM runs the client and its adapter, after `test-compile`; nothing of
+ * Android.
+ */
 export function kotlinClassPath(): string {
   return [join(target, 'classes'), join(target, 'test-classes'), ...librariesOf()].join(':')
 }

@@ -8,7 +8,7 @@ import { runConformance } from '../../packages/conformance/src/index.ts'
 import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
 import { createKotlinDriver } from './kotlin-process.ts'
 
-/** What log events carry; feedback has twelve more. */
+/** The number of device properties that log events contain; feedback has twelve more. */
 const logFields = 17
 
 t.test('the tests of the Kotlin client pass, on Android 14 by Robolectric too', async (t) => {

@@ -4,11 +4,11 @@ import type { RedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 import type { Topology } from './topologies.ts'
 
-/** How the primary of a shard is lost. Resolves to the server that was killed. */
+/** A way to lose the primary of a shard. Resolves to the server that was killed. */
 export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
-/** Shorter than the time after which the other servers consider a silent server failed. */
+/** This is shorter than the time after which the other servers consider a silent server failed. */
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {

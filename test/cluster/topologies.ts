@@ -5,7 +5,7 @@ import type { RedisServer } from '@intake/test-kit/redis-server'
 
 /** A Redis that survives the loss of one server. */
 export interface Topology {
-  /** For `REDIS_URL`. */
+  /** The value of `REDIS_URL`. */
   url: string
   servers: RedisServer[]
   /** The server that holds a shard of the log queue; that of shard 0 holds the other queues too. */

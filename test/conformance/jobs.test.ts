@@ -51,7 +51,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
       coverage: createCoverage(),
       scheduler: { now: () => now, note() {} },
     } as unknown as World)
-    /** Jobs that were claimed and not given back. */
+    /** Jobs that were claimed and not returned. */
     const claimed: { job: ClaimedJob; token: string }[] = []
     const seen: unknown[] = []
     const expected: unknown[] = []

@@ -127,7 +127,7 @@ export const plantedBugs: PlantedBug[] = [
     name: 'a reservation is not atomic across midnight',
     scenario: 'F63b',
     edits: [
-      // Each gateway uses the day that it last read from Redis.
+      // With this bug, each gateway uses the day that it last read from Redis.
       {
         file: 'packages/identity/dist/reserve-script.js',
         find: 'local today = day - ARGV[1]',

@@ -9,7 +9,7 @@ await once(server, 'listening')
 t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
 
-/** Both ends of a new connection. */
+/** Returns both ends of a new connection. */
 async function open(): Promise<{ socket: Socket; peer: Socket }> {
   const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
   const [[peer]] = (await Promise.all([once(server, 'connection'), once(socket, 'connect')])) as [

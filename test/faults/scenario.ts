@@ -25,11 +25,11 @@ export interface Scenario {
    */
   rewritesRows?: boolean
   /**
-   * Whether rules may leave a record out while the scenario changes them. What they do leave out must
-   * then be counted.
+   * Whether rules may leave a record out while the scenario changes them. What they do leave out
+   * must then be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
-  /** How long the backlog may stay the same size while it drains. */
+  /** How long the backlog may remain at the same size while it drains. */
   drainStallMs?: number
   /** Returns the reason if the scenario cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>
@@ -50,9 +50,9 @@ export interface Stage {
   issued(more: number): Promise<void>
   /** Resolves when this many more records have been acknowledged. */
   acknowledged(more: number): Promise<void>
-  /** A condition besides conservation. */
+  /** Checks a condition besides conservation. */
   expect(holds: boolean, sentence: string): void
-  /** To be called when an insert was stored only in part. */
+  /** Must be called when an insert was stored only in part. */
   sawPartialInsert(): void
   /** How many frames are meant to stay in the queue. */
   keeps(frames: number): void

@@ -34,8 +34,8 @@ const largeEvery = 10
 const large = 'x'.repeat(20_000)
 
 /**
- * Behaves like an ordinary app: 20 records a second, without waiting for responses, some of them
- * feedback with small images, every other one over a new connection.
+ * Behaves like an ordinary app: 20 records a second, without waiting for responses. Some are
+ * feedback with small images, and every second one uses a new connection.
  *
  * @param options.run a number that is unique among the senders on the same data
  */

@@ -30,8 +30,8 @@ export async function runCases(options: {
         result = { id: hostile.id, title: hostile.title, reasons: [describe(error)], ms }
       }
       onResult(result)
-      // The state after a failed case must not fail the next one, nor may repeated ids, of which
-      // fewer records are stored than accepted.
+      // The state after a failed case must not make the next one fail. Nor must repeated ids, of
+      // which fewer records are stored than accepted.
       const isFailed = result.seen === undefined || result.seen.violations.length > 0
       if (isFailed || hostile.repeatsIds) {
         await stage.close()

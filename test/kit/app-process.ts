@@ -48,9 +48,7 @@ export interface AppProcessOptions {
   logFile: string
   /** A line that the process prints when it is up. @default JSON with `adminPort` or `up` */
   up?: RegExp
-  /**
-   * @default 120,000, much longer than a start takes: only a process that hangs takes so long
-   */
+  /** @default 120,000, much longer than a start takes, so only a process that hangs reaches it */
   startMs?: number
 }
 
@@ -65,7 +63,7 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
 })
 /** The kernel kills the process, frozen or not, when its parent is gone for any reason. */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
-/** Much longer than an orderly end takes. */
+/** This is much longer than an orderly end takes. */
 const stopMs = 60_000
 
 export function createAppProcess(options: AppProcessOptions): AppProcess {

@@ -8,10 +8,10 @@ import { connectRedis } from '@intake/redis'
 import { createDataDir } from './data-dir.ts'
 
 /**
- * Services that nobody else uses until the test ends, and that hold nothing when it begins. Test
- * files that share a process (scripts/test-together.mjs) hand them on from one to the next. They
- * cannot use one at the same time, because keys in Redis and the database in ClickHouse have fixed
- * names. A test that changes the settings of its service starts one itself.
+ * Services that only this test uses until it ends, and that are empty when it begins. Test files
+ * that share a process (scripts/test-together.mjs) pass them on. They cannot use a service at the
+ * same time, because keys in Redis and the database in ClickHouse have fixed names. A test that
+ * changes the settings of its service starts its own.
  */
 export const ownRedis = (t: Test) => redis.take(t)
 export const ownClickHouse = (t: Test) => clickhouse.take(t)
@@ -32,7 +32,7 @@ const redis = createPool({
 })
 
 const clickhouse = createPool({
-  // With the usual low priority, a server on a busy machine would hardly run, and tests wait for
+  // With the usual low priority, a server on a busy machine would hardly run while tests wait for
   // it.
   start: (dataDir) => startClickHouse({ dataDir, port: 0, niceness: 0 }),
   async empty({ url }) {

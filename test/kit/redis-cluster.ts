@@ -8,7 +8,7 @@ export interface RedisCluster {
   /** The URL for `REDIS_URL`. */
   url: string
   servers: RedisServer[]
-  /** The server that a running server takes for the primary of a key. */
+  /** The primary of a key, according to a running server. */
   primaryOf(key: string): Promise<RedisServer>
   /** Resolves when every slot has a primary and all replicas are online. */
   untilWhole(): Promise<void>

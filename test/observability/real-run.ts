@@ -22,7 +22,7 @@ import { namedMetrics } from './named-metrics.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
-/** The number of scrapes in a minute, which is longer than the range of any rate. */
+/** The number of scrapes in a minute. A minute is longer than the range of any rate. */
 const scrapes = 15
 const visibleWithinSeconds = 15
 /** How old the backlog is when ClickHouse continues. */

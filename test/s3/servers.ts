@@ -7,15 +7,15 @@ export interface ServerKind {
   name: string
   /** Starts a server on loopback, with this data folder and port (0: a free one). */
   launch: (options: { dataDir: string; port: number }) => Promise<Service>
-  /** The bucket can be in the host name, below `localhost`. */
+  /** Whether the bucket can be in the host name, below `localhost`. */
   hasVirtualHosts: boolean
-  /** The server encrypts, and it issues temporary credentials that a policy limits. */
+  /** Whether the server encrypts, and issues temporary credentials that a policy limits. */
   hasKeysAndRoles: boolean
 }
 
 const accessKey = 'intake'
 const secretKey = 'intake-s3-secret'
-/** Much longer than a start takes. */
+/** This is much longer than a start takes. */
 const readyMs = 120_000
 /** The name of the key with which MinIO encrypts. Its value can be any 32 bytes. */
 export const kmsKeyId = 'intake-key'

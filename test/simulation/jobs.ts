@@ -24,7 +24,7 @@ export interface Jobs {
   /**
    * Removes the job.
    *
-   * @throws {Error} the token does not hold its lock; nothing has changed
+   * @throws {Error} if the token does not hold its lock; nothing has changed then
    */
   complete(id: string, token: string): void
   /**

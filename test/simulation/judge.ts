@@ -39,7 +39,7 @@ export function judge(options: {
   visible: readonly Row[]
   objects: Pick<ObjectStore, 'has'>
   jobs: readonly Pick<Jobs, 'count'>[]
-  /** From `Watermark`. */
+  /** The ids in `Watermark`. */
   early: readonly string[]
 }): Violation[] {
   const { submissions, visible, objects } = options

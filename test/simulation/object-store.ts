@@ -1,6 +1,6 @@
 import { createProcess, type Part } from './world.ts'
 
-/** The images. An image is kept until it is removed. */
+/** The images in the store. An image is kept until it is removed. */
 export interface ObjectStore extends Part {
   put(key: string): void
   remove(key: string): void

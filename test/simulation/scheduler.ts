@@ -23,7 +23,7 @@ export interface Event {
   /** Ticks until the event may happen. It may also happen at any later time. */
   after?: number
   kind?: EventKind
-  /** The event is left out of the trace. */
+  /** Whether the event is left out of the trace. */
   isQuiet?: boolean
 }
 
@@ -49,8 +49,8 @@ interface Planned extends Required<Omit<Event, 'after'>> {
 const never = -1
 
 /**
- * Controls the concurrency of a simulation: of the events that may happen, random numbers choose
- * the next. The same numbers make the same history.
+ * Controls the concurrency of a simulation. Random numbers choose the next of the events that may
+ * happen. The same numbers make the same history.
  *
  * @param options.trace receives one line for each event, except background events
  */

@@ -13,9 +13,9 @@ const defaultCount = 50
 
 /**
  * Every test run tries other seeds; `SIM_SEED` replays a finding.
- *
- * - `SIM_SEED=n`: only this run, with its trace; `SIM_DESIGN=name`: under this wrong design.
- * - `SIM_BASE=n`: the seeds of an earlier test run. `SIM_SEEDS=n`: how many.
+ * - `SIM_SEED=n` runs only this seed, with its trace. `SIM_DESIGN=name` runs it with this wrong
+ * design.
+ * - `SIM_BASE=n` uses the seeds of an earlier test run. `SIM_SEEDS=n` sets their number.
  */
 export function readSeeds(env: Record<string, string | undefined>): Seeds {
   const { SIM_SEED, SIM_DESIGN, SIM_BASE, SIM_SEEDS } = env

@@ -15,7 +15,7 @@ export interface Acknowledged extends Pick<Row, 'id' | 'device_uuid'> {
 /** The stored watermarks, checked against what is acknowledged and visible at every moment. */
 export interface Watermark {
   acknowledge(record: Acknowledged): void
-  /** A worker has stored `untilMs` as the watermark. */
+  /** Called when a worker has stored `untilMs` as the watermark. */
   store(kind: RecordKind, untilMs: number): void
   /** Acknowledged records that were before a watermark, by either clock, and were not visible. */
   early(): string[]

@@ -11,7 +11,7 @@ import { shards, type Redis } from './redis.ts'
 import { createClock } from './time.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
-/** A queue of outcomes that nothing is added to. */
+/** The queue of outcomes. Nothing is added to it. */
 const noJobs = { peek: () => new Promise(() => {}) } as unknown as JobSource
 
 /** A worker: the real code from Redis to the tables. */

@@ -17,13 +17,13 @@ const { values } = parseArgs({
     only: { type: 'string' },
     /** A file for the results of a complete run. */
     write: { type: 'string' },
-    /** For a machine without Prometheus: alerts are not observed. */
+    /** Does not observe alerts, for a machine without Prometheus. */
     'no-alerts': { type: 'boolean', default: false },
   },
 })
 const only = values.only?.split(',')
 const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
-/** The required limit. */
+/** The time within which a state must be seen. */
 const limitSeconds = 15
 /**
  * How long to wait until a state that an earlier case left behind is over: notes last five minutes.

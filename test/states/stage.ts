@@ -19,7 +19,7 @@ export interface Stage {
   ): Promise<void>
   /** Removes the fakes. */
   heal(): Promise<void>
-  /** Begins so many requests that others of the same key get no place. */
+  /** Begins so many requests that others of the same key are refused. */
   holdRequests(): Promise<void>
   releaseRequests(): void
   /** Resolves to the ids of claimed frames of logs, when there are some. */

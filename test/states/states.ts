@@ -56,7 +56,7 @@ const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | '
   end: async ({ cluster }) => cluster[service].thaw(),
 })
 
-/** A constraint that no row of logs meets. */
+/** A constraint that no row of logs satisfies. */
 const refusedRows: Pick<State, 'begin' | 'end'> = {
   begin: ({ cluster }) =>
     cluster.sql.command('ALTER TABLE intake.logs_raw ADD CONSTRAINT planted CHECK now() = 0'),

@@ -4,19 +4,22 @@ import type { RequestContext } from '../record/request-context.ts'
 import { senderColumns, type Extra } from '../record/row.ts'
 import { rowJson } from '../record/row-json.ts'
 
-/** The sender as the rules leave it. */
+/** Applies the edits of the rules to a sender. */
 export function editSender(sender: Sender, ruling: Ruling): Sender {
   const { bundle_identifier, device_uuid, unique_user_id } = sender
   const device = applyEdits(sender.device, 'device', ruling)
   return { bundle_identifier, device, device_uuid, unique_user_id }
 }
 
-/** The log event as the rules leave it. */
+/** Applies the edits of the rules to a log event. */
 export function editLog(log: LogEntry, ruling: Ruling): LogEntry {
   return { ...log, params: applyEdits(log.params ?? {}, 'params', ruling) }
 }
 
-/** The `extra` column as the rules leave it, as JSON; undefined if nothing is left. */
+/**
+ * Applies the edits of the rules to the `extra` column. Returns it as JSON; undefined if no field
+ * remains.
+ */
 export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   if (extra === undefined) return undefined
   const edited = applyEdits(extra, 'extra', ruling)
@@ -24,8 +27,8 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
 }
 
 /**
- * Prints the columns of a sender as the rules leave them, once for each set of changes that its
- * records need.
+ * Prints the columns of a sender after the edits of the rules, once for each set of changes that
+ * its records need.
  *
  * @param options.sender its device must not have been printed yet, because printing changes it
  * @param options.unchanged the columns that no rule has changed
@@ -45,7 +48,7 @@ export function createSenderPrinter(options: {
     if (known === undefined) {
       const acted: ActiveRule[] = []
       const edited = editSender(sender, { ...ruling, acted })
-      // A copy, because printing changes the device.
+      // Uses a copy, because printing changes the device.
       const copy = { ...edited, device: { ...edited.device } }
       known = { columns: senderColumns(context, copy), acted }
       printed.set(rules, known)

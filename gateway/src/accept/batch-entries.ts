@@ -14,16 +14,16 @@ export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */
   columns: string
-  /** What the rules say about the event; undefined: nothing. */
+  /** What the rules say about the event; undefined if they say nothing. */
   ruling: Ruling | undefined
 }
 
-/** What the rules change in entries. */
+/** The rules about the entries of a batch, and what is needed to apply them. */
 export interface EntryRules {
   rules: SenderRules
   /** The unknown fields of the batch. */
   unknown: Extra
-  /** From `createSenderPrinter`. */
+  /** Made by `createSenderPrinter`. */
   printSender: (ruling: Ruling) => string
 }
 
@@ -36,7 +36,7 @@ const entryDepthMax = limits.jsonDepth - 2
  *
  * @param options.sender from `senderColumns`
  * @param options.extra prints the unknown fields
- * @param options.isPlain the parser has already made the checks of `checkJson`
+ * @param options.isPlain whether the parser has already made the checks of `checkJson`
  * @param options.bytesMax the maximum size of a row
  * @param options.ruled undefined if no rule concerns the sender
  */
@@ -72,7 +72,7 @@ export function createEntryReader(options: {
   }
 }
 
-/** The columns of an entry as the rules leave them; empty if they leave it out. */
+/** The columns of an entry after the edits of the rules; empty if a rule leaves the entry out. */
 function ruledColumns(
   log: LogEntry,
   { unknown, ruling, ruled }: { unknown: Extra; ruling: Ruling; ruled: EntryRules },
@@ -80,7 +80,8 @@ function ruledColumns(
   if (ruling.outcome !== 'accepted') return ''
   return logColumns(ruled.printSender(ruling), editLog(log, ruling), {
     extra: editExtra(joinExtra(ruled.unknown, 'log', unknown), ruling),
-    // An edit can make a list unusual.
+    // The edited entry is checked again, because an edit can make an array that ClickHouse would
+    // change.
     isPlain: false,
     sampleRate: ruling.sampleRate,
   })

@@ -21,7 +21,7 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
-  /** How long records are kept; undefined: without limit. */
+  /** How long records are kept; undefined for no limit. */
   retentionMs: number | undefined
   turns: SenderTurns
   deadline: number
@@ -86,7 +86,7 @@ export async function assignIdentities(
   })
 }
 
-/** Hash of the content of the entry with this index. */
+/** Returns the hash of the content of the entry with this index. */
 type FingerprintAt = (log: LogEntry, index: number) => string
 
 /** Computes each fingerprint on first use, because it takes as long as printing the entry. */
@@ -133,7 +133,7 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
  * event, or another event, which is rejected.
  *
- * @returns is called for the entries with an id, in their order; throws `duplicate_id`
+ * @returns a function to call for each entry with an id, in order; it throws `duplicate_id`
  */
 function createRepeatFinder(
   fingerprintAt: FingerprintAt,

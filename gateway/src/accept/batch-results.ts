@@ -8,7 +8,7 @@ export interface Dropped {
   id: string
 }
 
-/** What became of an entry. */
+/** The result of an entry: its row, `Dropped`, or why it is rejected. */
 export type EntryOutcome = OrRejection<Row | Dropped>
 
 /**

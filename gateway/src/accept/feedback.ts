@@ -39,13 +39,13 @@ export interface Feedback extends FeedbackForm {
 
 interface PreparedFeedback {
   images: Image[]
-  /** What the rules say about the feedback; undefined: nothing. */
+  /** What the rules say about the feedback; undefined if they say nothing. */
   ruling: Ruling | undefined
 }
 
 export type FeedbackSteps = Steps<Feedback, PreparedFeedback, Identity>
 
-/** How a feedback is accepted: its images are stored before its row. */
+/** Creates the steps that accept a feedback. Its images are stored before its row. */
 export function createFeedbackSteps(options: {
   feedback: GroupCommit
   idempotency: IdempotencyStore
@@ -150,7 +150,9 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   })
 }
 
-/** The content that identifies a feedback: a retry has the same, another feedback does not. */
+/**
+ * The content that identifies a feedback: a retry has the same content, another feedback does not.
+ */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
   return [
@@ -162,7 +164,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** The columns of the sender and of unknown fields, as the rules leave them. */
+/** The columns of the sender and of unknown fields, after the edits of the rules. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload } = form
   const extra = extraOf(form)

@@ -52,7 +52,7 @@ interface SentBatch {
 export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
 
 /**
- * How the log events of a batch are accepted, each on its own: an invalid one does not affect the
+ * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * others.
  *
  * @param options.sharedBytesMax the maximum of this product: bytes of the device and the unknown
@@ -80,7 +80,7 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // A copy, because printing changes the device.
+      // Keeps a copy, because printing changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&
@@ -148,7 +148,8 @@ function leaseShared(
 ): void {
   const bytes = Buffer.byteLength(shared) * entries
   const nodesMax = limits.batchJsonNodes
-  // There are never more members and elements than bytes, and counting them costs more than the rest.
+  // There are never more members and elements than bytes, and counting them costs more than the
+  // rest, so they are counted only if there are many bytes.
   const isOverNodes =
     bytes > nodesMax && createNodeCounter(Infinity).add(Buffer.from(shared)) * entries > nodesMax
   if (bytes > bytesMax || isOverNodes) {
@@ -158,7 +159,9 @@ function leaseShared(
   requireLease(request).extend(bytes)
 }
 
-/** Takes no turn, because it copies no text: 0.1 ms for the most entries that a batch can have. */
+/**
+ * Runs at once, without taking a turn: it copies no text, and takes 0.1 ms for the largest batch.
+ */
 function finishRows(batch: {
   entries: OrRejection<Entry>[]
   identities: OrRejection<Identity | Repeat>[]

@@ -31,13 +31,13 @@ export interface SentLog {
 interface PreparedLog {
   log: LogEntry
   unknown: Extra
-  /** What the rules say about the event; undefined: nothing. */
+  /** What the rules say about the event; undefined if they say nothing. */
   ruling: Ruling | undefined
 }
 
 export type LogSteps = Steps<SentLog, PreparedLog, Identity>
 
-/** How one log event is accepted. */
+/** Creates the steps that accept one log event. */
 export function createLogSteps(options: {
   logs: GroupCommit
   idempotency: IdempotencyStore
@@ -117,7 +117,8 @@ function ruledRow(
     sender: editSender(body, ruling),
     log: editLog(log, ruling),
     extra: editExtra(joinExtra(unknownFields(body, knownFields), 'log', unknown), ruling),
-    // An edit can make a list unusual.
+    // The edited record is checked again, because an edit can make an array that ClickHouse would
+    // change.
     isPlain: false,
     sampleRate: ruling.sampleRate,
   })

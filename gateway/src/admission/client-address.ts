@@ -3,9 +3,9 @@ import { isIP, isIPv6 } from 'node:net'
 import type { TrustedProxies } from '@intake/config'
 
 /**
- * Creates the function that says from where a request came: the address of the connection or, as
- * far as proxies are trusted, the one in `X-Forwarded-For`. Of an IPv6 address only the first 64
- * bits count, because a single sender has all the others.
+ * Creates the function that returns the address from which a request came: that of the connection
+ * or, as far as proxies are trusted, the one in `X-Forwarded-For`. Only the first 64 bits of an
+ * IPv6 address count, because one sender can use all addresses that begin with them.
  */
 export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
   const isTrusted =

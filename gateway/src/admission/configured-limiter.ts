@@ -4,7 +4,9 @@ import { createDeviceLimits } from './device-limits.ts'
 import type { FleetCounters } from './fleet-counters.ts'
 import { createKeyLimiter, type KeyLimiter } from './key-limits.ts'
 
-/** The limiter of a gateway with these settings, which apply to keys without limits of their own. */
+/**
+ * The limiter of a gateway with these settings, which apply to keys without limits of their own.
+ */
 export function createConfiguredLimiter(options: {
   config: GatewayConfig
   counters: Pick<FleetCounters, 'open'>

@@ -23,7 +23,8 @@ const exposedFields = [
 ] as const
 
 /**
- * What lets pages of other origins use the interface; undefined if none may.
+ * Creates the CORS handling that lets pages of other origins use the interface; undefined if none
+ * may.
  *
  * @param options.addresses limits preflight requests, which have no key
  */
@@ -45,11 +46,11 @@ export function createApiCors(options: {
 }
 
 /**
- * Checks from where a page sends. Other clients have no origin, and can claim any: the check keeps
- * out the pages of others, not their scripts.
+ * Checks the origin of the page that sends a request. Clients other than browsers send no origin,
+ * or one that they choose, so the check stops the pages of other sites but not their scripts.
  *
- * @param options.origins those of the key; empty: it is for all
- * @param options.allowed those of the installation, which concern only requests of pages
+ * @param options.origins the origins of the key; if empty, the key is for all clients
+ * @param options.allowed the origins of the installation, which apply only to requests of pages
  * @throws {IntakeError} `origin_not_allowed`
  */
 export function checkOrigin(

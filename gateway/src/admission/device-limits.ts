@@ -3,8 +3,8 @@ import type { Clock } from '@intake/runtime'
 import { createWindowSketch } from './window-sketch.ts'
 
 /**
- * The share of each device of a key, so that a device that sends without end does not use up what
- * the others may send. Each gateway counts by itself.
+ * Limits each device to a share of its key's limit, so that a device that sends without end does
+ * not use up what the others may send. Each gateway counts by itself.
  */
 export interface DeviceLimits {
   /**
@@ -20,17 +20,19 @@ export interface DeviceLimits {
   ): boolean
   /** Milliseconds until a device that was refused may send again. */
   msLeft(kind: RecordKind): number
-  /** The memory that this takes, however many devices there are. */
+  /** The memory that this uses, independent of the number of devices. */
   readonly bytes: number
 }
 
-/** Cells per row. With a million devices that send an event a second, counts are 114 too high. */
+/**
+ * Cells per row. If a million devices each send an event a second, counts are about 114 too high.
+ */
 const width: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
 const mebibyte = 1024 * 1024
 
 /**
- * @param options.feedbackMax feedback of a device in a minute; each begun mebibyte of attachments
- * counts like one more
+ * @param options.feedbackMax feedback that a device may send in a minute; each mebibyte of
+ * attachments, rounded up, counts as one more
  */
 export function createDeviceLimits(options: {
   feedbackMax: number

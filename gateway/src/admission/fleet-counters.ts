@@ -4,16 +4,16 @@ import type { SharedCounts } from './shared-counts.ts'
 /** A count of one API key in a window that all gateways share, as far as this gateway knows it. */
 export interface FleetCounter {
   /**
-   * Counts, or with a negative amount takes back what was counted.
+   * Counts `amount`. A negative amount takes back what was counted.
    *
-   * @param max the limit that the count is compared with; it decides how soon it is shared
+   * @param max the limit for the count; growth by a fiftieth of it is shared at once
    */
   add(amount: number, max: number): void
   /** The sum over all gateways. */
   total(): number
   /** Milliseconds until the window ends. */
   msLeft(): number
-  /** Reads what the other gateways have counted, now and as long as the window lasts. */
+  /** Reads what the other gateways have counted, from now until the window ends. */
   follow(): void
 }
 
@@ -27,7 +27,7 @@ export interface FleetCounters {
 }
 
 const intervalMs = 500
-/** A counter without changes that is followed is read at this interval. */
+/** A followed counter that does not change is read from Redis at this interval. */
 const followMs = 2_000
 /** A gateway sends its count at once when it has grown by this part of the limit. */
 const urgentPart = 1 / 50
@@ -35,9 +35,9 @@ const urgentPart = 1 / 50
 class Counter implements FleetCounter {
   readonly name: string
   readonly windowMs: number
-  /** In milliseconds of `clock.now()`. */
+  /** The end of the window, in milliseconds of `clock.now()`. */
   endsAt = -Infinity
-  /** What this gateway has counted. */
+  /** The amount that this gateway has counted. */
   own = 0
   /** The part of `own` that was sent to Redis, where the other gateways read it. */
   sent = 0
@@ -97,10 +97,11 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Counts over all gateways, without a call per request. Each gateway counts by itself, adds its
- * counts to the common ones every half second, or sooner when there are many, and reads those of the
- * others. So each gateway may let through too much: at most about a fiftieth of the limit, or what
- * arrives in half a second. Without Redis each gateway continues with the counts that it knows.
+ * Counts for all gateways together, without a call per request. Each gateway counts for itself,
+ * adds its counts to the shared ones every half second (sooner if they grow fast), and reads the
+ * counts of the others. So each gateway may let through too much: at most about a fiftieth of the
+ * limit, or what arrives in half a second. Without Redis each gateway continues with the counts
+ * that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts
@@ -115,7 +116,7 @@ export function startFleetCounters(options: {
     const now = clock.now()
     const unsent: { counter: Counter; amount: number }[] = []
     for (const counter of running) {
-      // What was taken back after it was sent is made up for by what is counted next.
+      // An amount that was taken back after it was sent reduces the amount that is sent next.
       const amount = Math.max(0, counter.own - counter.sent)
       const isDue = counter.isFollowed && now - counter.sharedAt >= followMs
       if (counter.endsAt <= now) running.delete(counter)

@@ -4,7 +4,10 @@ import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 
 export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
 
-/** Longer than a day: the counters of a day are not used after it. */
+/**
+ * The window of the counters of a day. It is longer than a day, so that it does not end within the
+ * day.
+ */
 const dayWindowMs = dayMs + 3_600_000
 
 interface Minute {
@@ -32,7 +35,7 @@ export interface KeyState {
 /** What each key has used, and its limits. */
 export interface KeyUsage {
   of(key: ApiKey): KeyState
-  /** The state of a key that `of` was called for. */
+  /** The state of a key for which `of` was called before. */
   known(apiKeyId: string): KeyState
   /** The counters of this day; undefined if the key has no budget. */
   dayOf(key: ApiKey, state: KeyState): Day | undefined
@@ -57,7 +60,7 @@ export function createKeyUsage(options: {
       state = { minute, day: undefined, own: key.limits, max: { ...defaults, ...key.limits } }
       states.set(key.id, state)
     } else if (state.own !== key.limits) {
-      // The keys have been read again.
+      // The limits may have changed, because the keys were read again.
       state.own = key.limits
       state.max = { ...defaults, ...key.limits }
     }
@@ -92,7 +95,10 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
   }
 }
 
-/** Budgets are followed: a gateway that has counted nothing yet must know that one is spent. */
+/**
+ * Opens the counters of a day. They are followed, so that a gateway that has counted nothing itself
+ * knows when a budget is spent.
+ */
 function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
   const open = (count: 'events' | 'bytes') => {
     const counter = counters.open(dayCountName(id, number * dayMs, count), dayWindowMs)

@@ -3,7 +3,9 @@ import { limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
 import { createWindowSketch } from './window-sketch.ts'
 
-/** Limits what each address does in a minute. It needs half a megabyte, however many there are. */
+/**
+ * Limits what each address does in a minute. It needs half a megabyte for any number of addresses.
+ */
 export interface AddressLimit {
   /** Counts one more; returns false if the address has used up its share. */
   take(request: IncomingMessage): boolean

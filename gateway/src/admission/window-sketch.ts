@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto'
 import type { Clock } from '@intake/runtime'
 
-/** Limits what each of any number of senders does in a window, with a fixed amount of memory. */
+/**
+ * Limits what each sender does in a window. It uses a fixed amount of memory for any number of
+ * senders.
+ */
 export interface WindowSketch {
   /**
-   * Counts `amount` for a sender unless it has used up `max` in this window. What goes over the limit
-   * last is still counted.
+   * Counts `amount` for a sender unless it has used up `max` in this window. The amount that first
+   * exceeds the limit is still counted.
    *
    * @returns whether it was counted
    */
@@ -47,7 +50,7 @@ export function createWindowSketch(options: {
         second = Math.imul(second ^ code, 0x5bd1e995)
         second ^= second >>> 15
       }
-      // An end, so that no account with a member looks like another one.
+      // Marks the end of the text, so that `a` with `bc` and `ab` with `c` have different hashes.
       first = Math.imul(first ^ 0x100, 0x01000193)
     }
     first = mix(first)
@@ -77,7 +80,7 @@ export function createWindowSketch(options: {
   }
 }
 
-/** Spreads the bits of a hash, of which the lowest are used. */
+/** Mixes all bits of a hash into its lowest bits, because only those select a cell. */
 function mix(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)

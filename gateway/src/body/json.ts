@@ -160,7 +160,8 @@ const entryDepthLeft = limits.jsonDepth - 2
  * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
  * would otherwise walk through it again.
  *
- * @param isInArray the value is an element: an array in an array is judged with the outer one
+ * @param isInArray whether the value is an element: an array in an array is examined with the outer
+ * one
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {

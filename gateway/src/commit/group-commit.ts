@@ -51,7 +51,7 @@ const busyUtilization = 0.8
  * (docs/decisions/0006-hot-path.md).
  */
 const compression = { level: 2 }
-/** Enough for a frame of many rows; see `chooseFrame`. */
+/** The memory that is kept between frames: enough for a frame of many rows (see `chooseFrame`). */
 const keptBytesMax = 3 * 1024 * 1024
 
 interface FlushOptions {
@@ -82,7 +82,7 @@ export function createGroupCommit(
   const flush = createFlush(options)
   let waiting: Waiting[] = []
   let scheduled = false
-  /** In milliseconds of `clock.now()`. */
+  /** The earliest start of the next frame, in milliseconds of `clock.now()`. */
   let nextStart = 0
   const inFlight = new Set<Promise<void>>()
 

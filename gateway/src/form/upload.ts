@@ -6,7 +6,7 @@ import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 
-/** What is asked of attachments, and what is done with them. */
+/** The limits for attachments, and whether their metadata is kept. */
 export interface AttachmentRules {
   bytesMax: number
   pixelsMax: number
@@ -16,14 +16,17 @@ export interface AttachmentRules {
 
 /** An image that may be stored. */
 export interface Image {
-  /** What is stored: the image without its metadata. */
+  /** The bytes to store: the image without its metadata, unless metadata is kept. */
   body: Buffer
   /** Determined from the bytes, never from the file name or the declared type. */
   contentType: string
   extension: string
   /** The hash of `body`, in hexadecimal. */
   sha256: string
-  /** Of what was sent. It identifies the image in a retry, whatever a later version removes. */
+  /**
+   * The hash of the image as it was sent, in hexadecimal. It identifies the image in a retry, even
+   * if another version removes other metadata.
+   */
   sentSha256: string
 }
 
@@ -104,10 +107,10 @@ function examine(bytes: Buffer, contentType: string): Picture | PictureError {
   }
 }
 
-/** As many bytes as are hashed in about a millisecond. */
+/** The number of bytes that are hashed in about a millisecond. */
 const bytesPerTurn = 1024 * 1024
 
-/** Hashes bytes that are all there, and lets others have their turn meanwhile. */
+/** Hashes a complete file. Other work runs on the event loop between two parts. */
 async function hashInTurns(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes.length; at += bytesPerTurn) {

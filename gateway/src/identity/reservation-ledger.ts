@@ -59,7 +59,7 @@ export function createReservationLedger(options: {
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined
-  /** In milliseconds of `clock.now()`. */
+  /** The time of the last poll, in milliseconds of `clock.now()`. */
   let askedAt = -Infinity
 
   const reservationsMax = (kind: RecordKind) =>

@@ -42,7 +42,7 @@ const { refer, define } = createSchemaWriter({
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),
-  // Left out, because the files of the form are its attachments.
+  // These are left out, because the files of the form are its attachments.
   undocumented: new Set([feedback.properties.attachments]),
 })
 

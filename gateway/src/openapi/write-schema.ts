@@ -122,7 +122,10 @@ function joinVariants(variants: readonly Schema[]): Schema {
 
 const isPresent = (schema: Schema | undefined): schema is Schema => schema !== undefined
 
-/** A property that several variants have is the same in all, or the constant that distinguishes them. */
+/**
+ * Joins a property that several variants have. It must have the same schema in all of them, or be
+ * the constant that distinguishes them.
+ */
 function joinProperty(schemas: readonly Schema[]): Schema {
   const [first, ...others] = schemas
   if (first !== undefined && others.every((one) => one === first)) return first

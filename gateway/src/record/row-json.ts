@@ -8,7 +8,7 @@ import { isTextArray, losesNull } from './text-array.ts'
  * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
  * ClickHouse would change is printed as a string that contains its JSON.
  *
- * @param isPlain the parser has found no such number and no such array in it
+ * @param isPlain whether the parser has found no such number and no such array in it
  */
 export function rowJson(row: object, isPlain = false): string {
   if (!isPlain && isUnusual(row)) return unusualJson(row)
@@ -72,8 +72,8 @@ function printable(value: unknown): unknown {
 }
 
 /**
- * A text, or a map, whose lone surrogates are replaced by U+FFFD, also in the map's names; any
- * other value unchanged.
+ * Replaces lone surrogates by U+FFFD in a text, or in a map and its names. Returns any other value
+ * unchanged.
  */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()

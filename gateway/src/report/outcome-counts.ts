@@ -18,7 +18,10 @@ export interface Outcome {
   rule?: string
 }
 
-/** The count of one key, kind, code and rule in one minute. A report with a higher count replaces it. */
+/**
+ * The count of one key, kind, code and rule in one minute. A report with a higher count replaces
+ * it.
+ */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
@@ -30,7 +33,7 @@ export interface OutcomeReport {
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
-  /** Undefined: none. */
+  /** Undefined if no rule has acted. */
   rule: string | undefined
   /** The total so far. */
   records: number
@@ -58,9 +61,9 @@ interface Counter {
 interface Minute {
   minuteMs: number
   run: string
-  /** By API key. */
+  /** The counters by API key. */
   counters: Map<string, Counter[]>
-  /** `clock.now()` of the last change. */
+  /** The time of the last change, in milliseconds of `clock.now()`. */
   changedAt: number
 }
 

@@ -45,7 +45,7 @@ export function createOutcomes(options: {
       for (const active of acted) active.matches++
       if (code === 'accepted') continue
       leftOut++
-      // Only the rule that has decided has acted on a record that is left out.
+      // Only one rule has acted on a record that is left out: the rule that leaves it out.
       counts.count({ apiKeyId, kind, code, atMs, records: 1, rule: acted[0]?.rule.id ?? '' })
     }
     return leftOut

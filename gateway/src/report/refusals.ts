@@ -5,8 +5,8 @@ import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
 /**
- * A refused request. Nothing of it is stored, except that something may be with the codes
- * `outcome_unknown` and `internal_error`.
+ * A refused request. Nothing of it is stored, with two exceptions: after `outcome_unknown` and
+ * `internal_error` its records may be stored.
  */
 export interface Refused {
   error: IntakeError

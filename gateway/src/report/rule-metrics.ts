@@ -1,7 +1,10 @@
 import type { ActiveRule } from '@intake/access'
 import { addCounter, type Registry } from '@intake/runtime'
 
-/** @param sources.activeRules the rules that the gateway follows now, so series end with their rules */
+/**
+ * @param sources.activeRules the rules that the gateway follows now; the series of a rule ends when
+ * the rule is removed
+ */
 export function registerRuleMetrics(
   registry: Registry,
   { activeRules }: { activeRules: () => readonly ActiveRule[] },

@@ -14,7 +14,7 @@ interface Answer {
   body: string
 }
 
-/** Sends a request over a connection, because `inject` passes the edge by. */
+/** Sends a request over a connection, because `inject` bypasses the edge. */
 async function exchange(
   t: Test,
   gateway: TestGateway,

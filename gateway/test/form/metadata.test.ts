@@ -7,7 +7,7 @@ import { file, payload, send } from '../forms.ts'
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const secretPlace = 'N 48.85837 E 2.29448'
 
-/** The picture with a comment that says where it was taken. */
+/** Adds a comment with the place of the picture. */
 function withPlace(png: Buffer, place = secretPlace): Buffer {
   const content = Buffer.from(`tEXtComment\0${place}`, 'latin1')
   const chunk = Buffer.alloc(content.length + 8)
@@ -17,7 +17,7 @@ function withPlace(png: Buffer, place = secretPlace): Buffer {
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)])
 }
 
-/** The picture with a header that claims another size. */
+/** A picture whose header claims another size. */
 function claiming(width: number, height: number): Buffer {
   const png = Buffer.from(images.png)
   png.writeUInt32BE(width, 16)

@@ -13,13 +13,13 @@ import { images, startGateway, type TestGateway } from '../support.ts'
 /** A code that the document does not list. */
 const unlistedCode = 'added_later'
 
-/** What a generated client got from the four calls that every one of them is tried with. */
+/** The results of the four calls with which every generated client is tried. */
 export interface CallResults {
   /** `createLog` */
   log: { id: string }
   /** `createLogBatch` with a valid and an invalid event */
   batch: EntryResult[]
-  /** The same through a proxy that replaces the code of the rejected entry. */
+  /** The same batch, sent through a proxy that replaces the code of the rejected entry. */
   unlisted: EntryResult[]
   /** `createFeedback` with a file */
   feedback: { id: string; attachments: { status: string; bytes: number }[] }
@@ -31,7 +31,10 @@ interface EntryResult {
   code?: string | null | undefined
 }
 
-/** A listening gateway, and the address at which the code of a rejected entry is another. */
+/**
+ * Starts a listening gateway, and a proxy in front of it that replaces the code of a rejected
+ * entry.
+ */
 export async function startCallees(
   t: Test,
 ): Promise<{ gateway: TestGateway; url: string; unlistedUrl: string; image: Buffer }> {
@@ -59,7 +62,7 @@ export async function startCallees(
   }
 }
 
-/** The client read every response, and what it sent is stored as it was meant. */
+/** Checks that the client read every response, and that what it sent is stored as intended. */
 export function checkCalls(t: Test, gateway: TestGateway, results: CallResults): void {
   const { log, batch, unlisted, feedback } = results
   t.match(batch, [

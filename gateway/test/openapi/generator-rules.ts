@@ -7,11 +7,13 @@ const isObject = (value: unknown): value is Json =>
 const inner = ['items', 'additionalProperties', 'oneOf', 'anyOf', 'allOf', 'properties']
 
 /**
- * What generated clients are known to break on, each with its JSON pointer. In a response: unions
- * (Kotlin fails after the records have been stored), closed lists (a value that is added breaks
- * shipped apps), numbers without a format (Kotlin makes a BigDecimal, which it writes as a string).
- * Anywhere: `null` in a type, `additionalProperties` beside properties, a `Content-Encoding`
- * parameter.
+ * Finds the parts of a document with which generated clients are known to fail. Returns each with
+ * its JSON pointer.
+ *
+ * In a response: unions (Kotlin fails after the records have been stored), closed lists (a value
+ * that is added breaks shipped apps), numbers without a format (Kotlin makes a BigDecimal, which it
+ * writes as a string). Anywhere: `null` in a type, `additionalProperties` beside properties, a
+ * `Content-Encoding` parameter.
  */
 export function findProblems(document: Json): string[] {
   const problems: string[] = []

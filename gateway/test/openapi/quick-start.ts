@@ -10,6 +10,6 @@ export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   )
 }
 
-/** A block for another gateway and key than those that the quick start names. */
+/** Replaces the gateway and the key that the quick start names in a block. */
 export const aimed = (block: string, { url, apiKey }: { url: string; apiKey: string }) =>
   block.replaceAll('http://127.0.0.1:3000', url).replaceAll('YOUR_API_KEY', apiKey)

@@ -81,7 +81,10 @@ async function startServer(t: Test) {
   return gateway
 }
 
-/** What is kept of a picture, which a fault may have given metadata; of anything else, nothing. */
+/**
+ * The bytes that are kept of a picture, in hexadecimal; empty for anything else. A fault may have
+ * given the picture metadata.
+ */
 function keptOf(content: Buffer): string {
   try {
     const picture = examinePicture(Buffer.from(content), imageTypeOf(content) ?? '')

@@ -99,7 +99,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       // The client's basic authentication is off, because with it the embedded engine lets
       // parameters name another user.
       set_basic_auth_header: false,
-      // Only a backstop: it does not cover a stalled response. The actual timeout is in execute.ts.
+      // This is only a backstop: it does not cover a stalled response. The actual timeout is in
+      // execute.ts.
       request_timeout: requestTimeoutMs + 1_000,
       max_open_connections: connectionsMax,
       // The client must close an idle socket before the server does, which is after 3 s at the

@@ -4,7 +4,7 @@ import { dayMs } from '../src/core/limits.ts'
 
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
-/** A device whose clock is ahead by `ahead`. Its monotonic clock stands still while it sleeps. */
+/** A device whose clock is ahead by `ahead`. Its monotonic clock stops while it sleeps. */
 function createDevice(ahead: number) {
   const device = { ahead, elapsed: 0, asleep: 0 }
   const trueNow = () => serverStart + device.elapsed + device.asleep
@@ -44,12 +44,12 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // If the clock had been less than a day behind, the jump could also be a sleep of the phone:
-    // then nothing is corrected.
+    // If the clock was less than a day behind, the phone may also have slept, so nothing is
+    // corrected.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead
-    // A short jump ahead could also be a sleep, until the next response arrives.
+    // A short jump ahead could also be a sleep, so it is corrected only by the next response.
     t.equal(note()(), ahead === 120_000 ? ahead : 0)
     answer()
     t.equal(clock.now(), trueNow(), 'and wrong again')

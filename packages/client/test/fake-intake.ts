@@ -19,9 +19,9 @@ export interface SentBatch {
 }
 
 /**
- * What goes wrong with a request. `lost`: the gateway gets the request, but the client gets no
- * response. `unreachable`: not even the request arrives. `halved`: a batch of more than one event
- * is refused as too large.
+ * The fault of a request. `lost`: the gateway gets the request, but the client gets no response.
+ * `unreachable`: not even the request arrives. `halved`: a batch of more than one event is refused
+ * as too large.
  */
 export type Fault = 'lost' | 'unreachable' | 'halved' | Partial<Answer>
 
@@ -29,7 +29,7 @@ export interface FakeIntake {
   transport: Transport
   /** The rows by id, each with the first version that arrived. */
   rows: Map<string, SentLog & { batch: SentBatch }>
-  /** How many events arrived again although their row existed. */
+  /** Returns how many events arrived again although their row existed. */
   repeats(): number
   feedback: { payload: string; attachments: readonly unknown[] }[]
   /** Bodies of all batches that arrived, in order. */
@@ -39,13 +39,11 @@ export interface FakeIntake {
   faults: Fault[]
   /** Returns the code that an event is rejected with; undefined if it is accepted. */
   reject?: (log: SentLog) => string | undefined
-  /** Chooses another status of an event that is not stored; undefined: it is accepted. */
+  /** Returns another status for an event that is not stored; undefined if it is accepted. */
   leaveOut?: (log: SentLog) => string | undefined
 }
 
-/**
- * Does what the gateway does with batches, as far as a client can notice, with the server's clock.
- */
+/** Handles batches like the gateway, as far as a client can notice, with the server's clock. */
 export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0

@@ -17,11 +17,11 @@ interface Counts {
 }
 
 /**
- * Checks that every event that a client has stored becomes one row, although one answer in five is
- * lost, the gateway is killed twice, and the client five times.
+ * Checks that every event that a client has stored becomes one row, although one response in five
+ * is lost, the gateway is killed twice, and the client five times.
  *
  * @param options.createDriver gets the address of the proxy before the gateway
- * @param options.files what the proxy serves to browsers
+ * @param options.files the files that the proxy serves to browsers
  */
 export async function checkExactlyOnce(
   t: Test,
@@ -91,7 +91,7 @@ async function sendThroughFaults(
     stored += (await driver.logs(chunk, 'tap')).stored
     if (gatewayKills.has(round)) killGateway(dataDir)
     if (clientKills.has(round)) {
-      // In the middle of its requests.
+      // Kills the client while it is sending.
       void driver.flush(1000).catch(() => undefined)
       await driver.kill()
       await start()

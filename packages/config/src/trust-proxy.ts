@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * Which proxies are believed when they say in `X-Forwarded-For` from where a request came: how many
- * stand in front of the gateway, or their addresses.
+ * The proxies whose `X-Forwarded-For` is trusted: their number in front of the gateway, or their
+ * addresses.
  */
 export type TrustedProxies = { hops: number } | { proxies: BlockList }
 

@@ -1,4 +1,7 @@
-/** What a sender can do beyond the minimum. A case that needs more than it has is not applicable. */
+/**
+ * The optional abilities of a sender. A case that needs an ability that the sender lacks is not
+ * applicable.
+ */
 export const capabilities = {
   batch: 'sends several events in one request',
   feedback: 'sends feedback with pictures',
@@ -44,7 +47,7 @@ export interface Adapter {
     email?: string
     attachments?: SentAttachment[]
   }): Promise<string>
-  /** Resolves to the number of records that are left. */
+  /** Resolves to the number of records that remain. */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>
   optOut(): Promise<void>
@@ -54,7 +57,7 @@ export interface Adapter {
   clear(): Promise<void>
 }
 
-/** A call of the adapter failed: it refused, or could not be reached. */
+/** The error if a call of the adapter failed: it refused, or could not be reached. */
 export class AdapterError extends Error {
   override name = 'AdapterError'
   /** Undefined if there was no response. */

@@ -7,6 +7,6 @@ export interface ConformanceCase {
   title: string
   /** The capabilities that the case needs. If the sender lacks one, the case is not applicable. */
   needs?: readonly Capability[]
-  /** @throws {Failed} what was seen instead */
+  /** @throws {Failed} with what the suite saw instead */
   run(trial: Trial): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { Attempt } from './attempt.ts'
 const logBytesMax = 200 * 1024
 const paths = new Set(['/api/log', '/api/log/batch', '/api/feedback'])
 
-/** What must hold in every case. Returns what is wrong; undefined if nothing is. */
+/** Checks what must be true in every case. Returns the violation; undefined if there is none. */
 export function findViolation(seen: {
   attempts: readonly Attempt[]
   records: readonly SandboxRecord[]

@@ -9,7 +9,7 @@ import { createWitness, describeAttempts, type Witness } from './witness.ts'
 export interface CaseResult {
   title: string
   outcome: 'passed' | 'failed' | 'not applicable'
-  /** What was seen instead, or what the sender lacks; undefined if the case passed. */
+  /** What the suite saw instead, or what the sender lacks; undefined if the case passed. */
   seen: string | undefined
   /** The last requests of a case that failed. */
   requests: string[]
@@ -23,7 +23,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** Only a sender that never does what a case waits for takes so long. */
+/** Only a sender that never does what a case waits for reaches this. */
 const defaultWaitMs = 30_000
 
 /**
@@ -31,7 +31,7 @@ const defaultWaitMs = 30_000
  *
  * @param options.adapter the URL of the sender's adapter
  * @param options.only runs only the cases whose titles contain this text
- * @param options.waitMs how long a case waits for what must happen; default: half a minute
+ * @param options.waitMs how long a case waits for an expected event; by default half a minute
  * @param options.onResult called after each case
  * @throws {AdapterError} if the adapter cannot be reached
  */
@@ -108,12 +108,12 @@ const sawIn = (trial: Trial) => ({
   mayHaveLargeBodies: trial.mayHaveLargeBodies,
 })
 
-/** What the sender says of itself, for a person who looks for the reason. */
+/** The sender's own state, for a person who looks for the reason. */
 async function stateOf(sender: Adapter): Promise<string> {
   try {
     return `; its state: ${JSON.stringify(await sender.state())}`
   } catch {
-    // A sender that was killed has no state, and a broken one may have none to give.
+    // A sender that was killed has no state, and a broken one may not return any.
     return ''
   }
 }

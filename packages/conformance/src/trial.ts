@@ -4,7 +4,7 @@ import { AdapterError, type Adapter, type InitOptions } from './adapter.ts'
 import type { Attempt } from './attempt.ts'
 import type { Witness } from './witness.ts'
 
-/** The sender did something else than the case says. */
+/** The error if the sender did something else than the case requires. */
 export class Failed extends Error {
   override name = 'Failed'
 }
@@ -18,13 +18,13 @@ export const day = 86_400_000
 export interface Trial {
   sender: Adapter
   sandbox: Pick<Sandbox, 'now' | 'url'>
-  /** Starts the sender on its storage, again with the same device. */
+  /** Starts the sender on its storage. A restart keeps the device. */
   start(options?: Partial<InitOptions>): Promise<void>
-  /** Adds a fault: what goes wrong next. */
+  /** Adds a fault for the next requests. */
   fault(fault: Fault): void
-  /** Every request is reset from now on: the server cannot be reached. */
+  /** Resets every request from now on, so that the server cannot be reached. */
   block(): void
-  /** Removes the faults that are left. */
+  /** Removes the remaining faults. */
   heal(): void
   attempts(): readonly Attempt[]
   /** The attempts that hold an event with these params. */
@@ -40,22 +40,22 @@ export interface Trial {
    * @throws {Failed}
    */
   until(what: string, condition: () => boolean): Promise<void>
-  /** Like `until`, and calls `flush` again and again meanwhile. */
+  /** Like `until`, but calls `flush` repeatedly meanwhile. */
   drain(what: string, condition: () => boolean): Promise<void>
   /** Waits, with `flush`, until `count` log events are stored. */
   drainLogs(count: number): Promise<void>
-  /** Calls `flush` until nothing is left. */
+  /** Calls `flush` until nothing waits. */
   settle(): Promise<void>
   /** Starts a flush that the case does not wait for, and that a kill may end. */
   beginFlush(): void
-  /** @throws {Failed} */
+  /** @throws {Failed} if the condition is false */
   expect(condition: boolean, seen: () => string): void
-  /** A log request of this case may be larger than a sender's batch. */
+  /** Allows the log requests of this case to be larger than a sender's batch. */
   allowLargeBodies(): void
   readonly mayHaveLargeBodies: boolean
 }
 
-/** A sender may log what became of it, such as `intake.dropped`. */
+/** A sender may log events about itself, such as `intake.dropped`. */
 const isOwn = (event: string) => event.startsWith('intake.')
 
 /** The name of the events of most cases. */
@@ -65,7 +65,7 @@ export function createTrial(options: {
   sender: Adapter
   sandbox: Sandbox
   witness: Witness
-  /** How long a case waits for what must happen. */
+  /** How long a case waits for an expected event. */
   waitMs: number
 }): Trial {
   const { sender, sandbox, witness, waitMs } = options
@@ -88,7 +88,8 @@ export function createTrial(options: {
     try {
       while (!condition()) {
         if (late.aborted) throw new Failed(`waited in vain until ${what}`)
-        // Wakes up also without a change: a record can be stored without a further request.
+        // Also continues without a change, because a record can be stored without a further
+        // request.
         await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
       }
     } finally {
@@ -159,8 +160,8 @@ export function createTrial(options: {
 }
 
 /**
- * A flush may be refused while the sender is killed or stopped. What then becomes of the records is
- * what the case judges.
+ * A flush may be refused while the sender is killed or stopped. The case then judges what happens
+ * to the records.
  */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof AdapterError)) throw error

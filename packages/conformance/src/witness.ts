@@ -1,7 +1,7 @@
 import type { SeenRequest } from '@intake/sandbox'
 import { readAttempt, type Attempt } from './attempt.ts'
 
-/** Remembers what the server saw. */
+/** Records what the server saw. */
 export interface Witness {
   /** Called by the sandbox for every request, and again whenever it has changed. */
   see(request: SeenRequest): void
@@ -37,7 +37,7 @@ export function createWitness(): Witness {
   }
 }
 
-/** The requests as a list of moments, for a person who looks for what went wrong. */
+/** Prints the requests with their times, for a person who looks for the fault. */
 export function describeAttempts(attempts: readonly Attempt[], max = 15): string[] {
   const first = attempts[0]?.seen.startedAt ?? 0
   const lines = attempts.slice(-max).map(({ seen, events, bytes }) => {

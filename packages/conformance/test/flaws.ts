@@ -1,4 +1,4 @@
-/** What a sender can do wrong, and the case that finds it. */
+/** The possible flaws of a sender, each with the case that finds it. */
 export const flaws = {
   'deletes before it sends': 'deletes an event only after the definite answer',
   'gives a new id on retry': 'keeps the id over a retry',

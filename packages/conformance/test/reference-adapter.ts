@@ -10,7 +10,7 @@ import { createReferenceSender, type ReferenceSender } from './reference-sender.
  * The adapter of the reference sender.
  *
  * @param options.folder for its storage
- * @param options.capabilities default: all
+ * @param options.capabilities by default all
  */
 export async function startReferenceAdapter(options: {
   folder: string

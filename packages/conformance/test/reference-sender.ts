@@ -21,7 +21,7 @@ interface Entry {
 
 /** Events that are stored in one file and sent in one request. */
 interface Batch {
-  /** Its number, which is also the name of its file. */
+  /** The number of the batch, which is also the name of its file. */
   number: number
   user: string
   entries: Entry[]
@@ -40,7 +40,7 @@ interface StoredFeedback {
   attachments?: SentAttachment[]
 }
 
-/** The state of sending log events, or of sending feedback; neither waits for the other. */
+/** The state of sending log events, or of sending feedback. Neither waits for the other. */
 interface Lane {
   pausedUntil: number
   failures: number
@@ -62,8 +62,8 @@ const pageEndBytesMax = 60_000
 const requestMs = 20_000
 
 /**
- * A small correct sender, and with `flaw` a wrong one. It is what the suite is tested with, not an
- * example of speed.
+ * A small correct sender; with `flaw` a wrong one. The suite is tested with it. It is no example of
+ * a fast sender.
  */
 export function createReferenceSender(options: {
   folder: string
@@ -92,7 +92,7 @@ export function createReferenceSender(options: {
   let isOptedOut = false
   let nextNumber = 1
 
-  // Storage: a file for each batch and each feedback. The end of its name is its state.
+  // Keeps each batch and each feedback in a file. The end of the file's name is the state.
 
   const isMemoryOnly = init.storageFull === true || flaw === 'keeps everything in memory'
   function onDisk(save: () => void): void {
@@ -117,7 +117,7 @@ export function createReferenceSender(options: {
       else batches.push(readBatch(name, text))
     }
     nextNumber = Math.max(0, ...batches.map(({ number }) => number)) + 1
-    // A new session has a user of its own, so it does not add to the batch of an earlier one.
+    // A new session has its own user, so it does not add to the batch of an earlier session.
     for (const batch of batches) if (batch.isOpen) change(batch, { isOpen: false })
   }
 
@@ -228,7 +228,7 @@ export function createReferenceSender(options: {
     }
   }
 
-  /** Adopts the server's clock, and gives new ids to events that no request has ever contained. */
+  /** Adopts the server's clock, and gives new ids to events that were in no request yet. */
   function learnTime(headers: Headers): void {
     const serverMs = Date.parse(headers.get('date') ?? '')
     if (Number.isNaN(serverMs) || flaw === 'believes its clock') return
@@ -469,7 +469,7 @@ export function createReferenceSender(options: {
   }
 
   /**
-   * Sends at the end of a page, as a browser does: only a little, and without reading the response.
+   * Sends at the end of a page, like a browser: only a little, and without reading the response.
    */
   async function pageEnd(): Promise<void> {
     const batch = batches.find(({ isAttempted }) => !isAttempted)
@@ -547,7 +547,7 @@ export type ReferenceSender = ReturnType<typeof createReferenceSender>
 
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** The same id with its last 48 bits one higher. */
+/** The id whose last 48 bits are one higher. */
 function nextAfter(id: string): string {
   const tail = (Number.parseInt(id.slice(24), 16) + 1) % 2 ** 48
   return id.slice(0, 24) + tail.toString(16).padStart(12, '0')

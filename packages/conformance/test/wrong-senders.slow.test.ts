@@ -3,10 +3,10 @@ import { runConformance } from '../src/index.ts'
 import { flaws, type Flaw } from './flaws.ts'
 import { startSender } from './support.ts'
 
-/** A wrong sender is often one that never does what the case waits for. */
+/** Many wrong senders never do what the case waits for. */
 const waitMs = 10_000
 
-// They wait most of the time, so several are judged at once.
+// The cases wait most of the time, so several senders are judged at once.
 t.jobs = 6
 for (const [flaw, title] of Object.entries(flaws) as [Flaw, string][]) {
   t.test(`a sender that ${flaw} fails "${title}"`, { buffered: true }, async (t) => {

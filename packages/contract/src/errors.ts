@@ -121,7 +121,9 @@ export class IntakeError extends Error {
   readonly errors: readonly FieldError[]
   /** Further members of the problem document (RFC 9457), by name. */
   readonly members: Readonly<Record<string, string>>
-  /** When the same request can succeed; undefined: it follows from the code. */
+  /**
+   * The seconds after which the same request can succeed. If undefined, they follow from the code.
+   */
   readonly retryAfterSeconds: number | undefined
 
   /** `detail` is sent to the client: it must not repeat what the client sent. */

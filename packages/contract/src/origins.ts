@@ -1,4 +1,4 @@
-/** An origin that is no web address, such as `capacitor://localhost` of an app. */
+/** An origin that is not a web address, such as `capacitor://localhost` of an app. */
 const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
 
 /**

@@ -22,8 +22,8 @@ const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 const paramLengthMax = 255 * 12
 
 /**
- * A route with the constraint `wants: 'html'` serves browsers; the route without it on the same path
- * serves everybody else.
+ * A route with the constraint `wants: 'html'` serves browsers; the route without it on the same
+ * path serves everybody else.
  */
 const wants = {
   name: 'wants',
@@ -53,8 +53,8 @@ const wants = {
  * response is then 503, so that the autoscaler does not read zeros
  * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
  * `request.ip`
- * @param options.page more routes, which authenticate requests themselves; a route with the constraint
- *   `wants: 'html'` may have a path of these
+ * @param options.page more routes, which authenticate requests themselves; a route with the
+ * constraint `wants: 'html'` may have a path of these
  * @returns the port, and `close()`
  * @throws {TypeError} `trustProxy` is not a list of addresses
  */

@@ -33,7 +33,7 @@ export function joinDetails(
 }
 
 export interface Problems<Noted extends ProblemCode = never> {
-  /** All current problems, the oldest first. */
+  /** All current problems, oldest first. */
   present(): Problem[]
   /**
    * Reports an event. The problem lasts until no further event has been reported for `lastsMs`

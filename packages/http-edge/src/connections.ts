@@ -33,7 +33,9 @@ export interface Connections {
    * none, the new one.
    */
   open(socket: Socket): void
-  /** Registers a request; undefined if it must be ignored because its connection is closing. */
+  /**
+   * Registers a request. Returns undefined if it must be ignored because its connection is closing.
+   */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void

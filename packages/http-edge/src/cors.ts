@@ -18,15 +18,15 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * The response to a preflight request is made once and depends on nothing: no key, no lookup, no
- * origin. Any origin may read: there are no cookies, so a page can do no more than any other
- * client.
+ * The response to a preflight request is made once and does not depend on the request: no key, no
+ * lookup, no origin. Only `admit` can refuse it. Any origin may read responses: there are no
+ * cookies, so a page can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with it are covered
  * @param options.methods with which pages may send
  * @param options.requestFields header fields that pages may send
  * @param options.exposedFields header fields that pages may read
- * @param options.admit whether a preflight request is answered; if not, it gets 429 and the
+ * @param options.admit whether a preflight request is accepted; if not, it gets 429 and the
  * connection closes
  */
 export function createCors(options: {
@@ -44,7 +44,7 @@ export function createCors(options: {
     'Access-Control-Expose-Headers': options.exposedFields.join(', '),
   }
   const fieldList = Object.entries(fields)
-  // As a list: Node writes it without looking at each name.
+  // The fields are a list, because Node writes a list without checking each name.
   const granted = [
     [allowOrigin, '*'],
     ['Access-Control-Allow-Methods', options.methods.join(', ')],
@@ -73,7 +73,10 @@ export function createCors(options: {
   }
 }
 
-/** Browsers send no body with a preflight request. What has one is refused like any other method. */
+/**
+ * Browsers send no body with a preflight request. A request with a body is refused like any other
+ * method.
+ */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'

@@ -2,11 +2,14 @@ import type { Connection, ConnectionList, Place } from './exchange.ts'
 
 /** Decides which connection is closed to make room for a new one. */
 export interface EvictionOrder {
-  /** The connection is new, or has a new request. */
+  /** Called when the connection is new, or has a new request. */
   touch(connection: Connection): void
-  /** The connection has nothing in progress that is worth keeping: it may be evicted. */
+  /**
+   * Called when the connection has nothing in progress that is worth keeping. It may then be
+   * evicted.
+   */
   rest(connection: Connection): void
-  /** The connection has been authenticated, or has closed. */
+  /** Called when the connection has been authenticated, or has closed. */
   remove(connection: Connection): void
   /** The connection to close next; undefined if all have requests in progress. */
   next(): Connection | undefined

@@ -50,7 +50,7 @@ export interface Connection {
    * yet.
    */
   sweeps: number
-  /** In the order of the requests, which is also the order of the responses. */
+  /** The exchanges in the order of their requests, which is also the order of their responses. */
   readonly exchanges: Exchange[]
   /** The turn of the event loop in which its latest request began, and how many began in it. */
   turn: number

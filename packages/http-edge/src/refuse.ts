@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { IntakeError } from '@intake/contract'
 
-/** What a response has that the edge writes itself. */
+/** The parts of a response that the edge writes itself. */
 export interface RefusalBody {
   type: string
   body: string
@@ -10,7 +10,7 @@ export interface RefusalBody {
 }
 
 /**
- * Called once for everything that the edge refuses before the framework sees it.
+ * Called once for everything that the edge refuses before it reaches the framework.
  *
  * @param request undefined for bytes that are not a request
  */

@@ -28,7 +28,7 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record that a scope's reservations are counted under. */
+/** The kind of record under which the reservations of a scope are counted. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 

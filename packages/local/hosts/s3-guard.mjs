@@ -40,8 +40,8 @@ const operationsOf = {
 /** @param roles role by access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
   /**
-   * The code of S3 with which a request is refused. Undefined: S3rver may see it, and then verifies
-   * the signature.
+   * The S3 code with which a request is refused. Undefined if S3rver may get the request; S3rver
+   * then verifies its signature.
    */
   return ({ method, url, headers }) => {
     const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}

@@ -78,8 +78,8 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // With a folder this check is skipped, because rights may be limited to the folder: then only
-    // listing it is allowed.
+    // If a folder is set, this check is skipped, because rights may be limited to the folder. Then
+    // only listing it is allowed.
     if (folder === '' && (await isFound())) return true
     // Lists objects, because an error then has a code: without the right or with an unknown key,
     // some servers respond to HEAD as if there were no bucket.

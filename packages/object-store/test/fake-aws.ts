@@ -20,7 +20,7 @@ export interface Received {
 export interface Response {
   status?: number
   body?: string
-  /** The server never responds. */
+  /** Whether the server never responds. */
   silent?: boolean
 }
 

@@ -1,4 +1,5 @@
-// The only script of the page, on this view only: asks every two seconds for what has arrived.
+// The only script of the page, used only in this view: every two seconds it reads the events that
+// have arrived.
 const rows = document.getElementById('rows')
 const state = document.getElementById('state')
 const held = document.getElementById('held')
@@ -37,7 +38,7 @@ async function ask() {
     since = response.headers.get('x-since') ?? since
     wait = 2000
     waiting = [...found, ...waiting].slice(0, kept)
-    // What somebody reads must not move: an open row or a pause holds the new ones back.
+    // Rows must not move while somebody reads them, so an open row or a pause delays new ones.
     const isOpen = rows.querySelector('details[open]') !== null
     if (!paused && !isOpen) show()
     tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : 'Live', paused || isOpen)

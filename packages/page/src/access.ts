@@ -35,8 +35,7 @@ export async function guardAccess(
       max: ofAddress,
       keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
     }),
-    // Limits the tries from all addresses together, because a sender can have many addresses, or
-    // choose them.
+    // Limits the attempts from all addresses together, because a sender can use many addresses.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
   ]
   const requirePassword = async (given: string, request: FastifyRequest) => {
@@ -89,11 +88,12 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Under which of three names a wrong password is counted. A foreign web page can make its visitors'
- * browsers open `http://user:guess@…/` as often as it likes; this counts for another site. The
- * pictures and style sheets that the browser then loads have the same password, but seem to come
- * from the same site; these count as parts. Both are counted apart from readers, so that no site
- * locks readers out.
+ * Returns the name under which a wrong password is counted.
+ *
+ * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
+ * likes. Such a request counts for `another site`. The pictures and style sheets that the browser
+ * then loads have the same password, but seem to come from the same site, so they count as `part`.
+ * Readers are counted apart from both, so that no site can lock them out.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { minify } from './minify-css.ts'
 
 interface Asset {
-  /** With a hash of the content, so that browsers may keep it for ever. */
+  /** Contains a hash of the content, so that browsers may keep the file indefinitely. */
   path: string
   type: string
   body: Buffer
@@ -18,7 +18,9 @@ const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'ca
 const read = (url: string | URL) => readFileSync(new URL(url), 'utf8')
 const oat = oatParts.map((part) => read(import.meta.resolve(`@knadh/oat/css/${part}.css`))).join('')
 
-/** Without the icons of Oat, whose `data:` addresses the content security policy forbids. */
+/**
+ * The style of Oat without its icons, whose `data:` addresses the content security policy forbids.
+ */
 const withoutIcons = oat.replaceAll(
   /[^;{}]*(?:mask-image|background-image): url\("data:[^"]*"\);/g,
   '',

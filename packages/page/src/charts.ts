@@ -20,17 +20,19 @@ export type Point = { t: number } & Record<string, number>
 interface Column {
   key: string
   series: Series
-  /** For the table; a text from a client is markup, because it is not shown in the SVG. */
+  /**
+   * The heading in the table. A text from a client is passed as markup; the SVG does not show it.
+   */
   name: string | Html
 }
 
-/** A small chart of its own scale above the common axis of time. */
+/** A small chart with a scale of its own, above the common time axis. */
 interface Lane {
   title?: string
   total?: number
-  /** Stacked from bottom to top. */
+  /** The columns of a step, stacked from bottom to top. */
   columns: readonly Column[]
-  /** A key whose steps are marked with a triangle. */
+  /** The key that marks a step with a triangle if its number is not zero. */
   mark?: string
   height: number
   ticks?: number
@@ -40,16 +42,16 @@ interface Lanes {
   points: readonly Point[]
   stepMs: number
   lanes: readonly Lane[]
-  /** The chart in words, for those who do not see it. */
+  /** The chart in words, for screen readers. */
   label: string
   legend?: Html
-  /** The list with the records of a step. */
+  /** The link to the list with the records of a step. */
   href?: (fromMs: number) => string
-  /** Steps that end later are pale: their counts are not complete. */
+  /** Steps that end after this time are pale, because their counts are not complete. */
   completeUntilMs?: number | undefined
   /** The step that is not over yet, which is pale too. */
   unfinishedMs?: number | undefined
-  /** The distance between the labels of the axis is at least the width of all divided by this. */
+  /** The number of labels on the time axis, approximately. */
   ticks?: number
 }
 
@@ -110,7 +112,8 @@ export function lanes(options: Lanes): Html {
         >${axisTime(date, stepMs)}</text
       >`
   })
-  // Links for the pointer. The keyboard has those of the table, or a chart would be many stops.
+  // These links are for the pointer only. The keyboard uses the links of the table; otherwise it
+  // would stop at every column of the chart.
   const links =
     href === undefined
       ? undefined
@@ -258,7 +261,7 @@ export const barBehind = (share: number, series: Series): Html =>
     <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
   </svg>`
 
-/** A sample of a series for a legend. */
+/** The key of a legend for a series. */
 export const legendKey = (series: Series, name: string | Html): Html =>
   html`<span
     ><svg width="12" height="10" aria-hidden="true">
@@ -266,7 +269,7 @@ export const legendKey = (series: Series, name: string | Html): Html =>
     >${name}</span
   >`
 
-/** The pattern of refused records, once for each document. */
+/** The pattern of refused records. A document contains it once. */
 export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   <defs>
     <pattern
@@ -282,12 +285,12 @@ export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   </defs>
 </svg>`
 
-/** Moments around another one, as marks on a line of time. */
+/** A line of time that marks moments around the moment `atMs`. */
 export function strip(options: {
   fromMs: number
   toMs: number
   atMs: number
-  /** What lies at `atMs`, in words of the page. */
+  /** The name of the moment `atMs`, in words of the page. */
   at: string
   marks: readonly { t: number; isBad: boolean }[]
   label: string

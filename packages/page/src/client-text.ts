@@ -1,7 +1,7 @@
 import { codeOf, invisible } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
-/** Has a group, so that `split` keeps the matches. */
+/** The pattern has a group, so that `split` keeps the matches. */
 const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**

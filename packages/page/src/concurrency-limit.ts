@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { PageError } from './page-error.ts'
 
-/** Limits work that takes memory: how much of it runs at once, and how much may wait. */
+/** Limits work that uses memory: how much of it may run at once, and how much may wait. */
 export interface ConcurrencyLimit {
   /**
    * Waits for its turn; resolves to the function that ends it.

@@ -6,9 +6,11 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/** Hours up to this long before the last count may have been counted before they were over. */
+/**
+ * An hour that began less than this before the last count may have been counted before it was over.
+ */
 const uncountedMs = hourMs
-/** A search for other fields reads the records themselves, at most of this period. */
+/** The maximum period of a search for other fields, because it reads the records themselves. */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
 export interface EventCounts {

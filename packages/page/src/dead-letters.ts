@@ -31,8 +31,8 @@ const idCondition = `(id = {id:UUID} OR has(
 /**
  * The latest dead letters.
  *
- * @param search.after only those after this one in the list
- * @param search.id only those of this record, request or `feedback.id`
+ * @param search.after selects those that follow this one in the list
+ * @param search.id selects those of this record, request or `feedback.id`
  */
 export async function listDeadLetters(
   reader: RecordReader,

@@ -5,13 +5,15 @@ import { readVersions, type NameCount } from './read-counts.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
-/** The feedback that matches a search in a period, counted. */
+/** Counts of the feedback that matches a search in a period. */
 export interface FeedbackFacets {
   total: number
   withPictures: number
   withEmail: number
   points: { t: number; feedback: number }[]
-  /** `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted. */
+  /**
+   * `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted.
+   */
   versions: (NameCount & { perHundred: number | undefined })[]
   applications: NameCount[]
 }

@@ -13,7 +13,7 @@ export class Html {
 
 const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
 
-/** The parts of a template without the indentation of its source, which no reader needs. */
+/** The parts of a template without the indentation of its source. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = compact.get(parts)
   if (known !== undefined) return known

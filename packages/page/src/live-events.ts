@@ -4,13 +4,16 @@ import { querySettings, type EventSummary, type RecordReader } from './records.t
 import type { Search } from './search.ts'
 
 const minuteMs = 60_000
-/** How far back the first rows are searched; each window is tried when the one before is not full. */
+/**
+ * How far back the first rows are searched. A longer window is tried only if the one before did not
+ * give enough rows.
+ */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
-/** A poll shows at most this many rows, the newest: the view keeps no more. */
+/** A poll returns at most this many rows, the newest, because the view keeps no more. */
 const pollRowsMax = 200
 
-/** The events that arrived last, the newest first, also those that happened long ago. */
+/** The events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
   reader: RecordReader,
   search: Search,
@@ -27,8 +30,9 @@ export async function readLatestArrivals(
 }
 
 /**
- * The events that arrived since. Events may become visible in another order than they arrived, so
- * a poll asks again for what it cannot know to be complete, and its reader drops what it has.
+ * The events that arrived since `sinceMs`. Events may become visible in another order than they
+ * arrived, so each poll reads again what may have been incomplete before. The reader drops events
+ * that it already has.
  */
 export const pollArrivals = (
   reader: RecordReader,
@@ -61,6 +65,6 @@ export function countNames(rows: readonly EventSummary[]): { name: string; count
     .slice(0, 8)
 }
 
-/** When a row arrived, in ms since 1970. */
+/** The time at which a row arrived, in ms since 1970. */
 export const arrivedMs = (row: Pick<EventSummary, 'received_at'>): number =>
   Date.parse(isoTime(row.received_at))

@@ -1,7 +1,7 @@
-/** A whole number with separators: 52,695,386. */
+/** Prints a whole number with separators, such as 52,695,386. */
 export const wholeNumber = (value: number): string => value.toLocaleString('en-US')
 
-/** A number for a tile or an axis: 52.7M, 25k, 381. */
+/** Prints a number for a tile or an axis, such as 52.7M, 25k or 381. */
 export function shortNumber(value: number): string {
   if (value >= 1e9) return `${decimal(value / 1e9)}G`
   if (value >= 1e6) return `${decimal(value / 1e6)}M`
@@ -15,7 +15,7 @@ const decimal = (value: number) => value.toFixed(1).replace('.0', '')
 export const percent = (share: number): string =>
   share > 0 && share < 0.01 ? '< 1 %' : `${Math.round(share * 100)} %`
 
-/** A duration in the unit in which people say it: 40 s, 6 min, 3 h, 2 d. */
+/** Prints a duration in its usual unit, such as 40 s, 6 min, 3 h or 2 d. */
 export function shortDuration(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)} s`
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`

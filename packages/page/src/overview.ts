@@ -13,7 +13,7 @@ import {
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-/** What the overview shows. No log event is read for it, only counts. */
+/** The data of the overview. It consists of counts, so no log event is read for it. */
 export interface OverviewData {
   steps: Steps
   arrivals: Arrivals[]

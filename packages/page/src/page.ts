@@ -35,7 +35,9 @@ export interface PageOptions {
   reader: RecordReader
   /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
-  /** Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says. */
+  /**
+   * Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says.
+   */
   keepsMetadata?: boolean
   state: WorkerState
   log: Logger
@@ -47,12 +49,15 @@ export interface PageOptions {
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** A view is cut off when creating and sending it takes longer than this. */
 const viewTimeoutMs = 60_000
-/** How long counts of long periods are kept, and what many readers ask for at once. */
+/**
+ * How long counts are kept: `long` for counts of long periods, `brief` for those that many readers
+ * request at once.
+ */
 const cacheMs = { long: 60_000, brief: 1_000 }
 
 /**
- * The page: what arrives, feedback with its pictures, events, dead letters and the state of the
- * queue, read-only. It authenticates its own requests; routes that are registered elsewhere are not
+ * The read-only page: arrivals, feedback with its pictures, events, dead letters and the state of
+ * the queue. It authenticates its own requests; routes that are registered elsewhere are not
  * affected.
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {

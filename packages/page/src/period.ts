@@ -26,7 +26,7 @@ export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodNa
   throw new PageError(400, `period must be one of ${Object.keys(periods).join(', ')}.`)
 }
 
-/** The steps of a period that ends now; the last one is not over. */
+/** The steps of a period that ends now. The last step is not over yet. */
 export function stepsOf(name: PeriodName, nowMs: number): Steps {
   const { lengthMs, stepMs } = periods[name]
   const to = Math.floor(nowMs / stepMs) * stepMs + stepMs

@@ -12,13 +12,13 @@ import { shownTypes } from './views/pictures.ts'
 export const signedPrefix = '/pictures/'
 
 /**
- * How many pictures are in memory at once, for all readers, and how many may wait. Many may wait,
- * because a list of feedback requests many.
+ * How many pictures are in memory at once, for all readers, and how many requests may wait. This
+ * number is high, because a list of feedback requests many pictures.
  */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**
- * A reader to whom a picture takes longer is cut off, because others wait. 5 Mbit/s suffice for 12
- * MB.
+ * A connection is closed if sending a picture takes longer, because other readers wait. 12 MB take
+ * this long at 5 Mbit/s.
  */
 const sendTimeoutMs = 20_000
 

@@ -3,7 +3,7 @@ import { querySettings, type RecordReader } from './records.ts'
 /** An event or param of an application, over all its versions. */
 export interface CatalogueEntry {
   event: string
-  /** Empty: the event itself. */
+  /** The name of the param; empty for the event itself. */
   param: string
   types: string
   records: number
@@ -35,14 +35,14 @@ export interface WarningEntry {
 
 export interface Catalogue {
   entries: CatalogueEntry[]
-  /** The changes to the newest versions first. */
+  /** Differences between versions; those to the newest versions come first. */
   drift: DriftEntry[]
   warnings: WarningEntry[]
 }
 
 const rowsMax = 200
 
-/** What an application sends, as workers counted it last. */
+/** The events and params that an application sends, as workers counted them last. */
 export async function readCatalogue(reader: RecordReader, application: string): Promise<Catalogue> {
   const read = <Row>(sql: string) =>
     reader.query<Row>(`${sql} LIMIT ${rowsMax} ${querySettings}`, { application })

@@ -30,11 +30,14 @@ export interface ApplicationCounts {
   newest_version: string
   /** The beginning of the last hour with an event, in ms since 1970. */
   lastMs: number
-  /** Events of each step. */
+  /** The number of events in each step. */
   series: number[]
 }
 
-/** The applications that sent an event in the last 30 days, most events in the period first. */
+/**
+ * The applications that sent an event in the last 30 days. Those with most events in the period
+ * come first.
+ */
 export async function readApplications(
   reader: RecordReader,
   steps: Steps,

@@ -12,11 +12,11 @@ const widthsMs = [dayMs / 24, dayMs, 30 * dayMs, Infinity]
 const budgetMs = 6_000
 
 /**
- * Reads up to `rowsMax` rows, nearest first, in windows of time that grow, so that a page of new
- * rows reads only a day of the table. Stops early when it takes too long.
+ * Reads up to `rowsMax` rows, nearest first. The windows of time grow, so that a page of new rows
+ * reads only a day of the table. Stops early when it takes too long.
  *
  * @param options.within the whole period
- * @param options.forwards starts at the beginning of the period instead of its end
+ * @param options.forwards whether to start at the beginning of the period instead of its end
  * @returns `unread`: the rest of the period, if more rows may be there and were not searched
  */
 export async function readInWindows<Row>(options: {

@@ -2,7 +2,7 @@ import { sqlTime } from '@intake/clickhouse'
 import { querySettings, type RecordReader } from './records.ts'
 import { startsOf, stepOf, type Steps } from './period.ts'
 
-/** Records of a step of time, by arrival. */
+/** The numbers of records that arrived in a step of time. */
 export type Arrivals = {
   /** Beginning of the step in ms since 1970. */
   t: number
@@ -20,7 +20,7 @@ const paramsOf = ({ from, to }: { from: number; to: number }) => ({
   to: sqlTime(new Date(to)),
 })
 
-/** What arrived in each step, from the counts of the gateways; no record is read. */
+/** The arrivals in each step, from the counts of the gateways. No record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
   const rows = await reader.query<{
     at: number
@@ -42,15 +42,15 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
   })
 }
 
-/** What an API key had accepted or refused with one code. */
+/** The number of records of an API key that were accepted, or refused with one code. */
 export interface KeyOutcome {
-  /** Empty: no valid key. */
+  /** Empty if there was no valid key. */
   api_key_id: string
   code: string
   records: number
   /** The last minute with such a record, UTC. */
   last: string
-  /** Records of each step. */
+  /** The number of records in each step. */
   series: number[]
 }
 

@@ -12,7 +12,7 @@ export interface Search {
   user?: string
   /** UUID. */
   device?: string
-  /** Only feedback that has it. */
+  /** Selects only feedback that has pictures, or an e-mail address. */
   has?: 'pictures' | 'email'
   from?: Date
   /** The end of the period, excluded. */

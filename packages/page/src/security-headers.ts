@@ -20,8 +20,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * A picture that is opened by itself is a document of its own, which may do nothing. The style that
- * is allowed is that of the browser's own viewer.
+ * A picture that is opened alone is a document of its own, which may do nothing. Only the style of
+ * the browser's own viewer is allowed.
  */
 export const pictureHeaders = {
   'content-security-policy':

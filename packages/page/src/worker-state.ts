@@ -1,6 +1,6 @@
 import type { RecordKind } from '@intake/contract'
 
-/** The queue of a kind, for all workers together. */
+/** The queue of one kind of record, for all workers together. */
 export interface Backlog {
   waiting: number
   active: number
@@ -11,7 +11,7 @@ export interface Backlog {
   secondsToDrain: number
 }
 
-/** A bad state that this worker has found. */
+/** A problem that this worker has found. */
 export interface PageProblem {
   code: string
   title: string
@@ -19,15 +19,15 @@ export interface PageProblem {
   /** An ISO time. */
   since: string
   detail: string
-  /** The documentation page, from the root of the repository. */
+  /** The path of the documentation page in the repository. */
   help: string
 }
 
-/** What the worker knows without asking ClickHouse, so that a view has it at any time. */
+/** What the worker knows without asking ClickHouse, so a view can always show it. */
 export interface WorkerState {
   /** Undefined if Redis does not respond. */
   backlog(kind: RecordKind): Backlog | undefined
-  /** The oldest first. */
+  /** Oldest first. */
   problems(): readonly PageProblem[]
   /**
    * Up to when all accepted records are visible, in ms since 1970, as this worker read it last;
@@ -40,7 +40,7 @@ export interface WorkerState {
   keyNames(): Promise<ReadonlyMap<string, string>>
 }
 
-/** What every header shows, at the moment of the request. */
+/** What the header of every view shows, at the moment of the request. */
 export interface Header {
   nowMs: number
   freshness: Record<RecordKind, Freshness>
@@ -50,7 +50,7 @@ export interface Header {
 
 export interface Freshness {
   visibleUntilMs: number | undefined
-  /** Whether it is further behind than it is in ordinary operation. */
+  /** Whether the records are further behind than in ordinary operation. */
   isLate: boolean
   backlog: Backlog | undefined
 }

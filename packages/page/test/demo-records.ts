@@ -20,7 +20,9 @@ const texts = [
   '検索がとても速くなりました。ありがとうございます！',
 ]
 
-/** Ordinary records of the last hours before a moment, for pictures and for sizes of views. */
+/**
+ * Ordinary records of the hours before a moment. They are for pictures, and for measuring views.
+ */
 export function demoRecords(nowMs: number, { events, hours }: { events: number; hours: number }) {
   const devices = Array.from({ length: 40 }, () => randomUUID() as string)
   const pick = <Value>(list: readonly Value[], n: number) => list[n % list.length] as Value

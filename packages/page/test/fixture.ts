@@ -72,7 +72,7 @@ export async function startRowStore(t: Test) {
   }
 }
 
-/** The backlog of a worker that cannot read the queue of feedback. */
+/** The backlog that a worker returns if it cannot read the queue of feedback. */
 const lateBacklog: PageOptions['state']['backlog'] = (kind) =>
   kind === 'feedback'
     ? undefined

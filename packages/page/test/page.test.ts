@@ -51,7 +51,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
   while (waiting.length > 0) {
     const path = waiting.pop()!
     if (seen.has(path) || !path.startsWith('/') || /^\/(page|live|icon)\./.test(path)) continue
-    // A chart has a link for each of its columns, to lists like these.
+    // Each column of a chart has a link to a list like these.
     if (/[?&](from|period)=/.test(path)) continue
     seen.add(path)
     const { status, text } = await view(url, path)

@@ -14,10 +14,10 @@ import { hostileRecords, hostileTexts, joinedTexts } from './hostile-records.ts'
 const executablePath = findChromium()
 const timeout = 5 * 60_000
 const application = 'com.example.shop'
-/** Evaluated by the debugger, because the security policy of the page forbids other scripts. */
+/** The debugger evaluates this, because the security policy of the page forbids other scripts. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What the machine checks in every view. */
+/** The automatic checks of every view. */
 const inspection = `({
   styled: document.querySelectorAll('[style], style').length,
   handlers: [...document.querySelectorAll('*')].flatMap((element) =>

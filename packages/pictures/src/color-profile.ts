@@ -3,9 +3,9 @@ import { hasText, Reader, setOfFourLetters } from './reader.ts'
 import type { PartCount } from './walked.ts'
 
 /**
- * The tags of an ICC profile that draw, name it or say whose it is. Others may identify a device: `mmod` of
- * macOS and `meta` of Linux have the serial number of the display, and a screenshot has the profile
- * of the display.
+ * The tags of an ICC profile that define colours, or contain its name or its copyright. Other tags
+ * may identify a device: `mmod` of macOS and `meta` of Linux have the serial number of the display,
+ * and a screenshot has the profile of the display.
  */
 const keptTags = setOfFourLetters(
   'rXYZ,gXYZ,bXYZ,rTRC,gTRC,bTRC,kTRC,wtpt,bkpt,chad,chrm,lumi,gamt,cicp,desc,cprt,' +
@@ -51,7 +51,7 @@ export function scrubProfile(
     }
     end = Math.max(end, stop)
   }
-  // The profile's own hash, which no longer fits. Zero means that there is none.
+  // The profile's hash of itself is no longer correct. Zero means that there is none.
   if (isChanged) edit.zero(from + 84, from + 100)
 }
 

@@ -1,9 +1,9 @@
 /**
- * What is to change in a file. Positions are those in the unchanged file. Nothing is copied: bytes
- * are overwritten where they are, and then what is kept moves towards the beginning.
+ * The changes to a file. Positions are those in the unchanged file. Nothing is copied: bytes are
+ * overwritten where they are, and then the kept ranges move towards the beginning.
  */
 export class Edit {
-  /** Where each kept range begins and ends, in pairs. */
+  /** The beginning and the end of each kept range, in pairs. */
   readonly #kept: number[] = []
   readonly #zeros: number[] = []
   readonly #sets: { at: number; bytes: Uint8Array }[] = []
@@ -31,7 +31,7 @@ export class Edit {
     return this.length === bytes && this.#zeros.length === 0 && this.#sets.length === 0
   }
 
-  /** @returns what is kept, a part of `bytes` */
+  /** @returns the kept ranges, as a part of `bytes` */
   apply(bytes: Buffer): Buffer {
     for (let i = 0; i < this.#zeros.length; i += 2)
       bytes.fill(0, this.#zeros[i], this.#zeros[i + 1])

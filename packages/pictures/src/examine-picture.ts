@@ -8,9 +8,9 @@ import { walkPng } from './formats/png.ts'
 import { walkTiff } from './formats/tiff.ts'
 import { walkWebp } from './formats/webp.ts'
 
-/** What the structure of a file says about it, without decoding a pixel. */
+/** What the structure of a file shows, without decoding a pixel. */
 export interface Picture {
-  /** In pixels, of the largest image in the file, before it is cropped or turned. */
+  /** The width in pixels of the largest image in the file, before it is cropped or turned. */
   width: number
   height: number
   /** Whether it certainly has no metadata: then `removeMetadata` changes nothing. */
@@ -18,7 +18,7 @@ export interface Picture {
   /**
    * Removes everything that does not draw: positions, maker notes, serial numbers, comments,
    * previews, and what follows the end. Pixels, colours and the orientation remain. It edits the
-   * bytes in place, and returns the part of them that is left. Call it once.
+   * bytes in place, and returns the part of them that remains. Call it only once.
    */
   removeMetadata(): Buffer
 }
@@ -37,10 +37,10 @@ const walks: ReadonlyMap<string, (bytes: Buffer) => Walked> = new Map([
 
 /**
  * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and its time
- * is proportional to their number. A file that was cut off within its image data is accepted as
- * far as it goes.
+ * is proportional to their number. A file that was cut off within its image data is accepted, and
+ * examined up to its end.
  *
- * @param contentType the format, by the first bytes of the file
+ * @param contentType the format, as the first bytes of the file show it
  * @throws {PictureError} when the structure cannot be read
  */
 export function examinePicture(bytes: Buffer, contentType: string): Picture {

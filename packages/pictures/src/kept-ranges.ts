@@ -9,7 +9,7 @@ export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []
   readonly #bytes: number
 
-  /** @param bytes the size of the file; what lies behind it is ignored */
+  /** @param bytes the size of the file; ranges beyond it are ignored */
   constructor(bytes: number) {
     this.#bytes = bytes
   }
@@ -23,9 +23,9 @@ export class KeptRanges {
   }
 
   /**
-   * Zeroes what lies between the ranges, and cuts off what follows the last one.
+   * Zeroes the bytes between the ranges, and cuts off those after the last range.
    *
-   * @param endMin where the file ends at the earliest
+   * @param endMin the earliest position at which the file may end
    */
   keepOnly(edit: Edit, endMin = 0): void {
     this.#ranges.sort(([one], [other]) => one - other)

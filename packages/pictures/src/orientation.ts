@@ -3,14 +3,14 @@ import { hasText, Reader } from './reader.ts'
 const orientationTag = 0x0112
 const short = 3
 const long = 4
-/** Cameras write about a dozen entries in the first directory. */
+/** The maximum number of entries. Cameras write about a dozen entries in the first directory. */
 const entriesMax = 1_000
 
 /**
- * The orientation in a block of Exif, 2 to 8; undefined if it is upright, or if the block cannot be
- * read.
+ * The orientation in a block of Exif, from 2 to 8; undefined if the image is upright, or if the
+ * block cannot be read.
  *
- * @param from where the TIFF header begins
+ * @param from the position of the TIFF header
  */
 export function readOrientation(bytes: Buffer, from: number, to: number): number | undefined {
   const block = bytes.subarray(from, to)
@@ -35,8 +35,8 @@ export function readOrientation(bytes: Buffer, from: number, to: number): number
 /**
  * Exif that has nothing but the orientation: a TIFF header and a directory with one entry.
  *
- * @param bytesMax without the last four bytes, the empty reference to another directory, it is
- * still understood
+ * @param bytesMax the block is cut to this size. It remains readable without its last four bytes,
+ * which are the empty reference to another directory
  */
 export function orientationOnly(orientation: number, bytesMax: number): Buffer {
   const block = Buffer.alloc(26)

@@ -1,6 +1,6 @@
 /**
- * A file whose structure cannot be read, so that nobody can say what is in it. The message names the
- * place in the format, never a byte of the file.
+ * The error for a file whose structure cannot be read, so that its content is not known. The
+ * message names the place in the format, never a byte of the file.
  */
 export class PictureError extends Error {
   constructor(message: string) {

@@ -1,6 +1,6 @@
 import { PictureError } from './picture-error.ts'
 
-/** Reads numbers from a file. Where the file ends, it throws a `PictureError`. */
+/** Reads numbers from a file. Beyond the end of the file it throws a `PictureError`. */
 export class Reader {
   readonly bytes: Buffer
   readonly #isLittle: boolean
@@ -25,7 +25,7 @@ export class Reader {
     return this.#isLittle ? this.bytes.readUInt32LE(at) : this.bytes.readUInt32BE(at)
   }
 
-  /** A number beyond 2^53 becomes one that is beyond every file. */
+  /** A number beyond 2^53 is rounded; no file is that long. */
   u64(at: number): number {
     this.require(at, at + 8)
     return Number(this.#isLittle ? this.bytes.readBigUInt64LE(at) : this.bytes.readBigUInt64BE(at))
@@ -37,7 +37,7 @@ export class Reader {
   }
 }
 
-/** Four letters as the number that they are in a big-endian file. */
+/** The number that four letters form in a big-endian file. */
 export function fourLetters(letters: string): number {
   return Buffer.from(letters, 'latin1').readUInt32BE()
 }
@@ -47,7 +47,7 @@ export function setOfFourLetters(names: string): ReadonlySet<number> {
   return new Set(names.split(',').map(fourLetters))
 }
 
-/** Whether `text`, in Latin-1, is at `at`. */
+/** Whether the bytes at `at` are `text`, in Latin-1. */
 export function hasText(bytes: Buffer, at: number, text: string): boolean {
   if (at + text.length > bytes.length) return false
   for (let n = 0; n < text.length; n++) if (bytes[at + n] !== text.charCodeAt(n)) return false

@@ -1,7 +1,10 @@
 import type { Edit } from './edit.ts'
 import { PictureError } from './picture-error.ts'
 
-/** The result of walking a file: the size of its largest image, and what removes the metadata. */
+/**
+ * The result of walking a file: the size of its largest image, and the edit that removes the
+ * metadata.
+ */
 export interface Walked {
   width: number
   height: number
@@ -26,7 +29,7 @@ export class Largest {
  */
 const partsMax = 20_000
 
-/** Limits the parts of a file, because each costs more than its bytes. */
+/** Limits the number of parts of a file, because each part costs more than its bytes. */
 export class PartCount {
   #left = partsMax
 

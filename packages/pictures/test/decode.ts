@@ -13,10 +13,10 @@ const libheif = createRequire(import.meta.url)('libheif-js/wasm-bundle') as {
   HeifDecoder: new () => { decode(bytes: Buffer): HeifImage[] }
 }
 
-/** The pixels of all frames as a decoder that is not ours sees them. */
+/** The pixels of all frames, as an independent decoder sees them. */
 export async function decode(bytes: Buffer, type: string): Promise<Buffer> {
   if (type === 'image/heic') return decodeHeic(bytes)
-  // The rows follow the position that the header names.
+  // The rows begin at the position that the header names.
   if (type === 'image/bmp') {
     const from = bytes.readUInt32LE(10)
     return bytes.subarray(from, from + bytes.readUInt32LE(34))

@@ -7,7 +7,7 @@ import { decode } from './decode.ts'
 
 const corpus = await createCorpus()
 
-/** The picture after its metadata was removed, in bytes of its own. */
+/** The picture after its metadata was removed, as a copy. */
 function cleaned({ bytes, type }: Pick<Sample, 'bytes' | 'type'>): Buffer {
   return examinePicture(Buffer.from(bytes), type).removeMetadata()
 }
@@ -32,7 +32,7 @@ t.test('the pixels are the same for an independent decoder', async (t) => {
   }
 })
 
-/** The names of tags that say who, where, with what, or anything in words. */
+/** The names of tags that identify a person, a place or a device, or that contain text. */
 const telling =
   /gps|latitude|maker|serial|comment|artist|copyright|make$|^model|description|software|keyword|caption|source/i
 
@@ -48,7 +48,7 @@ t.test(
   },
 )
 
-/** The formats that the reader reads. Its tags of colour profiles are allowed. */
+/** The formats that the reader can read. Their colour profiles may have tags. */
 const readable = new Set(corpus.map(({ type }) => type).filter((type) => type !== 'image/bmp'))
 
 function tellingTags(bytes: Buffer): string[] {

@@ -26,7 +26,7 @@ declare const window: {
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
 
-/** A page that may load pictures from the paths of a map. */
+/** Opens a page that may load pictures from the paths of a map. */
 async function startBrowser(t: Test): Promise<{ page: Page; files: Map<string, Served> }> {
   const files = new Map<string, Served>()
   const server = createServer((request, response) => {
@@ -50,7 +50,7 @@ interface Served {
   bytes: Buffer
 }
 
-/** The pixels as Chromium shows them, upright; undefined if it cannot. */
+/** The pixels as Chromium shows them, upright; undefined if it cannot show the picture. */
 async function shownIn(
   page: Page,
   path: string,
@@ -68,7 +68,7 @@ async function shownIn(
 }
 
 const [width, height] = [48, 32]
-/** Red, green, blue and white, from the top left, row by row. */
+/** The colours of the corners from the top left, row by row: red, green, blue and white. */
 const corners = [
   [250, 0, 0],
   [0, 250, 0],
@@ -76,7 +76,10 @@ const corners = [
   [250, 250, 250],
 ] as const
 
-/** Where the pixel that is shown at (x, y) is stored, in a picture of `w` times `h` stored pixels. */
+/**
+ * For each orientation, the position at which the pixel shown at (x, y) is stored, in a picture of
+ * `w` times `h` stored pixels.
+ */
 const storedAt: ((x: number, y: number, w: number, h: number) => [number, number])[] = [
   (x, y) => [x, y],
   (x, y, w) => [w - 1 - x, y],

@@ -102,7 +102,7 @@ function cursorOf(letter: DeadLetter): QueryParams {
   return { failed_at, id, device_uuid, bundle_identifier, table }
 }
 
-/** Undefined if the dead letter is resolved; otherwise the reason why it remains. */
+/** Undefined if the dead letter is resolved, otherwise the reason why it remains. */
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
@@ -170,8 +170,8 @@ export async function dropDeadLetters(
   await write(
     clickhouse,
     letters.map((letter) => {
-      // A version above that of the dead letter, even if the clock of the worker that wrote it was
-      // ahead of this clock.
+      // The version is higher than that of the dead letter, even if the clock of the worker that
+      // wrote it was ahead of this clock.
       const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),

@@ -24,7 +24,7 @@ export interface FoundRecord {
   bundle_identifier: string
   device_uuid: string
   request_id: string
-  /** The record is a tombstone: only its identity is left. */
+  /** Whether the record is a tombstone, of which only the identity remains. */
   is_deleted: 0 | 1
 }
 
@@ -86,7 +86,7 @@ function conditionsOf(search: RecordSearch): {
   params: QueryParams
 } {
   if ('id' in search) {
-    // The time in a UUIDv7 locates the row in the table.
+    // Locates the row in the table by the time in the UUIDv7.
     const ofRecord = "time = UUIDv7ToDateTime({id:UUID}, 'UTC') AND id = {id:UUID}"
     const ofRequest = 'request_id = {id:UUID}'
     return {

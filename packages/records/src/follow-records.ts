@@ -12,7 +12,7 @@ export interface FollowFilter {
   key?: string | undefined
 }
 
-/** What a poll has found. */
+/** The result of a poll. */
 export interface Followed {
   /** The new records as lines of JSON, in the order of their arrival. */
   lines: string[]
@@ -21,7 +21,7 @@ export interface Followed {
    * undefined while no worker has stored a watermark.
    */
   completeUntil: string | undefined
-  /** How far that lies behind, in seconds. */
+  /** The seconds by which `completeUntil` lies behind. */
   behindSeconds: number
 }
 
@@ -42,7 +42,7 @@ const pausePerPoll = 2
 const pageRows = 20_000
 /** Records that are read with one statement. */
 const recordsMax = 2_000
-/** Ids of one statement; they are in its URL. */
+/** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -62,16 +62,16 @@ interface Key {
 }
 
 /**
- * Follows what becomes visible: each record once, and none is left out. A record may become visible
- * long after it has arrived, so each poll reads again from the watermark of the poll before: only
- * what arrived earlier is known to be complete. Ends when the signal is aborted.
+ * Follows records as they become visible: each is returned once, and none is left out. A record may
+ * become visible long after it has arrived, so each poll reads again from the watermark of the poll
+ * before, because only earlier records are known to be complete. Ends when the signal is aborted.
  *
  * @throws {ClickHouseError} when a poll fails; a new call with `since` of the last complete moment
  * shows records again
  */
 export async function* followRecords(options: FollowOptions): AsyncGenerator<Followed> {
   const { clickhouse, since, signal } = options
-  /** The records that were shown, with their arrival, as far as a poll may find them again. */
+  /** The records that were shown, with their arrival, as long as a poll may find them again. */
   const shown = new Map<string, string>()
   let from = since
   while (!signal.aborted) {
@@ -87,7 +87,8 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
         if (signal.aborted) return
       }
     }
-    // Everything before `until` was visible when it was read, which was before the keys were.
+    // Every record before `until` was visible when `until` was read, which was before the keys were
+    // read.
     if (until !== undefined && until > from) from = until
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }
@@ -115,7 +116,9 @@ async function readWatermark(
   return { until: row?.until, behind: row?.behind ?? 0 }
 }
 
-/** The identities of the matching records that arrived since, in the order of their arrival. */
+/**
+ * The identities of the matching records that arrived since `from`, in the order of their arrival.
+ */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter } = options
   const { conditions, params } = conditionsOf(filter)
@@ -184,7 +187,7 @@ async function readRecords(options: FollowOptions, keys: readonly Key[]): Promis
   })
 }
 
-/** The identity that each line begins with, and the rest. */
+/** The identity at the beginning of each line, and the rest of the line. */
 const keyOfLine = /^\{"key_of_line":("(?:[^"\\]|\\.)*"),(.*)$/s
 
 function conditionsOf(filter: FollowFilter): { conditions: string[]; params: QueryParams } {

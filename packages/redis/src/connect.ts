@@ -131,8 +131,8 @@ function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }
     sentinelRetryStrategy: retryDelay,
     sentinelReconnectStrategy: retryDelay,
     sentinelCommandTimeout: connectTimeoutMs,
-    // Off, because a failover that it notices while connecting ends the connection for good
-    // (ioredis 6.0.0).
+    // The detector is off, because a failover that it notices while connecting ends the connection
+    // for good (ioredis 6.0.0).
     failoverDetector: false,
   } satisfies RedisOptions
 }

@@ -4,7 +4,7 @@ import { causeOf } from './cluster-errors.ts'
 
 /**
  * Wraps a command so that it rejects at once while there is no connection. A connection of role
- * `consumer` would queue the command, and run all queued ones when Redis is back.
+ * `consumer` would queue commands, and run all of them when Redis is available again.
  */
 export function whileConnected<Args extends unknown[], Result>(
   redis: Pick<Redis, 'status'>,

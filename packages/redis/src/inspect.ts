@@ -10,7 +10,7 @@ import { primariesOf, primaryOf, type Primary } from './servers.ts'
 export interface RedisFacts {
   /** Undefined if there is only one server. */
   name: string | undefined
-  /** For a fork, the version of Redis that it is compatible with. */
+  /** The version of Redis; for a fork, the version with which it is compatible. */
   version: string
   isReplica: boolean
   /** Why the server could lose data, in words for an operator. */

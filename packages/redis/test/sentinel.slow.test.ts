@@ -38,7 +38,7 @@ t.test('both roles follow the sentinels to the new primary of a failover', async
       () => false,
     ),
   )
-  // The sentinels learn of the new primary one by one.
+  // The sentinels learn of the new primary one after another.
   await until('it is another one', async () => (await setup.primary()) !== primary)
   t.same(await reading, ['{intake}:after', 'job'])
   t.same(await consumer.lrange('{intake}:before', 0, -1), ['job'])

@@ -8,7 +8,7 @@ export interface Clock {
   setTimeout(run: () => void, ms: number): Timer
   clearTimeout(timer: Timer | undefined): void
   setImmediate(run: () => void): void
-  /** From 0 up to, but not including, 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   random(): number
 }
 

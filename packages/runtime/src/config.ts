@@ -64,7 +64,7 @@ function findProblems(
   ]
 }
 
-/** The problem of a value, as the end of a sentence. */
+/** Describes the problem of a value, as the end of a sentence. */
 function findProblem(schema: TObject, name: string, value: unknown): string | undefined {
   const property = schema.properties[name] as TSchema & { anyOf?: readonly TSchema[] }
   const [error] = Value.Errors(property, value)
@@ -78,8 +78,8 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
 }
 
 /**
- * The settings in a form that may be logged: of a secret only that it is set, of a URL with
- * credentials only the host.
+ * The settings in a form that may be logged. A secret is shown only as set; a URL with credentials
+ * shows only its host.
  */
 export function describeConfig<S extends TObject>(
   schema: S,

@@ -3,8 +3,8 @@ import { systemClock, type Clock } from './clock.ts'
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
- * Maximum number of kinds, more than one source has. Beyond it the oldest kind is forgotten, so its
- * next error is reported at once.
+ * The maximum number of kinds. No source has so many. If there are more, the oldest kind is
+ * forgotten, so its next error is reported at once.
  */
 const kindsMax = 100
 

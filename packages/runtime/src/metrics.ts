@@ -57,7 +57,9 @@ export function metricsOf(registry: Registry) {
   }
 }
 
-/** Adds a counter that something else counts. It is read at each scrape, and absent without values. */
+/**
+ * Adds a counter that something else counts. It is read at each scrape, and absent without values.
+ */
 export function addCounter<Label extends string>(
   registry: Registry,
   counter: { name: string; help: string; labels: Label[]; read: () => GaugeValues<Label> },

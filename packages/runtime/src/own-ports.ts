@@ -73,7 +73,7 @@ function readSockets() {
   })
 }
 
-/** 127.0.0.1 and the port, as printed in the table. */
+/** Prints 127.0.0.1 and the port in the form of the table. */
 function addressOf(port: number) {
   const host = endianness() === 'LE' ? '0100007F' : '7F000001'
   return `${host}:${port.toString(16).toUpperCase().padStart(4, '0')}`

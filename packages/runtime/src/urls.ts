@@ -28,7 +28,10 @@ function urlPerHost(value: string): string[] {
   return hosts.includes(',') ? hosts.split(',').map((host) => head + host + rest) : [value]
 }
 
-/** The problem of the first unusable URL, as the end of a sentence, without any part of the URL. */
+/**
+ * Describes the problem of the first unusable URL, as the end of a sentence, without any part of
+ * the URL.
+ */
 export function findUrlProblem(urls: readonly string[]): string | undefined {
   if (!urls.every(isUrl)) {
     return 'must be a URL whose user and password are percent-encoded ("/" is %2F, "%" is %25)'

@@ -13,21 +13,21 @@ export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
 /**
- * A text for a terminal: invisible characters are shown by their code, `<U+001B>`. Line breaks are
- * kept.
+ * Prepares a text for a terminal: invisible characters are shown by their codes, such as
+ * `<U+001B>`. Line breaks are kept.
  */
 export const visibleText = (text: string): string =>
   text.toWellFormed().replaceAll(all, (character) => `<${codeOf(character)}>`)
 
 /**
- * Like `visibleText`, in one line: a text from outside cannot look like the next line, or the next
- * column.
+ * Like `visibleText`, but in one line, so that a text from outside cannot look like the next line
+ * or the next column.
  */
 export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
 /**
- * Equivalent JSON that is safe on a terminal: all invisible characters are escaped, of which
+ * Equivalent JSON that is safe on a terminal. All invisible characters are escaped;
  * `JSON.stringify` escapes only the first 32 controls.
  */
 export const visibleJson = (json: string): string =>

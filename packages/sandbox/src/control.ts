@@ -17,7 +17,7 @@ const RecordsQuery = Type.Object(
 )
 const validateQuery = compileSchema(RecordsQuery)
 
-/** What `/_sandbox` shows and changes. */
+/** The data that `/_sandbox` shows and changes. */
 interface Controlled {
   records: Pick<RecordStore, 'list' | 'untilCount'>
   faults(): Fault[]

@@ -49,9 +49,8 @@ const Fault = Type.Object(
 export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
- * What goes wrong with requests. Exactly one of the effects is set: `status`, `loseResponse`,
- * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs`
- * alone.
+ * A fault of requests. Exactly one of the effects is set: `status`, `loseResponse`, `cutResponse`,
+ * `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs` alone.
  */
 export type Fault = Static<typeof Fault>
 
@@ -65,7 +64,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** For each field that only one effect has, that effect. */
+/** Maps each field that only one effect has to that effect. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',

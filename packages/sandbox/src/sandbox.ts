@@ -45,9 +45,9 @@ export interface Sandbox {
    * added.
    */
   addFault(fault: Fault): void
-  /** The faults that are left, oldest first. */
+  /** The remaining faults, oldest first. */
   faults(): Fault[]
-  /** Removes the faults that are left. The clock keeps its offset. */
+  /** Removes the remaining faults. The clock keeps its offset. */
   clearFaults(): void
   /** Removes all records, idempotency keys and faults, and resets the clock. */
   clear(): void

@@ -15,7 +15,10 @@ export interface SeenRequest {
   readonly chunks: Buffer[]
   /** True once the whole body has arrived. */
   isComplete: boolean
-  /** What the gateway decided, whether or not it was sent; undefined if it was not asked. */
+  /**
+   * The response of the gateway, whether or not it was sent; undefined if the gateway did not get
+   * the request.
+   */
   decided: CapturedResponse | undefined
   /** The status that was sent; undefined if no response was sent. */
   status: number | undefined

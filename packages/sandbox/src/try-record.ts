@@ -5,7 +5,7 @@ import { buildMemoryGateway } from './memory-gateway.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'
 
-/** What a gateway does with a submission. */
+/** The result of a submission in a gateway. */
 export interface Tried {
   status: number
   /** Undefined if it is accepted. */
@@ -64,7 +64,7 @@ export async function tryRecord(options: {
 }
 
 function requestOf(json: string) {
-  // Only the fields are looked at: the gateway parses the text itself, with all digits of integers.
+  // Only the fields are read here: the gateway parses the text itself, with all digits of integers.
   const body = Object(JSON.parse(json)) as object
   if (!('feedback' in body)) {
     const url = 'logs' in body ? '/api/log/batch' : '/api/log'

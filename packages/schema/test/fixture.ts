@@ -89,8 +89,8 @@ export const member = (rows: readonly object[]) =>
   gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { level: 1 })
 
 /**
- * Random doubles of any magnitude, and doubles as clients usually send them. Without those that
- * JavaScript prints as large integers.
+ * Random doubles of any magnitude, and doubles as clients usually send them. Doubles that
+ * JavaScript prints as large integers are left out.
  */
 export const randomDoubles = (count: number): number[] =>
   Array.from({ length: count }, (_, n) => {

@@ -81,7 +81,7 @@ const logs = [
     received_at: '2026-11-10T11:40:00.000Z',
     client_timestamp: '2026-11-10T12:40:00.000Z',
   },
-  // Events that must not match: one of another application, and two at other times.
+  // Events that must not match: one is of another application, and two are at other times.
   { ...at('11-03 10:00'), ...one, device: old, event: 'crash', bundle_identifier: 'com.example.b' },
   { ...at('10-25 10:00'), ...one, device: old, event: 'crash' },
   { ...at('11-16 00:00'), ...one, device: old, event: 'crash' },

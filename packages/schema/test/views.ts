@@ -1,4 +1,6 @@
-/** Every view, in the order of names. A new view is added here, or the tests of this folder fail. */
+/**
+ * Every view, in the order of names. A new view is added here, or the tests of this folder fail.
+ */
 export const views = [
   'catalogue',
   'counted',

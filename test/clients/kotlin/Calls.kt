@@ -21,7 +21,7 @@ private val device = Device(
 )
 private val deviceUuid = UUID.fromString("bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10")
 
-/** Makes the calls of gateway/test/openapi/four-calls.ts and prints what it got, as JSON. */
+/** Makes the calls of gateway/test/openapi/four-calls.ts and prints the results as JSON. */
 fun main(args: Array<String>) {
     val (url, unlistedUrl, apiKey, image) = args
     ApiClient.apiKey["x-api-key"] = apiKey

@@ -5,9 +5,11 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 export const packageDir = fileURLToPath(new URL('../../../clients/swift', import.meta.url))
-/** The command that runs Swift: the last of its words; those before it run any command. */
+/**
+ * The command that runs Swift. Its last word is the program; the words before it run any command.
+ */
 const words = (process.env['SWIFT'] ?? 'swift').split(' ')
-/** Of a first build on a slow machine. */
+/** The timeout is for a first build on a slow machine. */
 const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /** Runs a command of Swift's package manager for the package in a folder; returns its output. */
@@ -31,7 +33,7 @@ export async function buildDriven(): Promise<string> {
   return programPath(packageDir, name, '-c', 'release')
 }
 
-/** How a program that was built is run. */
+/** The command line that runs a program that was built. */
 export function programCommand(path: string, ...args: string[]): [string, string[]] {
   const [command = '', ...rest] = [...words.slice(0, -1), path, ...args]
   return [command, rest]

@@ -15,8 +15,8 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Attempts whose record may be stored, in any minute: they are counted when they are refused,
-   * maybe by another clock.
+   * Attempts whose record may be stored, in any minute, because they are counted when they are
+   * refused, perhaps by another clock.
    */
   unknown: number
 }

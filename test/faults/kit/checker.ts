@@ -33,7 +33,7 @@ export interface CheckOptions {
   payload: (seq: number) => Payload
   /** Response time limits; undefined if the scenario freezes the gateway itself. */
   deadlinesMs?: { logs: number; feedback: number } | undefined
-  /** How long the backlog may stay the same size; the time to drain is not limited. */
+  /** How long the backlog may remain at the same size. The time to drain is not limited. */
   drainStallMs?: number | undefined
   /** How many frames are meant to stay in the queue. */
   keptFrames?: number

@@ -6,7 +6,7 @@ import { runs } from './runs.ts'
 
 const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
 
-/** Undefined, or the reason why libfaketime is not available. */
+/** Returns the reason why libfaketime is not available; undefined if it is. */
 export async function mayFakeTime(): Promise<string | undefined> {
   if (findLibrary() !== undefined) return undefined
   mkdirSync(folder, { recursive: true })

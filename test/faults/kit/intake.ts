@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.ts'
 export interface IntakeRun {
   /** Resolves when the command prints a line with `part` on standard error, or has ended. */
   says(part: string): Promise<void>
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
   /** `code` is null if the process was killed. */
   outcome: Promise<{ code: number | null; stdout: string; stderr: string }>

@@ -116,7 +116,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
   }
 }
 
-/** 64 to 512 characters. */
+/** A text of 64 to 512 characters. */
 function filler(seq: number): string {
   const unit = createHash('sha256').update(String(seq)).digest('hex')
   return unit.repeat(1 + (seq % 8))

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Undefined if the command exits with 0, else the reason why not. */
+/** Resolves to undefined if the command exits with 0, otherwise to the reason why not. */
 export async function runs(
   command: string,
   args: string[],

@@ -5,9 +5,9 @@ import type { Payload } from './payload.ts'
 /** The outcome of one attempt to send one record. */
 export type AttemptOutcome =
   | { is: 'acknowledged'; id: string }
-  /** The response means "not stored", or the request was never sent (status 0). */
+  /** The response means "not stored", or the request was never sent (the status is then 0). */
   | { is: 'refused'; status: number; code: string }
-  /** No response, or one that means "maybe stored". */
+  /** There was no response, or it means "maybe stored". */
   | { is: 'unknown'; why: string }
 
 export interface Sent {
@@ -19,12 +19,12 @@ export interface Sent {
 }
 
 export interface Sender {
-  /** @param options.isFresh over a new connection, which is closed after the response */
+  /** @param options.isFresh whether to use a new connection, which is closed after the response */
   send(url: string, record: Payload, options?: { isFresh?: boolean }): Promise<Sent>
   close(): Promise<void>
 }
 
-/** How long the sender waits for a response: far longer than every timeout of the service. */
+/** How long the sender waits for a response: much longer than every timeout of the service. */
 const timeoutMs = 40_000
 const retryable = new Set([408, 429, 502, 503, 504])
 const neverSent = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'])

@@ -6,7 +6,10 @@ import { runs } from './runs.ts'
 
 export const smallDisk = join(tmpdir(), `intake-small-disk-${process.pid}`)
 
-/** Mounts a 24 MB disk until this process exits. Returns undefined, or why that is impossible. */
+/**
+ * Mounts a 24 MB disk until this process exits. Returns the reason if that is impossible, otherwise
+ * undefined.
+ */
 export async function mayMount(): Promise<string | undefined> {
   mkdirSync(smallDisk, { recursive: true })
   const problem = await runs('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', smallDisk])

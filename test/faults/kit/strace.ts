@@ -49,7 +49,10 @@ export async function trace(
   }
 }
 
-/** Undefined, or why tracing is impossible: it may be forbidden, or strace missing. */
+/**
+ * Returns why tracing is impossible (it is forbidden, or strace is missing); undefined if it is
+ * possible.
+ */
 export async function mayTrace(): Promise<string | undefined> {
   const other = spawn('sleep', ['5'], { stdio: 'ignore' })
   try {

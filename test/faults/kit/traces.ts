@@ -7,7 +7,7 @@ import { queueKey } from './observe.ts'
 
 const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw']
 
-/** Rows with the payload of a user, in every version, and dead letters. */
+/** The rows with the payload of a user, in every version, and the dead letters. */
 export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `SELECT (SELECT count() FROM intake.logs_raw WHERE unique_user_id = {user:String})
@@ -30,7 +30,7 @@ export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<num
 }
 
 /**
- * Parts on disk whose rows no query shows: replaced ones, and folders that ClickHouse does not
+ * Parts on disk whose rows no query shows: replaced parts, and folders that ClickHouse does not
  * list.
  */
 export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
       { table },
     )
     const folders = readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name))
-    // Read after the folders, so that a new part is known.
+    // The list is read after the folders, so that a new part is known.
     const parts = await sql.query<{ name: string; active: number }>(
       `SELECT name, active FROM system.parts WHERE database = 'intake' AND table = {table:String}`,
       { table },

@@ -12,7 +12,7 @@ const exception = (code: number): Treatment => {
   return { is: 'answered', status: 500, headers: { 'X-ClickHouse-Exception-Code': String(code) } }
 }
 
-/** Sends inserts through a fake that applies the treatments in turn, then passes all again. */
+/** Sends inserts through a fake that applies the treatments in turn, and then passes everything. */
 async function treat(stage: Stage, treatments: Treatment[]): Promise<void> {
   const { acknowledged } = stage
   await acknowledged(50)
@@ -103,8 +103,8 @@ export const clickhouseScenarios: Scenario[] = [
       await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first insert is the rejected one. The rows of the second insert were gathered during
-      // the first.
+      // The first insert is the rejected one. The rows of the second insert collected during the
+      // first.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count

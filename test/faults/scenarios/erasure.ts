@@ -29,7 +29,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
   }
   return {
     sent,
-    /** Ids of everything that was acknowledged. */
+    /** Ids of all records that were acknowledged. */
     ids: () => new Set(sent.map(({ id }) => id)),
     async send(count: number) {
       await Promise.all(
@@ -41,7 +41,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
         }),
       )
     },
-    /** Repeats everything that has a key or an id of the client, as an offline phone does. */
+    /** Repeats every record that has a key or an id of the client, as an offline phone does. */
     async repeat(): Promise<number> {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(
@@ -56,7 +56,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
   }
 }
 
-/** Kills the worker; what arrives now waits, and the next worker takes it first. */
+/** Kills the worker. New records wait, and the next worker takes them first. */
 const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
 
 /**

@@ -8,7 +8,7 @@ import type { Scenario } from '../scenario.ts'
 const acknowledgementTimes = (events: Event[]) =>
   events.flatMap((one) => (one.is === 'acknowledged' ? [one.ms] : [])).toSorted((a, b) => a - b)
 
-/** The most that the network of F49 adds to a response time: 400 ms each way. */
+/** The maximum time that the network of F49 adds to a response: 400 ms each way. */
 const slowNetworkMs = 2 * 400
 
 export const everythingScenarios: Scenario[] = [

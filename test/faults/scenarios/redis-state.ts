@@ -33,7 +33,7 @@ export const redisStateScenarios: Scenario[] = [
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
-        // A Redis that acknowledges first has records that it has not written at all.
+        // A Redis that acknowledges first has accepted records that it has not written at all.
         await until(
           'records wait to be written',
           async () => /aof_buffer_length:[1-9]/.test(await cluster.keys.info('persistence')),
@@ -142,7 +142,7 @@ export const redisStateScenarios: Scenario[] = [
     id: 'F32',
     title:
       'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // Retries must leave enough clients to send new records.
+    // Clients that retry must leave enough others to send new records.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)
@@ -192,7 +192,7 @@ export const redisStateScenarios: Scenario[] = [
       await acknowledged(100)
       const apps = [...cluster.gateways, ...cluster.workers]
       const lines = apps.map(({ log }) => log.length)
-      // FAILOVER waits until the replica has everything, so nothing confirmed is lost.
+      // FAILOVER waits until the replica has all writes, so nothing confirmed is lost.
       await cluster.keys.call('FAILOVER', 'TO', '127.0.0.1', other.port)
       await until('the old one is a replica', async () =>
         (await cluster.keys.info('replication')).includes('role:slave'),

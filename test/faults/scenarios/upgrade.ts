@@ -6,10 +6,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 /** Number of records per step. The load sends that many within some hundred milliseconds. */
 const some = 60
 
-/**
- * The upgrade from one build to another under load, as docs/upgrading.md describes it, and the way
- * back.
- */
+/** Upgrades from one build to another under load, as docs/upgrading.md describes it, and back. */
 export function upgradeScenarios(builds: { old: string }): Scenario[] {
   return [
     {

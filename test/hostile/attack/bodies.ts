@@ -17,13 +17,13 @@ export const logText = (params = '{}', extra = '') =>
 /** A body of `POST /api/log/batch`; the entries are JSON. */
 export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
 
-/** Like `batchOf`, with another device. */
+/** A batch like that of `batchOf`, with another device. */
 export const batchOfDevice = (device: unknown, entries: string) =>
   `{${JSON.stringify({ ...sender, device }).slice(1, -1)},"logs":[${entries}]}`
 
 export const payloadText = () => `{${members},"feedback":{"text":"a"}}`
 
-/** `text` as often as it fits into `bytes`, separated by commas. */
+/** Repeats `text` as often as it fits into `bytes`, separated by commas. */
 export const list = (text: string, bytes: number) =>
   `${`${text},`.repeat(Math.max(0, Math.floor(bytes / (text.length + 1)) - 1))}${text}`
 
@@ -38,7 +38,7 @@ export function manyMembers(bytes: number, member: (index: number) => string): s
   return `{${parts.join(',')}}`
 }
 
-/** Text of this length that hardly compresses. */
+/** A text of this length that hardly compresses. */
 export const noise = (characters: number) =>
   randomBytes(Math.ceil((characters * 3) / 4))
     .toString('base64')

@@ -5,13 +5,16 @@ import { repeat, wait } from './loops.ts'
 
 const timeoutMs = 40_000
 
-/** Sends well-formed requests; each lane sends the next one after the response to the last. */
+/**
+ * Sends well-formed requests. Each lane sends its next request after the response to the previous
+ * one.
+ */
 export async function flood(
   attacker: Attacker,
   options: {
     lanes: number
     pauseMs?: number
-    /** Default: POST. */
+    /** POST by default. */
     method?: 'GET' | 'POST'
     path: string
     headers?: Record<string, string>

@@ -6,7 +6,7 @@ import { aborted, wait } from './loops.ts'
 const openedPerStep = 100
 const stepMs = 40
 
-/** `openMax`: the most connections open at the same time. */
+/** `openMax` is the highest number of connections that were open at the same time. */
 export type Held = Record<'sent' | 'openMax', number>
 
 /**

@@ -15,7 +15,7 @@ const chunked = { 'transfer-encoding': 'chunked' }
 function endless(options: {
   id: string
   title: string
-  /** What comes before the endless part; gets the header with the API key. */
+  /** Returns the part before the endless one. It gets the header with the API key. */
   start: (key: { 'x-api-key': string }) => string
   mebibytesMax?: number
   /** How long the connection may be open after the refusal. */

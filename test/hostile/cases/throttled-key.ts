@@ -7,8 +7,8 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
 /**
- * Requests of a key in a window: more than the innocent sender needs, which sends 20 a second,
- * however long the attack takes.
+ * The requests that a key may send in a window. The innocent sender, which sends 20 a second, needs
+ * fewer, even if the attack takes long.
  */
 const requestsMax = 1_400
 

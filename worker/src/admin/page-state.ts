@@ -6,11 +6,11 @@ import { systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
 import type { StoredStateMonitor } from '../watch/stored-state.ts'
 
-/** How long the names of API keys are kept; a new key has its id for so long. */
+/** How long the names of API keys are kept. For this time the page may show a new key by its id. */
 const namesMs = 30_000
 const readTimeoutMs = 2_000
 
-/** What the page shows without asking ClickHouse: what the worker watches anyway. */
+/** The data that the page shows without asking ClickHouse, because the worker watches it anyway. */
 export function createPageState(options: {
   redis: Redis
   backlogs: Pick<BacklogMonitor, 'of'>

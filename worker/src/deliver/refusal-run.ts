@@ -6,7 +6,7 @@ import { queueKinds, type QueueName } from '@intake/queue'
  */
 export interface RefusalRun {
   add(): void
-  /** Rows were stored, so the table accepts rows. */
+  /** Called when rows were stored, so the table accepts rows. */
   end(): void
   isLong(): boolean
 }

@@ -23,7 +23,7 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
- * Counts of outcomes gather for longer: they are not urgent, and gateways send them every ten
+ * Counts of outcomes collect for longer: they are not urgent, and gateways send them every ten
  * seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }

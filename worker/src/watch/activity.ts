@@ -27,7 +27,10 @@ interface Failure {
 /** The state of the loop of one queue, derived from its events. */
 export interface LoopState {
   waits(): void
-  /** The loop is alive although it has got no frames yet, so the measured wait starts anew. */
+  /**
+   * Called when the loop is alive although it has got no frames yet. The measured wait then starts
+   * anew.
+   */
   waitsAnew(): void
   took(): void
   insertBegan(): void

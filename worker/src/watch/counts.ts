@@ -3,7 +3,7 @@ import { countNames, refreshCounts, type CountName } from '@intake/records'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 
 const intervalMs = 60_000
-/** At least this time lies between two runs, of all workers. */
+/** The minimum time between two runs, whichever workers make them. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
 /** A run that takes long is made less often: counting takes at most 1/20 of the time. */
 const pausePerRun = 20

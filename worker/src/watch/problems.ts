@@ -113,7 +113,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
 function queueChecks({ backlogs, activity }: Watched): Checks {
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
-      // The loss of Redis's data is the problem; the last known state of the queues is obsolete.
+      // The loss of Redis's data is the problem; the last known state of the queues is out of date.
       if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)

@@ -6,7 +6,7 @@ import { addGauge, startPolling, type Registry } from '@intake/runtime'
 export interface StoredState {
   /** Number of dead letters waiting for an operator, by kind. */
   deadLetters: Record<RecordKind, number>
-  /** By kind, as ISO times: every record accepted before this time is visible. */
+  /** ISO times by kind: every record that was accepted before the time of its kind is visible. */
   visibleUntil: Partial<Record<RecordKind, string>>
 }
 

@@ -11,7 +11,7 @@ const intervalMs = 5_000
  */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
-/** At most this many frames are read. Redis takes some milliseconds for them. */
+/** The maximum number of frames that are read. Redis needs some milliseconds for them. */
 const framesMax = 20_000
 
 export interface Watermark {

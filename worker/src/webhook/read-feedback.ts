@@ -3,7 +3,7 @@ import { isoTime, type ClickHouse } from '@intake/clickhouse'
 /** A feedback as the views show it. */
 export interface StoredFeedback {
   id: string
-  /** ISO 8601 in UTC, as all times. */
+  /** ISO 8601 in UTC, like all times here. */
   time: string
   received_at: string
   bundle_identifier: string

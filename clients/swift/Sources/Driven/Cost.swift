@@ -1,7 +1,8 @@
 import Foundation
 import Intake
 
-/// The CPU time of single calls of `log`, in groups, because the clock is too coarse for one.
+/// Measures the CPU time of `log`, in groups of calls, because the clock is too coarse for one
+/// call.
 func measureCost() async {
   let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("intake-cost-\(UUID().uuidString)")
@@ -36,7 +37,7 @@ private func logMany(_ client: Intake, _ params: [String: Any]) {
   for _ in 0..<25 { client.log("tap", params) }
 }
 
-/// In microseconds.
+/// The CPU time in microseconds.
 private func cpu(_ clock: clockid_t) -> Double {
   var time = timespec()
   clock_gettime(clock, &time)

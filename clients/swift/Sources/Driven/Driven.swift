@@ -1,7 +1,7 @@
 import Foundation
 import Intake
 
-/// The calls that the tests of the repository make.
+/// Runs the calls that the tests of the repository make.
 final class Driven: @unchecked Sendable {
   private let lock = NSLock()
   private let output = NSLock()
@@ -11,7 +11,7 @@ final class Driven: @unchecked Sendable {
   /// Runs a call in the background, and writes its result.
   func start(_ line: String) {
     let (id, method, args) = parse(line)
-    // The client has to be there, and events have to be logged in their order.
+    // The client must exist first, and events must be logged in order.
     if method == "init" { initialize(args[0] as? [String: Any] ?? [:]) }
     if method == "log" || method == "logs" {
       let written = log(method, args)
@@ -116,7 +116,7 @@ final class Driven: @unchecked Sendable {
   }
 }
 
-/// Of this process; 0 where the system does not say.
+/// The memory of this process in bytes; 0 if the system does not report it.
 func residentBytes() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
   let pages = status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -1,5 +1,6 @@
-// A process with a client. It reads calls from its standard input, a line of JSON each, and writes their
-// results to its standard output. It ends with its input. `intake-driven cost` measures `log` instead.
+// A process with a client. It reads calls from its standard input, one per line as JSON, and writes
+// their results to its standard output. It ends when its input ends. `intake-driven cost` measures
+// `log` instead.
 import Foundation
 import Intake
 

@@ -1,22 +1,22 @@
-/// A stretch in which the clock of the device ran evenly. Events of one era have ids that are wrong
-/// by the same time.
+/// A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
+/// the same amount of time.
 struct Era: Equatable, Codable, Sendable {
-  /// The clock of the device less the monotonic clock, in milliseconds.
+  /// The device's clock minus the monotonic clock, in milliseconds.
   var drift: Double
-  /// What was added to the clock of the device for ids.
+  /// The time that is added to the device's clock when an id is made.
   var offset: Double
-  /// Whether the server's clock was known. Ids of such an era are never changed.
+  /// Whether the server's clock was known. If so, the ids of this era are never changed.
   var isTrusted: Bool
 }
 
-/// The clock of the device, corrected by the server's if it is wrong by more than a minute.
+/// The device's clock, corrected by the server's if it is wrong by more than a minute.
 ///
-/// If the clock of the device jumps, it was set, or the monotonic clock stood still while the device
-/// slept. A jump backwards is never a sleep; one of more than a day is taken for a correction.
+/// If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped.
+/// A jump backwards, or of more than a day, always means that the clock was set.
 struct Clock {
-  /// Differences up to this are left: a time on the way is not a wrong clock.
+  /// Differences up to this are not corrected: the transmission of a response can cause them.
   private static let toleratedMs = 60_000.0
-  /// The clocks of a device differ by this without being set.
+  /// The clocks of a device may differ by this much although none was set.
   private static let jumpMs = 2000.0
   private static let dayMs = 86_400_000.0
   private let time: TimeSource
@@ -27,13 +27,13 @@ struct Clock {
     era = Era(drift: time.now() - time.monotonic(), offset: 0, isTrusted: false)
   }
 
-  /// The time, as far as it is known, in milliseconds since 1970. `era` is the one that it is in.
+  /// The time, as far as it is known, in milliseconds since 1970. It is in the era `era`.
   mutating func now() -> Double {
     let wall = time.now()
     let drift = wall - time.monotonic()
     let jump = drift - era.drift
     if abs(jump) > Self.jumpMs {
-      // A known offset ends when the clock is set: the time went on evenly.
+      // If only the clock was set, time passed evenly, so a known offset can be adjusted.
       let isKnown = era.isTrusted && Self.wasSet(jump)
       let offset = isKnown ? Self.unlessTolerated(era.offset - jump) : era.offset
       era = Era(drift: drift, offset: offset, isTrusted: false)
@@ -41,20 +41,21 @@ struct Clock {
     return wall + era.offset
   }
 
-  /// Learns the server's clock from an answer.
+  /// Learns the server's clock from a response.
   ///
   /// - Parameters:
-  ///   - serverMs: what it showed when the answer was made
-  ///   - roundTripMs: how long the answer took
+  /// - serverMs: the server's time when it made the response
+  /// - roundTripMs: how long the request and its response took
   mutating func observe(serverMs: Double, roundTripMs: Double) {
     let offset = serverMs + roundTripMs / 2 - (now() - era.offset)
     if era.isTrusted && abs(offset - era.offset) <= Self.toleratedMs { return }
     era = Era(drift: era.drift, offset: Self.unlessTolerated(offset), isTrusted: true)
   }
 
-  /// What to add to the times of ids that were made in `past` and never sent, in milliseconds.
+  /// The milliseconds to add to the times of ids that were made in `past` and never sent.
   ///
-  /// - Parameter isOfThisRun: its monotonic clock is the one of now
+  /// - Parameter isOfThisRun: whether `past` was made by this run, so that its monotonic clock
+  /// still counts
   func shift(for past: Era, isOfThisRun: Bool) -> Int {
     if past.isTrusted || !era.isTrusted { return 0 }
     let byClock = era.offset - past.offset

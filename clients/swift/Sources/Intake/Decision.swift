@@ -1,22 +1,22 @@
-/// What an answer means for the records of its request.
+/// What a response means for the records of its request.
 enum Decision {
-  /// The same again, later.
+  /// Send the same request again later.
   case retry
-  /// The same again, at most three times.
+  /// Send the same request again later, at most three times.
   case few
-  /// It is too large.
+  /// The request is too large. Send its records in smaller ones.
   case split
-  /// Nothing will be accepted until someone changes a setting; everything is kept.
+  /// Keep everything, and send nothing: every request fails until someone changes a setting.
   case stop
-  /// It will never be accepted.
+  /// Give up the records, because they will never be accepted.
   case drop
 
-  /// A 4xx is final, also if this release does not know it. Without a code, one about the address or
-  /// the key is a proxy's: it may lead to the gateway again later.
+  /// A 4xx is final, even if this release does not know it. If a status about the address or the
+  /// key comes without a code, a proxy sent it: the request may reach the gateway later.
   ///
   /// - Parameters:
-  ///   - status: 0: there was no answer
-  ///   - code: of the problem; nil: the answer is not Intake's
+  /// - status: 0 if there was no response
+  /// - code: the code of the problem; nil if the response is not Intake's
   init(status: Int, code: String?) {
     switch status {
     case 413: self = .split
@@ -30,7 +30,7 @@ enum Decision {
   }
 }
 
-/// Whether the answer says that nothing of the request was stored.
+/// Whether the response shows that nothing of the request was stored.
 func nothingWasStored(status: Int, code: String?) -> Bool {
   guard let code, !code.isEmpty else { return false }
   return (status < 500 || status == 503) && !RetryRules.uncertainCodes.contains(code)

@@ -4,7 +4,8 @@ import Foundation
   import UIKit
 #endif
 
-/// Properties of the device that Foundation knows, as JSON by name. What is unknown is absent.
+/// The properties of the device that Foundation knows, as JSON by name. Unknown properties are
+/// absent.
 func findDevice() -> [String: [UInt8]] {
   var device: [String: Any] = [:]
   device["os"] = osName
@@ -17,7 +18,7 @@ func findDevice() -> [String: [UInt8]] {
     let bundle = Bundle.main.infoDictionary ?? [:]
     device["bundle_name"] = bundle["CFBundleDisplayName"] ?? bundle["CFBundleName"]
     device["version_name"] = bundle["CFBundleShortVersionString"]
-    // It can be a list of numbers, which the field does not take.
+    // It can be a list of numbers, which the field does not allow.
     device["version_code"] = (bundle["CFBundleVersion"] as? String).flatMap { Int($0) }
     #if !os(macOS)
       device["first_install_time"] = firstInstallTime()
@@ -26,7 +27,7 @@ func findDevice() -> [String: [UInt8]] {
   return jsonParts(device)
 }
 
-/// Leaves out what is unknown: absent is better than a guess.
+/// Leaves out unknown properties, because an absent one is better than a guess.
 func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
   var parts: [String: [UInt8]] = [:]
   for (name, value) in device {
@@ -39,7 +40,8 @@ func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
 
 private let unknownValues = ["null", "\"\"", "\"unknown\""].map { Array($0.utf8) }
 
-/// Documented properties that go with feedback only: they nearly double the device of a batch.
+/// Documented properties that are sent only with feedback: they nearly double the device of a
+/// batch.
 let feedbackOnlyFields: Set<String> = [
   "build_hardware", "build_host", "build_security_patch", "build_tags", "build_time", "build_type",
   "build_user", "build_version_codename", "build_version_incremental", "first_install_time",
@@ -97,7 +99,7 @@ private var architecture: String {
     #endif
   }
 
-  /// Such as `iPhone16,2`.
+  /// The model, such as `iPhone16,2`.
   private func machineModel() -> String {
     if let model = ProcessInfo.processInfo.environment["SIMULATOR_MODEL_IDENTIFIER"] {
       return model
@@ -125,7 +127,8 @@ private var architecture: String {
 #endif
 
 #if canImport(UIKit) && !os(watchOS) && !os(tvOS)
-  /// Only the main thread may ask for it. It switches the monitoring on, without which nothing is known.
+  /// Reads the state of the battery. Only the main thread may do so. Switches the monitoring on,
+  /// because without it the state is unknown.
   @MainActor func readBattery() -> [String: [UInt8]] {
     let device = UIDevice.current
     device.isBatteryMonitoringEnabled = true

@@ -1,4 +1,4 @@
-/// Counts what was given up, by reason.
+/// Counts the records that were given up, by reason.
 final class Drops: Sendable {
   private struct Counts {
     var total: [String: Int] = [:]
@@ -22,15 +22,16 @@ final class Drops: Sendable {
     onDrop?(reason, count)
   }
 
-  /// All since the start.
+  /// All records that were given up since the start.
   var total: [String: Int] { counts.withLock { $0.total } }
 
-  /// Those of an earlier run, which no event has reported.
+  /// Adds records that an earlier run gave up and did not report.
   func adopt(_ unreported: [String: Int]) {
     counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
   }
 
-  /// Those that no event has reported; nil: none since the last call.
+  /// The counts that no event has reported; nil if there are none. From then on they count as
+  /// reported.
   func takeUnreported() -> [String: Int]? {
     counts.withLock { counts in
       if counts.unreported.isEmpty { return nil }
@@ -40,7 +41,8 @@ final class Drops: Sendable {
     }
   }
 
-  /// Those to store, so that they can be reported after a restart; nil: they are stored.
+  /// The counts to store, so that they can be reported after a restart; nil if they are stored
+  /// already.
   func takeChanged() -> [String: Int]? {
     counts.withLock {
       if !$0.isChanged { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The feedback that waits. It is apart from the log events and never gives way to them. Each is one
-/// value in storage, with its attachments.
+/// The feedback that waits. Each is one value in storage, with its attachments. Log events never
+/// displace it.
 final class Feedbacks {
   private struct Entry {
     let key: String
@@ -22,7 +22,7 @@ final class Feedbacks {
   var canSend: Bool { oldest != nil }
   private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
 
-  /// - Returns: false: too many wait
+  /// - Returns: false if too many wait
   func add(_ id: String, _ feedback: StoredFeedback) -> Bool {
     if entries.count >= Limits.feedback { return false }
     let key = Self.prefix + id
@@ -31,20 +31,20 @@ final class Feedbacks {
     return true
   }
 
-  /// Takes over what earlier runs have left, by the keys of all values, in order.
+  /// Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order.
   func adopt(_ keys: [String]) {
     let known = Set(entries.map(\.key))
     let left = keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
     entries = left.map { Entry(key: $0) } + entries
   }
 
-  /// The oldest that can be sent. What cannot be read is given up.
+  /// The oldest feedback that can be sent. Feedback that cannot be read is given up.
   func begin() -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
       let key = entries[at].key
       let data = storage.value(key)
       if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
-      // Without any data it was sent by another client.
+      // If there is no data, another client has sent it.
       if data != nil { drops.add("damaged") }
       remove(key)
     }
@@ -53,7 +53,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // Otherwise it is not a result of Intake, although it has its status.
+      // Without an id it is not a response of Intake, although it has its status.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       remove(key)
       return .settled
@@ -76,14 +76,14 @@ final class Feedbacks {
     storage.removeValue(key)
   }
 
-  /// Forgets everything, and deletes it from storage.
+  /// Forgets all feedback, and deletes it from storage.
   func clear() {
     for entry in entries { remove(entry.key) }
   }
 }
 
-/// A feedback as it is stored: a line of JSON about the attachments, the payload in a second line, and the
-/// bytes of the attachments.
+/// A feedback as it is stored: a line of JSON about the attachments, then the payload in a line,
+/// then the bytes of the attachments.
 struct StoredFeedback {
   private struct Part: Codable {
     let name: String
@@ -91,7 +91,7 @@ struct StoredFeedback {
     let bytes: Int
   }
 
-  /// As JSON.
+  /// The payload as JSON.
   let payload: [UInt8]
   let attachments: [Attachment]
 
@@ -145,7 +145,7 @@ extension StoredFeedback {
   }
 }
 
-/// Without what would end it or its line.
+/// Removes characters that would end a quoted text or its line.
 private func headerText(_ text: String) -> String {
   String(text.unicodeScalars.filter { $0.value >= 0x20 && $0 != "\"" && $0 != "\\" })
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A call of the system failed.
+/// The error of a failed system call.
 struct FileError: Error {
   let code: Int32
 
@@ -8,14 +8,14 @@ struct FileError: Error {
   var isAbsent: Bool { code == ENOENT }
 }
 
-/// A directory of files that are appended, renamed and removed. It is used on one thread.
+/// A directory of files that are appended to, renamed and removed. Only one thread uses it.
 final class Files {
   private static let temporaryEnd = ".new"
   private static let lockEnd = ".lock"
   private static let sequenceName = "sequence"
   private static let digits = 16
   private let directory: URL
-  /// Of the client that uses it.
+  /// The run of the client that uses the directory.
   private let run: String
   private var lock: Int32 = -1
   private var isReady = false
@@ -27,7 +27,7 @@ final class Files {
 
   private func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
-  /// Makes the directory, and shows other processes with a lock that this client lives.
+  /// Creates the directory, and a lock that shows other processes that this client is running.
   private func prepare() throws {
     if isReady { return }
     try FileManager.default.createDirectory(
@@ -38,12 +38,13 @@ final class Files {
       close()
       lock = try openFile(name, O_RDWR | O_CREAT)
       if flock(lock, LOCK_EX) != 0 { throw FileError.last }
-      // Another process can take it for the lock of an ended one and remove it.
+      // Another process may have removed the file, because it took it for the lock of an ended
+      // client.
     } while linkCount(lock) == 0
     isReady = true
   }
 
-  /// Ends the lock: other clients may take over what is left.
+  /// Releases the lock, so that other clients may take over the remaining files.
   func close() {
     if lock < 0 { return }
     unlink(path(run + Self.lockEnd))
@@ -51,9 +52,9 @@ final class Files {
     lock = -1
   }
 
-  /// All names but those of clients that live.
+  /// All names except those of running clients.
   ///
-  /// - Parameter runOf: the run that a name belongs to
+  /// - Parameter runOf: returns the run to which a name belongs
   func list(runOf: (String) -> String?) throws -> [String] {
     try prepare()
     var living: [String: Bool] = [:]
@@ -92,9 +93,10 @@ final class Files {
     }
   }
 
-  /// All or nothing; it survives the end of the process, but needs `sync` to survive that of the power.
+  /// Appends all bytes or none. They survive the end of the process, and after `sync` also a power
+  /// failure.
   ///
-  /// - Returns: false: it is not new, but does not exist, because another client has renamed it
+  /// - Returns: false if `name` should exist but does not, because another client has renamed it
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) throws -> Bool {
     try prepare()
     let flags = O_WRONLY | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0)
@@ -115,7 +117,7 @@ final class Files {
     return true
   }
 
-  /// - Returns: false: `from` does not exist
+  /// - Returns: false if `from` does not exist
   func rename(_ from: String, to: String) throws -> Bool {
     if Foundation.rename(path(from), path(to)) == 0 { return true }
     let error = FileError.last
@@ -127,7 +129,7 @@ final class Files {
     unlink(path(name))
   }
 
-  /// Replaces a file as a whole, durably.
+  /// Replaces a file as a whole, and makes it durable.
   func replace(_ name: String, with bytes: Data) throws {
     try prepare()
     let temporary = name + Self.temporaryEnd
@@ -159,8 +161,8 @@ final class Files {
     if fsync(file) != 0 { throw FileError.last }
   }
 
-  /// Takes numbers of the device, which start at 1, and returns the first one. After a failure of the
-  /// power some may be used twice.
+  /// Reserves numbers of the device's counter, which starts at 1, and returns the first one. After
+  /// a power failure some may be used twice.
   func takeNumbers(_ count: Int) throws -> Int {
     try prepare()
     let file = try openFile(path(Self.sequenceName), O_RDWR | O_CREAT)
@@ -201,14 +203,14 @@ final class Files {
   }
 }
 
-/// Readable after the first unlock, so that launches in the background can send; not in backups, so
-/// that a copied device does not count as the same one.
+/// Makes the directory readable after the first unlock, so that launches in the background can
+/// send. Excludes it from backups, so that a copied device does not count as the same one.
 private func protectDirectory(_ directory: URL) {
   #if canImport(Darwin)
     var url = directory
     var values = URLResourceValues()
     values.isExcludedFromBackup = true
-    // Without these the records are as safe as other files of the app.
+    // If this fails, the records are as safe as other files of the app.
     try? url.setResourceValues(values)
     #if !os(macOS)
       try? FileManager.default.setAttributes(

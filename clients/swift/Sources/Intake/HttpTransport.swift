@@ -4,8 +4,8 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Sends with `URLSession`. It follows no redirect, because the key would go along, and keeps neither
-/// cookies nor answers.
+/// Sends with `URLSession`. It follows no redirects, because the key would be sent along, and
+/// stores neither cookies nor responses.
 final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @unchecked Sendable {
   private struct Pending {
     let resume: @Sendable (Answer?) -> Void
@@ -35,7 +35,8 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
     for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
     let task = session().dataTask(with: request)
-    // The timeout of a request begins again with every byte.
+    // The timeout of a request starts again with every byte, so a task enforces it for the whole
+    // request.
     let deadline = Task.detached {
       try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
       task.cancel()
@@ -95,7 +96,7 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
   }
 }
 
-/// The prefix of all paths: an address without a path stands for its `/api`.
+/// The prefix of all paths. `/api` is appended to an address without a path.
 func prefixOf(_ url: String) -> String {
   var prefix = url
   while prefix.hasSuffix("/") { prefix.removeLast() }

@@ -1,8 +1,8 @@
-/// Who sends: what every request says of its application, device and user.
+/// The sender: what every request says about its application, device and user.
 final class Identity {
-  /// Empty: not known yet.
+  /// Empty until it is known.
   var deviceUuid: String
-  /// It changes, and comes from another thread.
+  /// The state of the battery. Another thread updates it.
   var battery: [String: [UInt8]] = [:]
   private let bundle: [UInt8]
   private let given: [String: [UInt8]]
@@ -18,11 +18,11 @@ final class Identity {
     found = findDevice()
   }
 
-  /// As a JSON object.
+  /// The sender as a JSON object.
   ///
   /// - Parameters:
-  ///   - user: empty: nobody; then the UUID of the device stands for the user
-  ///   - isOfFeedback: with all properties of the device, not only those that log events carry
+  /// - user: if empty, the UUID of the device stands for the user
+  /// - isOfFeedback: whether to include all properties of the device, not only those of log events
   func sender(user: String, isOfFeedback: Bool) -> [UInt8] {
     var device = found.merging(battery) { $1 }.merging(given) { $1 }
     if !isOfFeedback { device = device.filter { !feedbackOnlyFields.contains($0.key) } }

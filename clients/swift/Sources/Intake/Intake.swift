@@ -1,10 +1,10 @@
 import Foundation
 
-/// A client of Intake: what it has stored on the device arrives exactly once, through lost answers,
-/// crashes and days without a network.
+/// A client of Intake. What it has stored on the device arrives exactly once, despite lost
+/// responses, crashes and days without a network. Create one when the app starts, and keep it.
 ///
-/// Make one when the app starts, and keep it. All methods may be called at any time, in any order, on any
-/// thread, and none throws. Making it does no I/O.
+/// All methods may be called at any time, in any order, on any thread, and none throws. Creating a
+/// client does no I/O.
 public final class Intake: Sendable {
   private let recorder: Recorder
   private let worker: Worker
@@ -22,7 +22,7 @@ public final class Intake: Sendable {
     self.init(options, time: .system)
   }
 
-  /// - Parameter time: what tests replace
+  /// - Parameter time: the clocks, which tests replace
   package convenience init(_ options: IntakeOptions, time: TimeSource) {
     let transport = HttpTransport(url: options.url, apiKey: options.apiKey)
     self.init(options, time: time, transport: transport)
@@ -41,10 +41,11 @@ public final class Intake: Sendable {
     inBackground { await $0.wake() }
   }
 
-  /// Keeps an event, and sends it later. It is over in microseconds and waits for nothing.
+  /// Keeps an event, and sends it later. It takes microseconds and waits for nothing.
   ///
   /// - Parameter params: what JSON can hold, and dates, UUIDs and URLs
-  /// - Returns: the id of the event, the column `id`; nil: it was dropped, and `onDrop` got the reason
+  /// - Returns: the id of the event, which is the column `id`; nil if it was dropped, and `onDrop`
+  /// got the reason
   @discardableResult
   public func log(_ event: String, _ params: [String: Any] = [:]) -> String? {
     let recorded = recorder.log(event, params)
@@ -64,35 +65,36 @@ public final class Intake: Sendable {
     return FeedbackReceipt(id: id, isKept: await worker.add(id, at: ms, user: user, feedback))
   }
 
-  /// The user of all later records; nil: nobody.
+  /// Sets the user of all later records; nil if there is no user.
   public func identify(_ userId: String?) {
     recorder.user = validUser(userId)
   }
 
-  /// Returns when every event that was logged before is stored on the device, durably.
+  /// Returns when every event that was logged before is durable on the device.
   public func stored() async {
     await worker.save()
   }
 
-  /// Sends what waits, at once unless sending pauses after a failure. Returns when nothing is left, when
-  /// sending has stopped, or after `timeout` seconds, with the number of records left.
+  /// Sends the records that wait, at once unless sending pauses after a failure. Returns when none
+  /// remain, when sending has stopped, or after `timeout` seconds, with the number of remaining
+  /// records.
   @discardableResult
   public func flush(timeout: TimeInterval = 5) async -> Int {
     await worker.flush(timeout: timeout)
   }
 
-  /// Flushes and ends; what is left is sent after the next start. Later calls do nothing.
+  /// Flushes and ends. Remaining records are sent after the next start. Later calls do nothing.
   @discardableResult
   public func shutdown(timeout: TimeInterval = 5) async -> Int {
     await worker.shutdown(timeout: timeout)
   }
 
-  /// Deletes everything that waits and keeps nothing more, also after a restart.
+  /// Deletes all records that wait, and keeps no more of them, also after a restart.
   public func optOut() async {
     await worker.optOut()
   }
 
-  /// Ends `optOut`.
+  /// Ends the effect of `optOut`.
   public func optIn() async {
     await worker.optIn()
   }

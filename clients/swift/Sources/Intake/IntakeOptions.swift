@@ -1,32 +1,33 @@
 import Foundation
 
-/// What a client needs to know.
+/// The options of a client.
 public struct IntakeOptions: Sendable {
   /// The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces
   /// its `/api`, such as `https://www.example.com/i`.
   public var url: String
   public var apiKey: String
-  /// Default: that of the main bundle.
+  /// By default, the bundle identifier of the main bundle.
   public var bundleIdentifier: String
   /// Identifies the device. Without it the client makes one and keeps it.
   public var deviceUuid: UUID?
   /// Identifies the user. Without it, the device's UUID is sent. `identify` changes it.
   public var userId: String?
-  /// Properties of the device, in addition to those that the client finds; these win.
+  /// Properties of the device. They are added to those that the client finds, and replace them.
   public var device: [String: any Sendable] = [:]
-  /// Directory for what waits. Not in a container that an app shares with its extensions: iOS ends
-  /// an app that is suspended while it holds a lock there. Default: `Intake/` and the bundle
-  /// identifier, in Application Support.
+  /// The directory for records that wait. It must not be in a container that an app shares with its
+  /// extensions, because iOS ends an app that is suspended while it holds a lock there. Default:
+  /// `Intake/` and the bundle identifier, in Application Support.
   public var directory: URL?
-  /// How long an event waits for others of the same request, in seconds.
+  /// How long an event waits for others that are sent in the same request, in seconds.
   public var flushInterval: TimeInterval = 5
   /// Events in a request, 1 to 500.
   public var batchEntriesMax = 500
-  /// Size of all log events that wait, in bytes. Beyond it the oldest go.
+  /// The maximum size of all log events that wait, in bytes. If there are more, the oldest are
+  /// dropped.
   public var storageBytesMax = 4_000_000
-  /// Number of log events that wait. Beyond it the oldest go.
+  /// The maximum number of log events that wait. If there are more, the oldest are dropped.
   public var storageEventsMax = 5000
-  /// The shortest and longest pause before a repeat, in seconds.
+  /// The shortest and longest pause before a request is repeated, in seconds.
   public var retry: ClosedRange<TimeInterval> = 1...900
   /// Changes an event before it is kept; nil drops it. `log` calls it on the thread of its caller.
   public var beforeSend: (@Sendable (LogEvent) -> LogEvent?)?
@@ -56,7 +57,7 @@ public struct LogEvent {
   }
 }
 
-/// An image; `name` and `type` are only hints, the gateway looks at the bytes.
+/// An image. `name` and `type` are only hints: the gateway checks the bytes.
 public struct Attachment: Sendable {
   public var data: Data
   public var name: String
@@ -72,24 +73,24 @@ public struct Attachment: Sendable {
 public struct FeedbackReceipt: Sendable {
   /// The id of the feedback; the column `feedback_id`.
   public let id: String
-  /// False: it was refused at once, and `onDrop` got the reason.
+  /// False if the feedback was refused at once; `onDrop` then got the reason.
   public let isKept: Bool
 }
 
-/// What waits, and what became of the rest.
+/// How many records wait, and how many were given up.
 public struct Stats: Sendable {
   /// Log events that wait to be sent.
   public let pendingLogs: Int
   /// Feedback that waits to be sent.
   public let pendingFeedback: Int
-  /// Why nothing is sent until the next start, such as `unauthorized`; nil: sending goes on.
+  /// Why nothing is sent until the next start, such as `unauthorized`; nil while records are sent.
   public let stopped: String?
   /// Records that were given up since the start, by reason.
   public let dropped: [String: Int]
   /// Size of the log events that wait, in bytes.
   public let storageBytes: Int
-  /// Whether `optOut` is in force.
+  /// Whether `optOut` is in effect.
   public let isOptedOut: Bool
-  /// What is added to the clock of the device, in seconds. 0: it is right, or not known.
+  /// The seconds that are added to the device's clock; 0 if it is right, or if the time is unknown.
   public let clockOffset: TimeInterval
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// JSON as UTF-8, printed without the detours of `JSONSerialization`, because `log` pays for it.
+/// JSON as UTF-8. It is printed without `JSONSerialization`, because that would slow `log` down.
 enum Json {
-  /// Nesting beyond this is refused; a mutable dictionary of Foundation can contain itself.
+  /// Deeper nesting is refused, because a mutable dictionary of Foundation can contain itself.
   private static let depthMax = 64
 
-  /// - Returns: nil if it holds what JSON cannot
+  /// - Returns: nil if the object has a value that JSON cannot hold
   static func print(_ object: [String: Any]) -> [UInt8]? {
     var out: [UInt8] = []
     out.reserveCapacity(128)
@@ -18,7 +18,7 @@ enum Json {
     return out
   }
 
-  /// An object of values that are JSON already.
+  /// Prints an object whose values are already JSON.
   static func print(parts: [String: [UInt8]]) -> [UInt8] {
     var out = [UInt8(ascii: "{")]
     for (name, value) in parts.sorted(by: { $0.key < $1.key }) {
@@ -31,7 +31,8 @@ enum Json {
     return out
   }
 
-  /// - Returns: an empty object for what is no JSON object, such as the login page of a network
+  /// - Returns: an empty object if the data is not a JSON object but, for example, the login page
+  /// of a network
   static func parseObject(_ data: Data) -> [String: Any] {
     (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
   }
@@ -106,12 +107,12 @@ enum Json {
     return true
   }
 
-  /// JSON has no infinity; like in JavaScript it becomes null.
+  /// JSON has no infinity, so it becomes null, as in JavaScript.
   private static func append(_ number: Double, to out: inout [UInt8]) {
     out += (number.isFinite ? number.description : "null").utf8
   }
 
-  /// Foundation's class for numbers and booleans; its type code tells them apart.
+  /// `NSNumber` is Foundation's class for numbers and booleans; its type code distinguishes them.
   private static func append(_ number: NSNumber, to out: inout [UInt8]) {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c"), UInt8(ascii: "B"): out += (number.boolValue ? "true" : "false").utf8

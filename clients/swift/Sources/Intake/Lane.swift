@@ -1,11 +1,12 @@
 import Foundation
 
-/// When the next request of one kind may go out: one after the other, with pauses that double after
-/// failures, and a random part of them, so that the devices of a fleet do not return together.
+/// Decides when the next request of one kind may be sent. Requests are sent one after the other.
+/// Pauses double after failures; each takes a random part of its maximum, so that the devices of a
+/// fleet do not return together.
 final class Lane {
   var isRunning = false
   var isClosed = false
-  /// Ends the pause.
+  /// Fires at the end of the pause.
   var timer: Task<Void, Never>?
   private let retryMs: ClosedRange<Double>
   private let monotonic: @Sendable () -> Double
@@ -22,7 +23,7 @@ final class Lane {
     failures = 0
   }
 
-  /// - Parameter retryAfterMs: what the server asked for; 0: nothing
+  /// - Parameter retryAfterMs: the pause that the server asked for; 0 if it asked for none
   func pause(_ retryAfterMs: Double) {
     failures += 1
     isOrdered = retryAfterMs > 0
@@ -35,9 +36,9 @@ final class Lane {
     notBefore = monotonic() + pauseMs
   }
 
-  /// What is left of the pause, in milliseconds.
+  /// The milliseconds that remain of the pause.
   ///
-  /// - Parameter isUrgent: nothing is left of a pause that the server did not ask for
+  /// - Parameter isUrgent: whether to ignore a pause that the server did not ask for
   func left(isUrgent: Bool) -> Double {
     isUrgent && !isOrdered ? 0 : max(notBefore - monotonic(), 0)
   }

@@ -1,8 +1,8 @@
 import Foundation
 
 #if os(iOS) || os(tvOS) || os(visionOS)
-  /// Follows an app into the background and back. The names of the notifications stand here so that
-  /// extensions, which have no application object, can use the package too.
+  /// Observes when an app goes to the background and returns. The names of the notifications are
+  /// texts here, so that extensions, which have no application object, can use the package too.
   final class Lifecycle: @unchecked Sendable {
     private static let flushTimeout: TimeInterval = 5
     private let observers: [any NSObjectProtocol]
@@ -24,7 +24,7 @@ import Foundation
       for observer in observers { NotificationCenter.default.removeObserver(observer) }
     }
 
-    /// Asks the system not to suspend the process as long as this takes.
+    /// Asks the system not to suspend the process until the flush is complete.
     private static func flush(_ worker: Worker) {
       let done = DispatchSemaphore(value: 0)
       ProcessInfo.processInfo.performExpiringActivity(withReason: "Intake sends") { isExpired in
@@ -41,7 +41,7 @@ import Foundation
     }
   }
 #else
-  /// Other systems do not suspend a process.
+  /// On other systems nothing is observed, because they do not suspend a process.
   struct Lifecycle: Sendable {
     init(_ worker: Worker) {}
   }

@@ -4,11 +4,11 @@ typealias Line = [UInt8]
 let lineStart = "{\"id\":\""
 private let idLength = 36
 
-/// Without its closing brace.
+/// Prints an event without its closing brace.
 ///
 /// - Parameters:
-///   - params: as JSON
-///   - deviceMs: the clock of the device, if the id has another time
+/// - params: as JSON
+/// - deviceMs: the time of the device's clock, if the id has another time
 func printLine(id: String, event: String, params: [UInt8], deviceMs: Double?) -> Line {
   var line = Array(lineStart.utf8)
   line.reserveCapacity(params.count + 160)
@@ -29,7 +29,7 @@ func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> 
   line.dropFirst(lineStart.utf8.count).prefix(idLength)
 }
 
-/// The event under the id of another time; what its device said is kept as its timestamp.
+/// The event with the id of another time. The time of the device's clock is kept as its timestamp.
 func shiftLine(_ line: Line, by ms: Int, hasTimestamp: Bool) -> Line {
   if ms == 0 { return line }
   let id = idOf(line)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The log events that wait: one open segment of this run, and closed ones, oldest first.
+/// The log events that wait: one open segment of this run, and closed segments, oldest first.
 final class LogQueue {
   private(set) var count = 0
   private(set) var bytes = 0
@@ -11,7 +11,7 @@ final class LogQueue {
   private let segmentBytes: Int
   private let eventsMax: Int
   private let bytesMax: Int
-  /// What a record of this user says of its sender, as JSON.
+  /// What a record of this user says about its sender, as JSON.
   private let senderOf: (_ user: String) -> [UInt8]
   private var segments: [Segment] = []
   private var open: Open?
@@ -20,7 +20,7 @@ final class LogQueue {
     let segment: Segment
     let user: String
     let era: Era
-    /// What its request may still have.
+    /// The bytes that may still be added before the request is full.
     var room: Int
     var isSynced = false
   }
@@ -40,11 +40,11 @@ final class LogQueue {
     segmentBytes = min(Limits.segmentBytes, part(bytesMax))
   }
 
-  /// Stores events: from now on they survive the end of the process.
+  /// Stores events, so that they survive the end of the process.
   func store(_ events: [RecordedEvent]) {
     if events.isEmpty { return }
     var sequence = storage.takeNumbers(events.count)
-    /// Lines for the open segment.
+    /// The lines for the open segment.
     var chunk: [UInt8] = []
     var chunkCount = 0
     for event in events {
@@ -64,7 +64,7 @@ final class LogQueue {
     append(chunk, chunkCount)
   }
 
-  /// A comma, and the timestamp of an event whose id is shifted.
+  /// The bytes for a comma, and for the timestamp of an event whose id is shifted.
   private let lineRoom = 50
 
   private func hasRoom(_ open: Open, _ event: RecordedEvent, _ size: Int, _ more: Int) -> Bool {
@@ -80,7 +80,7 @@ final class LogQueue {
     open = Open(segment: segment, user: event.user, era: event.era, room: room)
   }
 
-  /// Writes lines of the open segment, and forgets the oldest segments if there is too much.
+  /// Writes lines of the open segment, and drops the oldest segments if there is too much.
   private func append(_ lines: [UInt8], _ lineCount: Int) {
     guard let open, lineCount > 0 else { return }
     let segment = open.segment
@@ -89,7 +89,7 @@ final class LogQueue {
     makeRoom(events: lineCount, bytes: text.count, except: segment)
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
     guard storage.append(text, to: name, isNew: isNew) else {
-      // Another client has taken what was stored; the rest becomes a segment of its own.
+      // Another client has taken the stored part, so the rest becomes a segment of its own.
       forget(segment)
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
       self.open = Open(segment: Segment(entry), user: open.user, era: open.era, room: open.room)
@@ -142,7 +142,7 @@ final class LogQueue {
     storage.remove(segment.name)
   }
 
-  /// Makes what was stored survive also a failure of the power.
+  /// Makes stored events durable, so that they survive a power failure.
   func sync() {
     guard let open, !open.isSynced, !open.segment.name.isEmpty else { return }
     storage.sync(open.segment.name)
@@ -160,7 +160,7 @@ final class LogQueue {
 
   /// Gives a segment the name of its state.
   ///
-  /// - Returns: false: it is gone
+  /// - Returns: false if the segment is gone
   private func rename(_ segment: Segment) -> Bool {
     segment.entry.run = run
     let name = segment.entry.text
@@ -170,13 +170,14 @@ final class LogQueue {
     case .gone:
       forget(segment)
       return false
-    // If records waited for a name that broken storage cannot write, they would wait for ever.
+    // Continues without the rename. If records waited for it while storage is broken, they would
+    // never be sent.
     case .failed: break
     }
     return true
   }
 
-  /// Takes over what ended runs have left: the newest entry of each key, oldest first.
+  /// Takes over the segments of ended runs: the newest entry of each key, oldest first.
   ///
   /// - Parameter names: in order
   func adopt(_ names: [SegmentName]) {
@@ -205,7 +206,7 @@ final class LogQueue {
 
   /// Marks a segment as attempted, durably, and reads it.
   ///
-  /// - Returns: nil: it is gone
+  /// - Returns: nil if it is gone
   func attempt(_ segment: Segment) -> StoredSegment? {
     guard let stored = load(segment) else { return nil }
     if segment.entry.state != .attempted {
@@ -223,12 +224,12 @@ final class LogQueue {
 
   /// Reads a segment, and learns how large it is.
   ///
-  /// - Returns: nil: it has no events, and is removed
+  /// - Returns: nil if it has no events; it is then removed
   private func load(_ segment: Segment) -> StoredSegment? {
     let data = storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))
     let lines = stored?.lines.count ?? 0
-    // Without any data it was sent by another client.
+    // If there is no data, another client has sent it.
     if data != nil { recorder.drops.add("damaged", max(segment.entry.count - lines, 0)) }
     grow(segment, lines - segment.entry.count, (data?.count ?? 0) - segment.entry.bytes)
     if lines > 0 { return stored }
@@ -236,7 +237,7 @@ final class LogQueue {
     return nil
   }
 
-  /// Replaces a segment by others, or by nothing.
+  /// Replaces a segment by others, or removes it.
   func replace(_ segment: Segment, by parts: [(entry: SegmentName, stored: StoredSegment)] = []) {
     guard let at = segments.firstIndex(where: { $0 === segment }) else { return }
     var added: [Segment] = []
@@ -257,7 +258,7 @@ final class LogQueue {
     remove(segment)
   }
 
-  /// Forgets everything, and deletes it from storage.
+  /// Forgets all segments, and deletes them from storage.
   func clear() {
     while let first = segments.first { remove(first) }
     open = nil

@@ -1,24 +1,24 @@
 import Foundation
 
-/// What became of one request.
+/// The result of one request.
 enum Sent {
-  /// Go on at once.
+  /// The next request is sent at once.
   case settled
-  /// Nothing was settled; pause, for so many milliseconds if it is not 0.
+  /// Nothing was settled. Pause, for this many milliseconds if it is not 0.
   case pause(Double)
   /// Send nothing more, for this reason.
   case stop(String)
 }
 
-/// A batch on its way.
+/// A batch that is being sent.
 struct LogAttempt {
   let segment: Segment
   let stored: StoredSegment
-  /// An earlier attempt may have stored events.
+  /// Whether an earlier attempt may have stored events.
   let wasOpen: Bool
 }
 
-/// Decides what is sent of the log events, and what becomes of them by its answer.
+/// Decides which log events are sent, and what a response means for them.
 final class LogSender {
   private let queue: LogQueue
   private let recorder: Recorder
@@ -32,7 +32,7 @@ final class LogSender {
 
   /// Marks the oldest segment as attempted.
   ///
-  /// - Returns: nil: none can be sent
+  /// - Returns: nil if none can be sent
   func begin() -> LogAttempt? {
     while let segment = queue.oldest {
       let wasOpen = segment.mayBeStored
@@ -66,7 +66,7 @@ final class LogSender {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
-      // Otherwise it is not a result of Intake, although it has its status.
+      // Without results for all entries it is not a response of Intake, although it has its status.
       guard let results = readResults(body, count: lines.count) else {
         return .pause(attempted.retryAfterMs)
       }
@@ -91,13 +91,13 @@ final class LogSender {
     case rejected(String)
   }
 
-  /// - Returns: nil: not a result for each entry
+  /// - Returns: nil if there is not a result for each entry
   private func readResults(_ body: [String: Any], count: Int) -> [EntryResult]? {
     guard let results = body["results"] as? [Any], results.count == count else { return nil }
     var read: [EntryResult] = []
     for case let result as [String: Any] in results {
       switch result["status"] as? String {
-      // `dropped`: the operator keeps no such events.
+      // An operator's rule drops such events, so `dropped` is final, too.
       case "accepted", "dropped": read.append(.accepted)
       case "rejected": read.append(.rejected(result["code"] as? String ?? "unknown"))
       default: return nil
@@ -106,7 +106,8 @@ final class LogSender {
     return read.count == count ? read : nil
   }
 
-  /// Removes what has its result. Events that the wrong clock of the device kept out get other ids.
+  /// Removes the entries whose results are final. Events that were rejected because the device's
+  /// clock was wrong get other ids.
   private func settleEntries(_ attempt: LogAttempt, _ results: [EntryResult]) {
     let (entry, stored) = (attempt.segment.entry, attempt.stored)
     let isOfThisRun = stored.origin.run == run

@@ -1,18 +1,18 @@
-/// An event on its way from its caller to storage.
+/// An event between its caller and storage.
 struct RecordedEvent: Sendable {
-  /// Without its closing brace.
+  /// The event as JSON, without its closing brace.
   let line: Line
-  /// Empty: nobody.
+  /// Empty if there is no user.
   let user: String
   let era: Era
 }
 
-/// What callers of any thread touch: it makes events, and keeps them until they are stored. It does no
-/// I/O and waits for none.
+/// The part of the client that any thread may call. It makes events, and keeps them until they are
+/// stored. It does no I/O and waits for none.
 final class Recorder: Sendable {
   struct Recorded {
     let id: String
-    /// No other event waits: someone has to be told to store it.
+    /// Whether no other event waits, so that the caller must ask the worker to store it.
     let isFirst: Bool
   }
 
@@ -77,7 +77,7 @@ final class Recorder: Sendable {
     return recorded
   }
 
-  /// While storage cannot follow, the oldest events give way here.
+  /// If storage is too slow, the oldest events in memory are dropped.
   private func makeRoom(_ state: inout State) -> Int {
     var lost = 0
     while state.events.count > eventsMax || state.bytes > bytesMax {
@@ -106,7 +106,7 @@ final class Recorder: Sendable {
     state.withLock { $0.uuids.next(at: $0.clock.now()) }
   }
 
-  /// An id, its time in milliseconds, and the user.
+  /// Makes the id of a feedback; returns it with its time in milliseconds and the user.
   func newFeedback() -> (id: String, ms: Int, user: String) {
     state.withLock {
       let now = $0.clock.now()
@@ -123,7 +123,7 @@ final class Recorder: Sendable {
     set { state.withLock { $0.user = newValue } }
   }
 
-  /// Empties it and keeps it empty.
+  /// If set to true, all events are removed and none are kept.
   var isOptedOut: Bool {
     get { state.withLock { $0.isOptedOut } }
     set {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A batch of events: what is stored as one, is sent as one, and is deleted as one.
+/// A batch of events that are stored, sent and deleted together.
 final class Segment {
-  /// `name` is what its file is called, which may be behind it.
+  /// The current state. `name` is the name of the file, which may lag behind it.
   var entry: SegmentName
   var name: String
-  /// An attempt may have stored events: their ids must not change.
+  /// Whether an attempt may have stored events. If so, their ids must not change.
   var mayBeStored: Bool
-  /// It is being sent.
+  /// Whether it is being sent.
   var isBusy = false
-  /// Attempts that got 500; after three it is left until the next start.
+  /// How many attempts got 500. After three, the segment waits for the next start.
   var failures = 0
 
   init(_ entry: SegmentName, mayBeStored: Bool? = nil) {
@@ -19,8 +19,8 @@ final class Segment {
   }
 }
 
-/// What is in the file of a segment. The first line says where its events come from, the second is what
-/// every request says of its sender; the others are the events.
+/// The content of a segment's file. The first line says where its events come from. The second line
+/// is what every request says about its sender. The other lines are the events.
 struct StoredSegment {
   struct Origin: Codable {
     var era: Era
@@ -29,7 +29,7 @@ struct StoredSegment {
   }
 
   var origin: Origin
-  /// As JSON.
+  /// The second line, as JSON.
   var sender: [UInt8]
   var lines: [Line]
 
@@ -50,10 +50,10 @@ struct StoredSegment {
 }
 
 extension StoredSegment {
-  /// A line that was not written completely, because the process ended, was never reported as stored;
-  /// it is left out.
+  /// An incomplete last line was never reported as stored: the process ended while writing it. It
+  /// is left out.
   ///
-  /// - Returns: nil if it is damaged
+  /// - Returns: nil if the data is damaged
   init?(parsing data: Data) {
     let parts = data.split(separator: newline, omittingEmptySubsequences: false)
     guard parts.count > 2, let origin = try? JSONDecoder().decode(Origin.self, from: parts[0]),
@@ -61,14 +61,15 @@ extension StoredSegment {
     else { return nil }
     self.origin = origin
     sender = Array(parts[1])
-    // What follows the last newline is nothing, or incomplete.
+    // The part after the last newline is empty or incomplete.
     lines = parts.dropFirst(2).dropLast().filter { isWhole($0, start: lineStart) }.map(Array.init)
   }
 }
 
 let newline = UInt8(ascii: "\n")
 
-/// After a failure of the power, parts of a file can be zeros, but what is written is never wrong.
+/// Whether a line is complete. After a power failure, parts of a file can be zeros, but bytes that
+/// were written are never wrong.
 private func isWhole(_ text: Data, start: String) -> Bool {
   text.starts(with: start.utf8) && text.last == UInt8(ascii: "}") && text.allSatisfy { $0 >= 0x20 }
 }

@@ -1,26 +1,27 @@
 import Foundation
 
-/// `closed`: never sent. `attempted`: a request may have reached the server. The numbers are those of
-/// the other clients of Intake.
+/// `closed` means never sent; `attempted` means that a request may have reached the server. The
+/// numbers are the same in all clients of Intake.
 enum SegmentState: Int {
   case open = 0
   case closed = 2
   case attempted = 3
 }
 
-/// What the name of the file of a segment says. A rename changes the state of a whole segment at once.
+/// The content of the name of a segment's file. A rename changes the state of a whole segment at
+/// once.
 struct SegmentName: Equatable {
-  /// Ascends with the time at which it was begun.
+  /// Ascends with the time at which the segment was begun.
   var key: String
-  /// Of segments with the same key, the highest generation and state replace the others.
+  /// If several segments have the same key, the one with the highest generation and state counts.
   var generation = 0
   var state = SegmentState.closed
-  /// Of the client that wrote it.
+  /// The run of the client that wrote it.
   var run: String
-  /// Events and bytes; 0 while it is open.
+  /// The number of events and of bytes; both are 0 while the segment is open.
   var count = 0
   var bytes = 0
-  /// What every id of an attempted segment is shifted by, in milliseconds.
+  /// The milliseconds by which every id of an attempted segment is shifted.
   var shiftMs = 0
 
   var text: String {

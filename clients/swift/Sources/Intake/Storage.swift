@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where records wait. What the directory does not take, because it is full, forbidden or broken, is
-/// kept in memory. It is used on one thread.
+/// Stores the records that wait. If the directory is full, forbidden or broken, keeps in memory
+/// what cannot be stored. Only one thread uses it.
 final class Storage {
   enum Renamed {
     case done
-    /// There is no such name.
+    /// The name does not exist.
     case gone
     case failed
   }
@@ -13,14 +13,14 @@ final class Storage {
   private static let valueEnd = ".value"
   private let files: Files
   private var memory: [String: Data] = [:]
-  /// The last number that was taken, in case that the counter cannot be used.
+  /// The last reserved number, which is used if the counter is not available.
   private var sequence = 0
 
   init(_ files: Files) {
     self.files = files
   }
 
-  /// The names of segments and the keys of values, except those of segments of clients that live.
+  /// The names of segments and the keys of values, except the segments of running clients.
   func list() -> (names: [SegmentName], keys: [String]) {
     let stored = try? files.list { SegmentName(parsing: $0)?.run }
     let all = (stored ?? []) + memory.keys
@@ -35,7 +35,7 @@ final class Storage {
     memory[name] ?? (try? files.read(name)) ?? nil
   }
 
-  /// - Returns: false: it is not new, but does not exist; the bytes are nowhere
+  /// - Returns: false if `name` should exist but does not; the bytes are then not stored
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
     if memory[name] != nil && !isNew {
       memory[name]?.append(contentsOf: bytes)
@@ -80,7 +80,7 @@ final class Storage {
 
   func value(_ key: String) -> Data? { read(key + Self.valueEnd) }
 
-  /// Also true for one that cannot be read now.
+  /// Also true for a value that cannot be read now.
   func hasValue(_ key: String) -> Bool {
     memory[key + Self.valueEnd] != nil || files.exists(key + Self.valueEnd)
   }

@@ -2,10 +2,10 @@ import Foundation
 
 /// The clocks of a device, in milliseconds.
 package struct TimeSource: Sendable {
-  /// Since 1970.
+  /// Milliseconds since 1970.
   package let now: @Sendable () -> Double
-  /// Since a moment that does not change while the process runs. It also counts while the device
-  /// sleeps.
+  /// Milliseconds since a moment that does not change while the process runs. It also counts while
+  /// the device sleeps.
   package let monotonic: @Sendable () -> Double
 
   package init(
@@ -34,7 +34,7 @@ private func readClock(_ clock: clockid_t) -> Double {
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
 }
 
-/// As `2026-11-21T12:00:00.000Z`.
+/// Prints a time such as `2026-11-21T12:00:00.000Z`.
 func printTime(_ ms: Int) -> String {
   var seconds = time_t(ms / 1000)
   var parts = tm()
@@ -49,7 +49,8 @@ private let months = [
   "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ]
 
-/// Milliseconds since 1970 of a `Date` of HTTP, such as `Sat, 21 Nov 2026 12:00:00 GMT`.
+/// Parses a `Date` of HTTP, such as `Sat, 21 Nov 2026 12:00:00 GMT`; returns milliseconds since
+/// 1970.
 func parseHttpDate(_ text: String) -> Double? {
   let parts = text.split(separator: " ")
   guard parts.count == 6, let day = Int32(parts[1]), let year = Int32(parts[3]),
@@ -58,7 +59,7 @@ func parseHttpDate(_ text: String) -> Double? {
   return time(year, Int32(month), day, clock: parts[4])
 }
 
-/// Milliseconds since 1970 of a time that `printTime` could have printed.
+/// Parses a time that `printTime` could have printed; returns milliseconds since 1970.
 func parseTime(_ text: String) -> Double? {
   let parts = text.split(separator: "T")
   let date = parts.first?.split(separator: "-").compactMap { Int32($0) } ?? []
@@ -66,7 +67,7 @@ func parseTime(_ text: String) -> Double? {
   return time(date[0], date[1] - 1, date[2], clock: parts[1].dropLast())
 }
 
-/// - Parameter clock: such as `12:00:00`, or with a fraction
+/// - Parameter clock: the time of the day, such as `12:00:00`, or with a fraction of the second
 private func time(_ year: Int32, _ month: Int32, _ day: Int32, clock: Substring) -> Double? {
   let fields = clock.split(separator: ":")
   guard fields.count == 3, let hour = Int32(fields[0]), let minute = Int32(fields[1]),

@@ -1,16 +1,16 @@
 import Foundation
 
 struct OutgoingRequest: Sendable {
-  /// From the prefix, such as `/log/batch`.
+  /// The path after the prefix, such as `/log/batch`.
   let path: String
   let contentType: String
   let body: Data
-  /// Without a complete answer after so many seconds there will be none.
+  /// The seconds after which an incomplete response is no longer awaited.
   let timeout: TimeInterval
   var headers: [String: String] = [:]
 }
 
-/// What a server or a proxy answered.
+/// The response of a server or a proxy.
 struct Answer: Sendable {
   let status: Int
   let body: Data
@@ -20,26 +20,26 @@ struct Answer: Sendable {
 }
 
 protocol Transport: Sendable {
-  /// - Returns: nil if there was no complete answer
+  /// - Returns: nil if there was no complete response
   func send(_ request: OutgoingRequest) async -> Answer?
   func close()
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 struct Attempted {
-  /// Of a success.
+  /// The body of a successful response; otherwise nil.
   let body: [String: Any]?
   let decision: Decision
-  /// Of the problem, or `http_` and the status; 0: no answer.
+  /// The code of the problem, or `http_` and the status, which is 0 without a response.
   let code: String
-  /// Nothing was stored.
+  /// Whether it is certain that nothing was stored.
   let isDefinite: Bool
-  /// 0: the server did not say.
+  /// 0 if the server did not say.
   let retryAfterMs: Double
 }
 
 extension Attempted {
-  /// Reads from an answer what concerns every request, and learns the server's clock from it.
+  /// Reads from a response what every request needs, and learns the server's clock from it.
   init(_ answer: Answer?, tookMs: Double, recorder: Recorder) {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]
@@ -58,7 +58,7 @@ extension Attempted {
     retryAfterMs = Self.pause(answer?.retryAfter, now: recorder.withClock { $0.now() })
   }
 
-  /// A number of seconds, or a date.
+  /// Reads `Retry-After`, which is a number of seconds or a date.
   private static func pause(_ retryAfter: String?, now: Double) -> Double {
     guard let retryAfter else { return 0 }
     if let seconds = Double(retryAfter) { return seconds.isFinite ? max(seconds * 1000, 0) : 0 }

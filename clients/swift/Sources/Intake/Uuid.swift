@@ -1,19 +1,19 @@
-/// Makes UUIDv7 that ascend, also within a millisecond: the twelve bits after the version count up.
+/// Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up.
 struct Uuids {
-  /// A clock that went back further than this was set; ids follow it.
+  /// If the clock went back further than this, it was set, and ids follow it.
   private static let backMsMax = 2000
   private static let counterMax: UInt16 = 0xfff
   private var last = 0
   private var counter: UInt16 = 0
   private var random = SystemRandomNumberGenerator()
 
-  /// - Parameter timeMs: since 1970
+  /// - Parameter timeMs: milliseconds since 1970
   mutating func next(at timeMs: Double) -> String {
     let now = max(Int(timeMs), 0)
     let bits = random.next()
     if now > last || now < last - Self.backMsMax {
       last = now
-      // Half of the range is left to count.
+      // Half of the range remains for counting.
       counter = UInt16(truncatingIfNeeded: random.next() as UInt32) & 0x7ff
     } else if counter == Self.counterMax {
       counter = 0
@@ -54,7 +54,7 @@ func timeOfUuid(_ id: some Collection<UInt8>) -> Int {
   return time
 }
 
-/// The same UUIDv7 at another time.
+/// The same UUIDv7 with another time.
 func shiftUuid(_ id: some Collection<UInt8>, by ms: Int) -> [UInt8] {
   let time = UInt64(max(timeOfUuid(id) + ms, 0))
   return Array(printUuid(high: time << 16, low: 0).utf8.prefix(13)) + id.dropFirst(13)

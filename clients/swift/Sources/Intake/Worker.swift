@@ -1,8 +1,8 @@
 import Foundation
 
-/// Stores what was recorded, and sends it. All its jobs run on a queue of its own.
+/// Stores the events that were recorded, and sends them. All its jobs run on a queue of its own.
 actor Worker {
-  /// Before what was written is made durable, in nanoseconds; that costs milliseconds.
+  /// The nanoseconds after which written events are made durable, which takes milliseconds.
   private static let syncDelay: UInt64 = 50_000_000
   private static let deviceKey = "device"
   private static let optedOutKey = "opted-out"
@@ -51,7 +51,7 @@ actor Worker {
     feedbackLane = Lane(retry: options.retry, time: time)
   }
 
-  /// Reads what earlier runs have left, at the first call.
+  /// Takes over the records of earlier runs, at the first call.
   private func start() {
     if isStarted { return }
     isStarted = true
@@ -87,7 +87,7 @@ actor Worker {
 
   // MARK: Storing
 
-  /// Stores what was recorded: it survives the end of the process from now on.
+  /// Stores the events that were recorded, so that they survive the end of the process.
   func store() {
     start()
     let events = recorder.take()
@@ -112,7 +112,7 @@ actor Worker {
     }
   }
 
-  /// Makes all that was recorded survive also a failure of the power.
+  /// Makes all recorded events durable, so that they survive a power failure.
   func save() {
     store()
     logs.sync()
@@ -123,7 +123,7 @@ actor Worker {
     logs.close()
   }
 
-  /// So that they can be reported after a restart.
+  /// Stores the counts, so that they can be reported after a restart.
   private func saveDrops() {
     guard let unreported = recorder.drops.takeChanged() else { return }
     storage.setValue((try? JSONEncoder().encode(unreported)) ?? Data(), for: Self.droppedKey)
@@ -155,7 +155,7 @@ actor Worker {
     }
   }
 
-  /// Sends until nothing is left.
+  /// Sends until nothing waits any more.
   private func run(_ lane: Lane) async {
     var last: Sent?
     repeat {
@@ -173,20 +173,20 @@ actor Worker {
     settleWaiting()
   }
 
-  /// - Returns: nil: nothing can be sent
+  /// - Returns: nil if nothing can be sent
   private func sendLogs() async -> Sent? {
     guard let attempt = sender.begin() else { return nil }
     let attempted = await self.attempt(sender.request(attempt))
     let sent = sender.settle(attempt, attempted)
-    // A server that answers is there to be told what was lost.
+    // A server that responds can receive the report of lost records.
     if sent.isSettled { reportDrops() }
     return sent
   }
 
-  /// A form that is too large even for a server that leaves out what it cannot keep is sent again
-  /// without its images, so that the text arrives.
+  /// Sends the oldest feedback. A form that is too large, even for a server that drops images it
+  /// cannot keep, is sent again without images, so that the text arrives.
   ///
-  /// - Returns: nil: nothing can be sent
+  /// - Returns: nil if nothing can be sent
   private func sendFeedback() async -> Sent? {
     guard let (key, feedback) = feedbacks.begin() else { return nil }
     var attempted = await attempt(feedback.form(withAttachments: true))
@@ -215,7 +215,7 @@ actor Worker {
     }
   }
 
-  /// Sends at once, because the app is in front again.
+  /// Sends at once, because the app is in the foreground again.
   func wake() {
     start()
     wake(logLane, isUrgent: true)
@@ -248,7 +248,7 @@ actor Worker {
     return true
   }
 
-  /// - Returns: the number of records that are left
+  /// - Returns: the number of records that remain
   func flush(timeout: TimeInterval) async -> Int {
     close()
     wake(logLane)
@@ -259,7 +259,7 @@ actor Worker {
 
   private var left: Int { recorder.count + logs.count + feedbacks.count }
 
-  /// Nothing more will be sent without another call, also not after a pause.
+  /// Whether nothing more will be sent without another call, not even after a pause.
   private var isSettled: Bool {
     if logLane.isRunning || feedbackLane.isRunning { return false }
     return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Intake
 
-/// What the gateway does with batches, as far as a client notices.
+/// Handles batches like the gateway, as far as a client notices.
 final class FakeServer: Transport, @unchecked Sendable {
   struct Row {
     let log: [String: Any]
@@ -12,9 +12,9 @@ final class FakeServer: Transport, @unchecked Sendable {
   }
 
   enum Fault {
-    /// The server gets the request, the client no answer.
+    /// The server gets the request, but the client gets no response.
     case lost
-    /// Neither.
+    /// The server does not get the request, and the client gets no response.
     case unreachable
     case answer(Int, String, retryAfter: String? = nil)
   }
@@ -39,9 +39,9 @@ final class FakeServer: Transport, @unchecked Sendable {
   }
 
   func add(_ more: Fault...) { lock.withLock { faults += more } }
-  /// The code that an event is rejected with.
+  /// Sets the code with which an event is rejected.
   func reject(_ code: @escaping @Sendable (String) -> String?) { lock.withLock { rejecting = code } }
-  /// The status that a request is refused with.
+  /// Sets the status with which a request is refused.
   func refuse(_ status: @escaping @Sendable (OutgoingRequest) -> Int?) {
     lock.withLock { refusing = status }
   }

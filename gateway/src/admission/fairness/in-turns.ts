@@ -4,8 +4,8 @@ import type { Clock } from '@intake/runtime'
 export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
 /**
- * How long a turn may block the event loop, on which other senders wait. It is shorter than the
- * work after which `Turns` pauses.
+ * The maximum time for which a turn blocks the event loop, because other senders wait for it. It is
+ * shorter than the work after which `Turns` pauses.
  */
 const turnMs = 4
 

@@ -5,15 +5,15 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** What a key may do. Entries are normalised; wrong ones are rejected with a `RangeError`. */
+/** What a key may do. Entries are normalised; invalid ones are rejected with a `RangeError`. */
 export interface KeyRules {
-  /** Empty: for all applications. */
+  /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
-  /** Empty: for all clients. */
+  /** If empty, the key is for all clients. */
   origins?: readonly string[]
-  /** Null: the gateway's own. */
+  /** A limit that is null is the gateway's own. */
   limits?: Readonly<Partial<Record<KeyLimitName, number | null>>>
-  /** Null: never. */
+  /** Null if the key never expires. */
   expiresAt?: Date | null
 }
 
@@ -30,7 +30,9 @@ export interface ApiKeyStore {
     options: KeyRules & { name: string; secret?: string },
   ): Promise<{ key: ApiKey; secret: string; created: boolean }>
   list(): Promise<ApiKey[]>
-  /** Changes only the given rules. Resolves to undefined when there is no such key or it is revoked. */
+  /**
+   * Changes only the given rules. Resolves to undefined when there is no such key or it is revoked.
+   */
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
   /** Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
@@ -39,7 +41,7 @@ export interface ApiKeyStore {
 }
 
 export interface StoredKeys {
-  /** Keys by the hash of their secret. */
+  /** API keys by the hash of their secret. */
   keys: Map<string, ApiKey>
   /**
    * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
@@ -55,8 +57,8 @@ export interface StoredKeys {
 const redisKey = '{intake}:api-keys'
 
 /**
- * Replaces an entry only if it is still as it was read, so that no other change is undone. It reads
- * with the one command that the users of earlier versions may read keys with.
+ * Replaces an entry only if it has not changed since it was read, so that no other change is
+ * undone. It reads with the one command with which the users of earlier versions may read keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -69,7 +71,7 @@ end
 return 0`
 
 const secretLengthMin = 16
-/** So often a change is tried again that was overtaken by another one. */
+/** How often a change is attempted if other changes keep overtaking it. */
 const changesMax = 10
 
 export function hashSecret(secret: string): string {
@@ -163,7 +165,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 }
 
-/** @throws {RangeError} for a rule that no request could meet, or that is none */
+/** @throws {RangeError} for a rule that is invalid, or that no request could satisfy */
 function withRules(key: ApiKey, rules: KeyRules): ApiKey {
   const { bundleIdentifiers, origins, limits, expiresAt } = rules
   return {

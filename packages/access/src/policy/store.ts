@@ -34,7 +34,10 @@ export interface PolicyStore {
    * @param createdBy who adds it
    */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
-  /** Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was none. */
+  /**
+   * Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was
+   * none.
+   */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
    * Resolves to the policy, or to undefined if it still has this revision: the list can be long,
@@ -73,7 +76,10 @@ export const suppressedMax = 100_000
 
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
-/** A hash of rules as JSON by id, and the secret of their hashes, which outlives them. */
+/**
+ * A hash that maps the ids of rules to rules as JSON. It also has the secret of their hashes, which
+ * is kept when the rules are removed.
+ */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'
 /** A UUID that changes with each change of the policy. */

@@ -32,7 +32,8 @@ function beginningOfMonth(atMs: number): number {
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
- * is unavailable the last known policy remains valid. So does a rule whose entry becomes unreadable.
+ * is unavailable the last known policy remains valid. So does a rule whose entry becomes
+ * unreadable.
  *
  * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */
@@ -92,7 +93,7 @@ export function watchPolicy(options: {
   }
 }
 
-/** The rules that this process follows, and whose entries can no longer be read. */
+/** The rules that this process still follows although their entries can no longer be read. */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }

@@ -13,22 +13,24 @@ export interface ActiveRule {
 
 /** What the rules say about one record. */
 export interface Ruling {
-  /** What becomes of the record. Both others are acknowledged, and not stored. */
+  /** Only `accepted` records are stored. The other two outcomes are acknowledged but not stored. */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
   /** The part of the devices whose records of this kind are stored. */
   readonly sampleRate: number
   readonly edits: Edits
-  /** The rules that have acted on the record so far. An edit that changes something adds its rule. */
+  /**
+   * The rules that have acted on the record so far. An edit that changes something adds its rule.
+   */
   readonly acted: ActiveRule[]
 }
 
-/** Changes of a record, by the part that they change. */
+/** The changes to a record, by the part that they change. */
 export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>
 export type EditedPart = 'params' | 'device' | 'extra'
 
 interface Edit {
   active: ActiveRule
-  /** Without the name of the part. */
+  /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
   change: Change
 }
@@ -46,7 +48,8 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * The rules that may concern records of a request; undefined: none. It reads the sender at once.
+   * The rules that may apply to records of a request; undefined if there are none. The sender is
+   * read during this call, not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
@@ -58,11 +61,11 @@ export interface CompiledRules {
 interface Compiled {
   active: ActiveRule
   isAboutVersionCode: boolean
-  /** Infinity: any. */
+  /** Infinity if any version matches. */
   versionCodeBelow: number
-  /** -Infinity: any. */
+  /** -Infinity if any version matches. */
   versionCodeFrom: number
-  /** In lower case. */
+  /** The operating system in lower case; undefined if any matches. */
   os: string | undefined
   versionName: string | undefined
   apiKeyId: string | undefined
@@ -73,7 +76,7 @@ interface Compiled {
 /** The rules of one application. */
 interface Applicable {
   rules: readonly Compiled[]
-  /** The rules whose condition on the event is met, by event. */
+  /** The rules whose condition on the event is satisfied, by the name of the event. */
   byEvent: Map<string, readonly Compiled[]>
 }
 
@@ -88,16 +91,17 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * How many names of events are kept with their rules, over all applications. Clients may send any
- * names, so beyond it all are forgotten.
+ * The number of event names, over all applications, whose rules are kept. Clients may send any
+ * names, so when there are more, all are forgotten.
  */
 const eventsMax = 1_000
 
 /**
  * Prepares rules, so that an event costs one look-up by its application and one by its name, and
- * then a comparison with each rule that names neither or just them.
+ * then a comparison with each rule that is not for another application or event.
  *
- * @param options.secret the secret of hashes, in base64; without it, what should be hashed is removed
+ * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
+ * are removed
  * @param options.known rules that are already active keep their counts
  */
 export function compileRules(options: {
@@ -107,11 +111,12 @@ export function compileRules(options: {
 }): CompiledRules {
   const { rules, secret, known = [] } = options
   const hashValue = secret === undefined ? undefined : createHashValues(secret)
-  // The same object as before, so that requests in progress count into it.
+  // Keeps the object that exists, so that requests in progress count into it.
   const active = rules.map(
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
-  // A rule to drop comes first, because it decides alone; a removed value need not be hashed.
+  // Rules that drop come first, because such a rule decides alone. Rules that remove come before
+  // those that hash, because a removed value need not be hashed.
   const compiled = active
     .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
     .map((one) => compile(one, hashValue))
@@ -167,7 +172,7 @@ function compile(active: ActiveRule, hashValue: Change | undefined): Compiled {
   }
 }
 
-/** The rules by application; those without one apply to all. */
+/** The rules by application. Rules without an application apply to all. */
 function byBundle(rules: readonly Compiled[]) {
   const bundleOf = ({ active }: Compiled) => active.rule.match.bundle
   const forBundle = (bundle: string | undefined): Applicable => ({
@@ -200,10 +205,10 @@ function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
   return eventPrefix === undefined || sent.startsWith(eventPrefix)
 }
 
-/** Whether all conditions but those on application and event are met. */
+/** Whether all conditions are satisfied, except those on application and event. */
 function meets(rule: Compiled, facts: Facts): boolean {
   const { versionCode: code } = facts
-  // A code that is NaN is within no bounds.
+  // If the version code is unknown (NaN), both comparisons are false.
   if (rule.isAboutVersionCode && !(code < rule.versionCodeBelow && code >= rule.versionCodeFrom)) {
     return false
   }
@@ -212,7 +217,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
   return rule.apiKeyId === undefined || rule.apiKeyId === facts.apiKeyId
 }
 
-/** @param rules those to drop first, then those to sample */
+/** @param rules in order: first the rules that drop, then those that sample */
 function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   let sampling: ActiveRule | undefined
   let sampleRate = 1
@@ -227,7 +232,7 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
       edits ??= { params: [], device: [], extra: [] }
       edits[part].push(edit)
     } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
-      // Of several rates the lowest counts, because its devices are among those of the others.
+      // The lowest of several rates applies: the devices that it keeps are kept by all others, too.
       sampling = active
       sampleRate = active.rule.rate
     }

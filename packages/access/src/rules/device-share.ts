@@ -1,7 +1,7 @@
 /**
- * Where a device is between 0 and 1: records of the devices below a rate are kept, so a lower rate
- * keeps some of the same devices. Every gateway, and `murmurHash3_32(toString(device_uuid))` in
- * ClickHouse, has the same result.
+ * Maps a device to a number between 0 and 1. Records of the devices below a rate are kept, so a
+ * lower rate keeps some of the same devices. Every gateway, and
+ * `murmurHash3_32(toString(device_uuid))` in ClickHouse, has the same result.
  *
  * @param uuid 36 characters, in either case
  */

@@ -4,9 +4,9 @@ import type { Change } from './edit-paths.ts'
 const hashLength = 32
 
 /**
- * Replaces a value by 128 bits of its HMAC-SHA256, in hexadecimal: equal values stay equal, so
- * records still join, and without the secret nobody can try out all telephone numbers. A number is
- * hashed like its text. Of an object or a list every value in it is hashed.
+ * Replaces a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal values have equal hashes,
+ * so records can still be joined; without the secret, a guess such as a telephone number cannot be
+ * checked. A number is hashed like its text. In an object or a list, every value is hashed.
  *
  * @param secret base64
  */

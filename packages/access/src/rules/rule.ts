@@ -4,44 +4,53 @@ export const ruleActions = ['drop', 'sample', 'remove', 'hash'] as const
 export type RuleAction = (typeof ruleActions)[number]
 
 /**
- * Which records a rule is for: those that meet every condition that is set. A condition that cannot
- * be decided, because the record does not have the field, is not met.
+ * The records to which a rule applies: those that satisfy every condition that is set. A condition
+ * on a field that the record does not have is not satisfied.
  */
 export interface RuleMatch {
   kind?: RecordKind
   bundle?: string
   event?: string
   eventPrefix?: string
-  /** Below this `version_code`. */
+  /** Only versions with a lower `version_code`. */
   versionCodeBelow?: number
-  /** This `version_code` or a higher one. */
+  /** Only versions with this `version_code` or a higher one. */
   versionCodeFrom?: number
   versionName?: string
-  /** Without regard to capitals, because libraries report the same system as Android and android. */
+  /**
+   * Upper and lower case are equal, because libraries report the same system as Android and
+   * android.
+   */
   os?: string
   apiKeyId?: string
 }
 
-/** What an operator has decided about records of apps that are already shipped. It never changes. */
+/** An operator's decision about records of apps that are already shipped. A rule never changes. */
 export interface Rule {
   /** `rule_` and 12 hexadecimal digits. */
   id: string
   action: RuleAction
-  /** The part of the devices whose records are kept, more than 0 and less than 1. Only of `sample`. */
+  /**
+   * The part of the devices whose records are kept, more than 0 and less than 1. Set only for
+   * `sample`.
+   */
   rate?: number
-  /** What is removed or hashed: `params.…`, `device.…` or `extra.…`. Only of `remove` and `hash`. */
+  /**
+   * The field that is removed or hashed: `params.…`, `device.…` or `extra.…`. Set only for `remove`
+   * and `hash`.
+   */
   path?: string
   match: RuleMatch
   /** ISO 8601. */
   createdAt: string
-  /** Who added it. */
+  /** The person who added the rule. */
   createdBy: string
 }
 
 /** The part of a rule that an operator chooses. */
 export type RuleChoice = Pick<Rule, 'action' | 'rate' | 'path' | 'match'>
 
-/** The most rules of an installation. */
+/** The maximum number of rules in an installation. */
 export const rulesMax = 100
 
 const textLengthMax = 255
@@ -57,7 +66,7 @@ const unhashable: ReadonlySet<string> = new Set(
 /** Whether a rule can concern records of this kind. */
 export function concerns({ action, path, match }: RuleChoice, kind: RecordKind): boolean {
   if (match.kind !== undefined && match.kind !== kind) return false
-  // A person wrote a feedback, so it is never left out by chance.
+  // A feedback is never sampled, because a person wrote it.
   return kind === 'logs' || !(action === 'sample' || isAboutEvents(path, match))
 }
 
@@ -121,8 +130,8 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
 
 /**
  * Reads a stored rule; undefined if it cannot be read, for example because a later version of
- * Intake wrote it. A rule with a condition that this version does not know would meet too much, so
- * it is not read.
+ * Intake wrote it. A rule with a condition that this version does not know is not read, because
+ * without that condition it would apply to too many records.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>
@@ -155,7 +164,7 @@ const options: Readonly<Record<keyof RuleMatch, string>> = {
   apiKeyId: '--key',
 }
 
-/** A rule in one line: what follows `intake rules add` to add it again. */
+/** Prints a rule in one line, as the arguments of `intake rules add` that would add it again. */
 export function describeRule({ action, rate, path, match }: RuleChoice): string {
   const chosen = Object.entries(options).flatMap(([name, option]) => {
     const { [name as keyof RuleMatch]: value } = match

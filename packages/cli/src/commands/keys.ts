@@ -176,7 +176,7 @@ async function create(options: RuleOptions & { name: string; fromEnv?: string })
   })
 }
 
-/** The rules that are given. */
+/** The rules that the options contain. */
 function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules {
   const limits = Object.fromEntries(
     keyLimitNames.flatMap((name) => {

@@ -61,7 +61,10 @@ Examples:
   intake rules add sample 0.1 --bundle com.example.app --event scroll
   intake rules add remove params.email --bundle com.example.app`
 
-/** `intake rules add|list|remove|test`: what becomes of records of apps that are already shipped. */
+/**
+ * `intake rules add|list|remove|test`: manages the rules about records of apps that are already
+ * shipped.
+ */
 export function defineRules(rules: Command): void {
   defineAdd(rules)
   defineList(rules)
@@ -186,7 +189,7 @@ function readChoice(
   const match = Object.fromEntries(
     Object.entries({
       kind,
-      // In the form in which gateways compare identifiers.
+      // Uses the form in which gateways compare identifiers.
       bundle: bundle?.toWellFormed(),
       event,
       eventPrefix,

@@ -20,7 +20,9 @@ export const finding = (code: ProblemCode, detail: string, change: string): Find
   help: helpOf(code),
 })
 
-/** The same finding with the state `degraded`, for something that Intake can do without for now. */
+/**
+ * Returns the finding with the state `degraded`, for something that Intake can do without for now.
+ */
 export const degraded = (one: Finding): Finding => ({ ...one, state: 'degraded' })
 
 const sentence = (text: string) =>

@@ -22,8 +22,8 @@ import { degraded, finding, type Finding } from './finding.ts'
 
 const connectTimeoutMs = 10_000
 /**
- * Timeout for the whole examination. A server or replica that does not respond takes some seconds
- * of it.
+ * The timeout for the whole examination. A server or replica that does not respond uses up some
+ * seconds of it.
  */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@intake/access'
 
-/** What a key can be used for now. */
+/** The present state of a key. */
 export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revoked' {
   const { revokedAt, suspendedAt, expiresAt } = key
   if (revokedAt !== null) return 'revoked'

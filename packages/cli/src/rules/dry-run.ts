@@ -10,9 +10,9 @@ interface Met {
   not_stored: number
 }
 
-/** What a rule would have met in the last day. */
+/** The records of the last day that a rule applies to. */
 export interface DryRun extends Met {
-  /** The most records first; null: the version is unknown. */
+  /** Most records first. Null if the version is unknown. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
 }
 
@@ -22,8 +22,9 @@ interface Condition {
 }
 
 /**
- * Counts the stored records that arrived in the last day and that a rule would have acted on. What
- * other rules have left out is not stored: an event of a sample counts for all that it stands for.
+ * Counts the stored records that arrived in the last day and on which a rule would have acted.
+ * Records that other rules left out are not stored, so an event that was sampled counts for all
+ * events that it represents.
  */
 export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -37,7 +38,7 @@ export async function dryRun(
     .filter((kind) => concerns(choice, kind))
     .map((kind) => recordsOf(kind, where))
     .join(' UNION ALL ')
-  // Grouped by device first, because a device counts once, whatever it has sent.
+  // Groups by device first, because a device counts once, regardless of the number of its records.
   const count = (columns: string, order: string) => `
     SELECT ${columns} round(sum(of_device)) AS records, round(sum(like_it)) AS devices,
       round(sumIf(of_device, ${notStored(choice)})) AS not_stored
@@ -57,7 +58,10 @@ export async function dryRun(
   return { records, devices, not_stored, by_version: byVersion }
 }
 
-/** A record may have happened up to 30 days before it arrived, and 10 minutes after. */
+/**
+ * A record that arrived in the last day may have happened up to 30 days before its arrival, or 10
+ * minutes after it. The limits on `time` leave a margin.
+ */
 const recordsOf = (kind: RecordKind, where: string) => `
   SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,
     ${kind === 'logs' ? '1 / sample_rate' : 'toFloat64(1)'} AS weight
@@ -66,7 +70,7 @@ const recordsOf = (kind: RecordKind, where: string) => `
     AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
     AND ${where}`
 
-/** The condition, on a device, under which its records would not have been stored. */
+/** The condition on a device under which its records would not have been stored. */
 function notStored({ action }: RuleChoice): string {
   if (action === 'sample') {
     return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'
@@ -100,7 +104,7 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   const within = (column: string) =>
     `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), JSONAllPaths(${column}))`
   if (part !== 'device') return [{ sql: within(part), params: { field } }]
-  // A date that is no date is in `device_extra`, under the name of its column.
+  // A date that is not valid is in `device_extra`, under the name of its column.
   const sql = documentedDeviceFields.has(field)
     ? `(${within('device_extra')} OR ${isSent(field)})`
     : within('device_extra')

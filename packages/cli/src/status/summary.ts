@@ -28,7 +28,7 @@ export interface SharedProblem {
 /** The state of the whole deployment, as `intake status --json` prints it. */
 export interface Summary {
   state: State
-  /** All problems, the oldest first. */
+  /** All problems, oldest first. */
   problems: SharedProblem[]
   services: AskedService[]
 }

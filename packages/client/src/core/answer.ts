@@ -8,7 +8,7 @@ import type { Sent } from './send-loop.ts'
 export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined
-  /** What follows if the records are not settled: they are kept. */
+  /** What to do if the records are not settled: they are kept. */
   unsettled?: Sent | undefined
   /**
    * The error code in the response; without one, `http_` and the status, which is 0 if there was no
@@ -30,7 +30,7 @@ interface ResponseBody {
 /**
  * Sends a request and reads from the response what every request needs.
  *
- * @param entry counts the answers with 500, after three of which it waits for the next start
+ * @param entry counts its responses with 500; after three of them it waits for the next start
  */
 export async function attemptRequest(
   { ports: { transport, time }, clock, refused }: Core,
@@ -46,8 +46,8 @@ export async function attemptRequest(
   const isSuccess = status === 201 || status === 207
   // `Date` has whole seconds, so on average half a second has passed since then.
   const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
-  // The clock of a proxy on the way proves nothing, nor does an answer during which the device slept
-  // or its clock was set.
+  // A response of a proxy does not show the server's clock. Nor does a response during which the
+  // device slept or its clock was set, because the duration of the request is then unknown.
   const isOfIntake = isSuccess ? id || results : typeof code === 'string'
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)

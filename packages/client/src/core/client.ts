@@ -24,7 +24,9 @@ import { nothing, withFallback } from './with-fallback.ts'
 
 /** The methods that a platform's entry needs beside those for the app. */
 export interface Client<Attachment> extends Intake<Attachment> {
-  /** Sends at once, because the network is back or the app is in front again. */
+  /**
+   * Sends at once, because the network is available again or the app is in the foreground again.
+   */
   wake(): void
   /** The page may end now: sends what fits, and stores the rest. */
   leavePage(): void
@@ -75,7 +77,7 @@ export function createClient<Attachment>(
 
   const drops = createDrops((reason, count) => {
     hasNewDrops = true
-    // Later, because the app may log there.
+    // Calls it later, because the app may log there.
     if (onDrop) time.setTimeout(() => tell(reason, count), 0)
   })
   const core: Core = {
@@ -105,13 +107,13 @@ export function createClient<Attachment>(
     retryMs,
     onPause,
     async send() {
-      // During an outage events gather in as few segments as possible.
+      // During an outage events collect in as few segments as possible.
       if (isDue && !logs.oldest()) {
         isDue = false
         logs.close()
       }
       const sent = await logSender.send()
-      // The server accepts events, so it can be told how many records were dropped.
+      // The server accepts events, so it can receive the report of dropped records.
       if (sent && sent.isAccepted) reportDrops()
       return sent
     },
@@ -142,7 +144,7 @@ export function createClient<Attachment>(
     }
   }
 
-  /** Reads what earlier runs have left. */
+  /** Takes over the records of earlier runs. */
   const start = (): Promise<void> => starting || (starting = load())
 
   type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
@@ -170,7 +172,7 @@ export function createClient<Attachment>(
     await reading
     if (!uuid) {
       uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
-      // What could not be read is not overwritten.
+      // Does not overwrite a value that could not be read.
       if (names && uuid !== kept) await storage.set(deviceKey, uuid)
     }
     addCounts(drops.unreported, Object(dropped) as Record<string, number>)
@@ -183,7 +185,7 @@ export function createClient<Attachment>(
   }
 
   async function readDevice(): Promise<void> {
-    // If it cannot be read in time, what was found before stays.
+    // If the device cannot be read in time, the properties that were found before are used.
     found = (await within(deviceMsMax, Promise.resolve().then(ports.device))) || found
     const known = {}
     addKnown(known, found)
@@ -214,7 +216,7 @@ export function createClient<Attachment>(
       writeTimer = time.setTimeout(() => void save(), ports.writeDelayMs)
   }
 
-  /** Stores what is in memory only. */
+  /** Stores the events that are only in memory. */
   function save(): Promise<void> {
     time.clearTimeout(writeTimer)
     writeTimer = undefined
@@ -376,7 +378,7 @@ export function createClient<Attachment>(
       return consent(async () => {
         await start()
         await storage.remove(optOutKey)
-        // A call of `optOut` that came later counts.
+        // If `optOut` was called meanwhile, that later call takes effect.
         isOptedOut = wantsOut
       })
     },
@@ -420,7 +422,7 @@ function addKnown(device: Record<string, unknown>, more: unknown): void {
       const text = JSON.stringify(fields[name])
       if (['null', '""', '"unknown"'].indexOf(text) < 0) device[name] = JSON.parse(text)
     } catch {
-      // A function, undefined, or a value that refers to itself.
+      // JSON cannot represent a function, undefined, or a value that refers to itself.
     }
   }
 }

@@ -25,10 +25,10 @@ export interface Clock {
   /** The current era, which `now` belongs to. Every change of the clock creates a new object. */
   era(): Era
   /**
-   * Learns the server's clock from an answer.
+   * Learns the server's clock from a response.
    *
-   * @param serverMs what it showed when the answer was made
-   * @param roundTripMs how long the answer took
+   * @param serverMs the server's time when it made the response
+   * @param roundTripMs how long the request and its response took
    */
   observe(serverMs: number, roundTripMs: number): void
   /**
@@ -40,10 +40,10 @@ export interface Clock {
 }
 
 /**
- * The clock of the device, corrected by the server's if it is wrong by more than a minute.
+ * The device's clock, corrected by the server's if it is wrong by more than a minute.
  *
- * If the clock of the device jumps, it was set, or the device slept while the monotonic clock stood
- * still. A jump backwards is never a sleep; one of more than a day is taken for a correction.
+ * If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped. A
+ * jump backwards, or of more than a day, always means that the clock was set.
  */
 export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock {
   let era: Era = { drift: time.now() - time.monotonic(), offset: 0, isTrusted: false }

@@ -27,7 +27,7 @@ export interface LogQueue {
   add(line: string, user: string): void
   /** Closes the open segment, so that it can be sent. */
   close(): void
-  /** Stores events that are in memory only, and marks closed segments as closed in storage. */
+  /** Stores events that are only in memory, and marks closed segments as closed in storage. */
   save(): Promise<void>
   /** Takes over segments of ended runs: the newest entry of each key, oldest first. */
   adopt(names: readonly ParsedName[]): Promise<void>
@@ -51,9 +51,9 @@ export interface LogQueue {
   clear(): void
   count(): number
   bytes(): number
-  /** Whether an event is in memory only. */
+  /** Whether an event is only in memory. */
   hasUnsaved(): boolean
-  /** All segments, for a synchronous write of what is in memory only when the process ends. */
+  /** All segments, for a synchronous write of the events in memory when the process ends. */
   segments(): readonly Segment[]
   contextOf(memory: SegmentMemory): Context
 }
@@ -153,7 +153,7 @@ export function createLogQueue(core: Core): LogQueue {
     if (memory.stored === memory.lines.length && (await rename(segment))) segment.memory = undefined
   }
 
-  /** Stores the events that are in memory only. */
+  /** Stores the events that are only in memory. */
   async function write(segment: Segment): Promise<SegmentMemory | undefined> {
     const { memory } = segment
     if (!memory || !isKnown(segment)) return undefined
@@ -170,7 +170,7 @@ export function createLogQueue(core: Core): LogQueue {
       memory.stored = end
       return memory
     }
-    // Another run has taken the stored part; the rest becomes a segment of its own.
+    // Another run has taken the stored part, so the rest becomes a segment of its own.
     lines.splice(0, stored)
     memory.numbered -= stored
     memory.stored = 0

@@ -7,8 +7,8 @@ export interface LogEvent {
 /** The options that every platform has. */
 export interface IntakeOptions {
   /**
-   * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces its
-   * `/api`, such as `https://www.example.com/i` or `/i` in a browser.
+   * The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces
+   * its `/api`, such as `https://www.example.com/i` or `/i` in a browser.
    */
   url: string
   apiKey: string
@@ -100,16 +100,17 @@ export interface Intake<Attachment> {
    */
   stored(): Promise<void>
   /**
-   * Sends what waits: at once, or after the pause that follows a failure. Resolves when nothing is
-   * left, when sending has stopped, or after `timeoutMs` (default: 5,000), with the number of
-   * records left.
+   * Sends the records that wait: at once, or after the pause that follows a failure. Resolves when
+   * none remain, when sending has stopped, or after `timeoutMs` (default: 5,000), with the number
+   * of remaining records.
    */
   flush(options?: { timeoutMs?: number }): Promise<{ left: number }>
   /**
-   * Flushes and ends the client. What is left is sent after the next start. Later calls do nothing.
+   * Flushes and ends the client. Remaining records are sent after the next start. Later calls do
+   * nothing.
    */
   shutdown(options?: { timeoutMs?: number }): Promise<{ left: number }>
-  /** Deletes everything that waits, and keeps no new records, even after a restart. */
+  /** Deletes all records that wait, and keeps no new ones, even after a restart. */
   optOut(): Promise<void>
   /** Ends the effect of `optOut`. */
   optIn(): Promise<void>

@@ -1,8 +1,8 @@
 /**
- * Stores what waits to be sent. Each function returns a promise and never throws synchronously.
- * Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a rename that has
- * resolved survives the end of the process. A call that fails rejects: absence is a result of its
- * own.
+ * Stores the records that wait to be sent. Each function returns a promise and never throws
+ * synchronously. Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a rename
+ * that has resolved survives the end of the process. A call that fails rejects; it never reports a
+ * failure as absence.
  */
 export interface Storage {
   /** All names and keys, except those of another process that is known to be running. */

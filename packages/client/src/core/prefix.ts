@@ -1,4 +1,4 @@
-/** The prefix of all paths. To an address without a path, `/api` is added. */
+/** The prefix of all paths. `/api` is appended to an address without a path. */
 export function prefixOf(url: string): string {
   const prefix = url.replace(/\/+$/, '')
   return /^[a-z]+:\/\/[^/]+$/i.test(prefix) || prefix === '' ? `${prefix}/api` : prefix

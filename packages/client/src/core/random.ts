@@ -1,6 +1,5 @@
 /**
- * Fills `bytes` with random values of the platform or, where it has none (as Hermes), of
- * `Math.random`.
+ * Fills `bytes` with the platform's random values. If it has none (as Hermes), uses `Math.random`.
  */
 export function fillRandom(bytes: Uint8Array): void {
   if (typeof crypto !== 'undefined' && typeof crypto.getRandomValues === 'function') {

@@ -14,7 +14,9 @@ import { textBytes } from './text-bytes.ts'
 /** The result of one entry of a batch. Entries that are not accepted have a `code`. */
 type EntryResult = { status?: unknown; code?: string } | null
 
-/** What Intake has taken: an operator may have decided not to keep such events. */
+/**
+ * Whether Intake has taken the entry. It may also have dropped it because of an operator's rule.
+ */
 const isTaken = (status: unknown) => status === 'accepted' || status === 'dropped'
 
 export interface LogSender {
@@ -134,7 +136,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 }
 
-/** Completes the context with what was not known when the first event was logged. */
+/** Completes the context with properties that were not known when the first event was logged. */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')

@@ -15,7 +15,7 @@ export interface Sent {
 
 export interface SendLoop {
   /**
-   * Sends until nothing is left.
+   * Sends until no record waits.
    *
    * @param isUrgent ends the pause after a failure, but not one that the server asked for
    */

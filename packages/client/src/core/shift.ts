@@ -6,8 +6,8 @@ import { timeOfUuid } from './uuid.ts'
 /**
  * The milliseconds by which the ids of events that were never sent are to be shifted.
  *
- * Whether the clock was as wrong in an earlier run as it is now, nobody knows. Events of such a run
- * are not moved back unless they lie in the future.
+ * In an earlier run the clock may have been wrong by another amount, so the events of such a run
+ * are moved back only if they lie in the future.
  */
 export function shiftOf({ clock, run }: Core, { context, lines }: StoredSegment): number {
   const isOfThisRun = context.run === run

@@ -13,7 +13,7 @@ const digits = 16
 export interface FileStorage extends Storage {
   /**
    * Appends when the process exits, perhaps while an asynchronous append is running. If both write
-   * the same events, these are stored twice, and recognised by their ids.
+   * the same events, they are stored twice, and the server recognises them by their ids.
    */
   appendSync(name: string, text: string): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
@@ -68,7 +68,7 @@ export function createFileStorage(dir: string): FileStorage {
       const names = entries
         .filter((entry) => entry.isFile() && !isOfLiveProcess(entry.name))
         .map((entry) => entry.name)
-      // What an ended process was writing.
+      // Removes the temporary files of ended processes.
       for (const name of names)
         if (name.endsWith(temporaryEnd)) await unlink(pathOf(name)).catch(orIfAbsent(undefined))
       return names

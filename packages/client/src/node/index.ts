@@ -118,7 +118,7 @@ const fileNameOf = (bundle: string) => bundle.replace(/[^\w.-]/g, '_')
 
 const systemTime: TimeSource = {
   now: Date.now,
-  // This clock runs on while the machine sleeps.
+  // This clock also counts while the machine sleeps.
   monotonic: bootTime(),
   setTimeout: (run, ms) => setTimeout(run, ms),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 
 /**
- * When a process started, in clock ticks since the machine did; 0 where the system does not say. It
- * tells a process from an ended one whose id it has, after a restart of the machine or of a
- * container.
+ * The time at which a process started, in clock ticks since the machine started; 0 if the system
+ * does not report it. It distinguishes a process from an ended one that had the same id, even after
+ * a restart of the machine or of a container.
  */
 function startOf(pid: number): number {
   try {
@@ -34,8 +34,8 @@ export function keepRun(name: string): string {
 export const endRun = (run: string): void => void liveRuns.delete(run)
 
 /**
- * Whether the file of this name belongs to a client that is running. Of another thread of this
- * process that is not known, so its files wait until the process has ended.
+ * Whether the file of this name belongs to a client that is running. For other threads of this
+ * process that is not known, so their files wait until the process has ended.
  */
 export function isOfLiveProcess(name: string): boolean {
   const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []

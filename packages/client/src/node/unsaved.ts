@@ -3,7 +3,7 @@ import type { LogQueue } from '../core/log-queue.ts'
 import { numberLines, textOf } from '../core/segment.ts'
 
 /**
- * Takes the events that are in memory only, for a synchronous write when the process ends.
+ * Takes the events that are only in memory, for a synchronous write when the process ends.
  *
  * @param reserve reserves sequence numbers; returns the first
  */

@@ -37,7 +37,10 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         },
       ))
 
-  /** Adds the key when the value is stored: what is not there cannot be found or renamed. */
+  /**
+   * Adds the key only when the value is stored, so that a key without a value is never found or
+   * renamed.
+   */
   async function put(key: string, value: string): Promise<void> {
     const all = await keys()
     await storage.setItem(prefix + key, value)
@@ -91,7 +94,8 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
-          // Nobody would find the piece, and it takes room.
+          // Removes the piece, because without its name nothing would find it, and it takes up
+          // space.
           await drop(piece)
           throw error
         }

@@ -112,7 +112,10 @@ export async function readExpo({ Device, Application, Battery }: ExpoModules): P
   }
 }
 
-/** Of a build number such as 1.2 nothing is sent: the documented property is an integer. */
+/**
+ * A positive integer; undefined for any other build number, such as 1.2, because the documented
+ * property is an integer.
+ */
 const integer = (value: unknown) =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined
 

@@ -28,8 +28,8 @@ export interface ReactNativeAttachment {
 
 export interface ReactNativeOptions extends IntakeOptions {
   /**
-   * Where records wait. Default: `@react-native-async-storage/async-storage` if the app has it, else
-   * memory.
+   * Where records wait. Default: `@react-native-async-storage/async-storage` if the app has it,
+   * else memory.
    */
   storage?: AsyncStorageLike | 'memory' | undefined
   /** The device library. Default: `react-native-device-info` if the app has it. */
@@ -44,7 +44,9 @@ export interface ReactNativeOptions extends IntakeOptions {
 /** An app that moves to the background keeps running for about this time. */
 const backgroundMs = 5000
 
-/** A client for React Native. It does no I/O before its first record or the next turn of the loop. */
+/**
+ * A client for React Native. It does no I/O before its first record or the next turn of the loop.
+ */
 export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAttachment> {
   const { Platform, AppState } = findReactNative()
   const { storage = findAsyncStorage() || 'memory', expo = findExpo() } = options

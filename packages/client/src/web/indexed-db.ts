@@ -27,7 +27,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         request.onerror = reject
         request.onsuccess = () => resolve(request.result)
       })
-      // A failure may pass, but not every call shall wait for one that does not.
+      // A failure may be temporary, so the database is opened again later. Until then calls fail at
+      // once instead of waiting for the timeout.
       opening.catch(() => setTimeout(() => (opening = undefined), openMs))
     }
     return opening

@@ -13,7 +13,7 @@ type Action =
   | { do: 'feedback'; tab: number }
   | { do: 'advance'; ms: number }
   | { do: 'faults'; faults: Fault[] }
-  /** The process ends before or after the n-th step of storage or network from now. */
+  /** The process ends before or after its n-th step of storage or network, counted from now. */
   | { do: 'crash'; tab: number; afterSteps: number; isDone: boolean }
   | { do: 'leave'; tab: number }
   | { do: 'clock'; ahead: number }
@@ -48,7 +48,7 @@ const clockAction = fc.record({
 
 const never = new Promise<never>(() => undefined)
 
-/** A process whose steps all end at one moment, as after a kill. */
+/** A process in which all pending steps end at one moment, as after a kill. */
 function createProcess(host: Host) {
   let stepsLeft = Infinity
   let isDone = false
@@ -120,7 +120,7 @@ async function play(actions: readonly Action[]): Promise<{
     else host.ahead = one.ahead
   }
   await host.time.advance(6000)
-  // The next visit sends what is left, because the network is back.
+  // The next visit sends the remaining records, because the network is available again.
   host.server.faults = []
   for (const { crash } of tabs) crash(0, false)
   await host.time.advance(10_000)

@@ -12,7 +12,7 @@ declare const window: PageWindow
 
 export interface Visit {
   page: Page
-  /** Makes the client of the page. */
+  /** Creates the client of the page. */
   create(options?: Partial<WebOptions>): Promise<void>
 }
 

@@ -132,7 +132,8 @@ export const delivery: ConformanceCase[] = [
     },
   },
   {
-    // No check here: `findViolation`, which runs for every case, judges the size of bodies.
+    // This case needs no check: `findViolation`, which runs for every case, checks the size of
+    // bodies.
     title: 'sends bodies below 200 KB, however large the events are',
     async run({ start, sender, drainLogs }) {
       await start()

@@ -1,7 +1,7 @@
 import type { ConformanceCase } from '../conformance-case.ts'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** The most that browsers send for a page that closes, in all its requests together. */
+/** The most bytes that browsers send for a page that closes, in all its requests together. */
 const pageEndBytesMax = 64 * 1024
 const clockErrorMs = 5_000
 

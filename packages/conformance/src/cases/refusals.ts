@@ -55,7 +55,7 @@ function rejects(title: string, code: string, judge: (trial: Trial) => void): Co
   }
 }
 
-/** Lets a sender log five events, of which the first gets an answer that is about its key. */
+/** Lets a sender log five events while every request gets a response that is about its key. */
 async function refuseKey(trial: Trial, refusal: Fault): Promise<void> {
   const { start, fault, sender, drain, attempts } = trial
   await start()

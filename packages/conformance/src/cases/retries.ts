@@ -2,7 +2,7 @@ import type { ConformanceCase } from '../conformance-case.ts'
 import { tap, type Trial } from '../trial.ts'
 import type { Fault } from '@intake/sandbox'
 
-/** A case in which an event must survive so many faults. */
+/** A case in which an event must survive this many faults. */
 function survives(title: string, fault: Fault, options: { times: number }): ConformanceCase {
   const { times } = options
   return {

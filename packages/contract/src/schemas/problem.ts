@@ -24,8 +24,8 @@ export const errorCode = Type.String({
 })
 
 /**
- * Has no format: what some generators make of `date-time` cannot read fractions of a second, and
- * would fail on the whole response.
+ * This has no format: code that some generators make for `date-time` cannot read fractions of a
+ * second, and would fail on the whole response.
  */
 export const serverTime = Type.String({
   description:

@@ -11,7 +11,9 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 export interface RedisOptions extends ServiceOptions {
   /** Default: a new random one. */
   password?: string
-  /** In Redis notation. Redis refuses writes beyond this limit and evicts nothing. */
+  /**
+   * The memory limit in Redis notation. Redis refuses writes beyond this limit and evicts nothing.
+   */
   maxmemory?: string
   /** Called with one sentence before Redis is downloaded. */
   say?: (sentence: string) => void

@@ -23,7 +23,10 @@ try {
   process.exit(1)
 }
 
-/** For an error that the user can fix, its sentence; otherwise the error with its stack trace. */
+/**
+ * Returns what to print: the message of an error that the user can fix, otherwise the error with
+ * its stack trace.
+ */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)
@@ -32,7 +35,10 @@ function explain(error: unknown): unknown {
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
-/** Whether the loss of Redis's data is accepted: for one start only, so it is no setting. */
+/**
+ * Reads whether the loss of Redis's data is accepted. It is an argument and not a setting, because
+ * it applies to one start only.
+ */
 function readArguments(): boolean {
   try {
     const { values } = parseArgs({ options: { 'accept-empty-redis': { type: 'boolean' } } })

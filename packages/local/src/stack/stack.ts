@@ -51,7 +51,7 @@ export interface Stack {
 }
 
 const gatewayGraceMs = 5000
-/** For stopping the gateway and then the workers, together. */
+/** The time for stopping the gateway and then the workers, together. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 

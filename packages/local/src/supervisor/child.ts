@@ -117,7 +117,7 @@ export function startChild(options: ChildOptions): Child {
   }
 }
 
-/** For example `exit code 1` or `signal SIGKILL`. */
+/** Describes how a process ended, for example `exit code 1` or `signal SIGKILL`. */
 export function describeExit({ code, signal }: Exit) {
   return signal === null ? `exit code ${code}` : `signal ${signal}`
 }

@@ -130,7 +130,7 @@ const v4 = (accessKey: string, signature = 'a'.repeat(64)) =>
 const now = () => new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
 const dated = () => ({ 'x-amz-date': now(), 'x-amz-content-sha256': nothing })
 
-/** Query parameters and headers that look like a signature but are none. */
+/** Query parameters and headers that look like a signature but are not one. */
 const pretences: { query?: string; headers?: () => Record<string, string> }[] = [
   {},
   { query: 'X-Amz-Signature=x' },

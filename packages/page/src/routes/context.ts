@@ -10,13 +10,13 @@ export interface Elsewhere {
   path: string
 }
 
-/** What the routes of the views need. */
+/** The dependencies of the routes of the views. */
 export interface ViewContext {
   reader: RecordReader
   state: WorkerState
-  /** For counts of long periods and for names that fields suggest. */
+  /** Caches counts of long periods, and the names that fields suggest. */
   cached: Cache
-  /** For what many readers ask for at the same time. */
+  /** Caches data that many readers request at the same time. */
   cachedBriefly: Cache
   sign: SignPicture
   /**

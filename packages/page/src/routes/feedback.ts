@@ -5,7 +5,7 @@ import { feedbackList } from '../views/feedback-list.ts'
 import type { ViewContext } from './context.ts'
 import { chosenPeriod, withinPeriod } from './events.ts'
 
-/** `GET /feedback`: what people say. */
+/** `GET /feedback`: the list of feedback. */
 export function feedbackRoutes({ reader, sign, cachedBriefly, view }: ViewContext) {
   view('/feedback', async ({ query, header }) => {
     const search = readSearch(query, 'feedback')

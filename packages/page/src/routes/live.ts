@@ -12,12 +12,14 @@ import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
 /**
- * A poll asks again for what was not complete at the poll before. It goes back no further than
+ * A poll reads again what may have been incomplete at the poll before. It goes back no further than
  * this, so that polls are cheap while the queue has a long backlog.
  */
 const overlapMsMax = 30 * minuteMs
 
-/** The time from which the next poll must ask: what arrived before is complete now. */
+/**
+ * The time from which the next poll must read, because all events that arrived before are complete.
+ */
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.max(nowMs - overlapMsMax, Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs))
 

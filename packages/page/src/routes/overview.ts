@@ -5,10 +5,10 @@ import { firstRun } from '../views/first-run.ts'
 import { overviewView } from '../views/overview.ts'
 import type { ViewContext } from './context.ts'
 
-/** `GET /`: what arrives, in numbers. */
+/** `GET /`: the numbers of records that arrive. */
 export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
-    // The list of feedback was here, and people keep links to their searches.
+    // Earlier versions had the list of feedback here, and people keep links to their searches.
     const isSearch = ['device', 'from', 'to', 'after', ...searchFields.feedback].some((name) =>
       query.has(name),
     )

@@ -20,7 +20,7 @@ export function applicationTabs(application: string, current: 'overview' | 'cata
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** What each warning means, in words. */
+/** Explains each warning. */
 const meanings: Readonly<Record<string, string>> = {
   timestamp_not_read:
     'a timestamp that is none; it is kept in extra, and the event has the time of its arrival',

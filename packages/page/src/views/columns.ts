@@ -23,7 +23,7 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
     }
   </dl>`
 }
-/** Limited, because a client decides how many unknown names there are. */
+/** The maximum number of names, because a client decides how many unknown names there are. */
 const namesMax = 200
 
 function isEmpty(value: unknown): boolean {

@@ -22,15 +22,15 @@ const refreshSeconds = 5
 
 interface DocumentOptions {
   header: Header
-  /** The view whose link is marked; absent for a document that belongs to none. */
+  /** The view whose link is marked; absent if the document belongs to no view. */
   view?: View
-  /** For the title of the window; only words of the page. */
+  /** The title of the window. It contains only words of the page. */
   title: string
   heading?: HtmlValue
   crumbs?: Html
-  /** Beside the heading. */
+  /** Shown beside the heading. */
   tools?: HtmlValue
-  /** Above the heading. */
+  /** Shown above the heading. */
   alert?: Html | undefined
   body: HtmlValue
   /** Whether the document has the live view's script. */
@@ -107,7 +107,7 @@ function headerOf({ header, view }: DocumentOptions): Html {
   </header>`
 }
 
-/** Up to when the records that a view shows are complete, with the way to the reasons. */
+/** Shows up to when the records of a view are complete, with a link to the reasons. */
 function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const name = kind === 'logs' ? 'Events' : 'Feedback'
@@ -125,7 +125,7 @@ function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): 
   >`
 }
 
-/** The time of day, or the date too if it is another day's. */
+/** The time of day; with the date if it is on another day. */
 export function clockTime(ms: number, nowMs = Date.now()): string {
   const printed = new Date(ms).toISOString()
   const isToday = printed.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)

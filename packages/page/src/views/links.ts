@@ -55,7 +55,7 @@ export function timeElement(time: string, content: string = time.slice(0, 19)): 
   return html`<time datetime="${isoTime(time)}" title="${time} UTC">${content}</time>`
 }
 
-/** The time of day if it is today's, with milliseconds. */
+/** The time of day with milliseconds. The date is added if it is not today's. */
 export function shortTime(time: string, nowMs: number): Html {
   const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
   return timeElement(time, isToday ? time.slice(11, 23) : time.slice(5, 19))

@@ -17,12 +17,12 @@ export interface LiveData {
   rows: readonly EventSummary[]
   /** The time from which the next poll reads, in ms since 1970. */
   sinceMs: number
-  /** Per minute of the last half hour, for all keys. */
+  /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
   minuteSteps: Steps
   refusals: readonly KeyOutcome[]
   names: KeyNames
-  /** The matching events of the last minute. */
+  /** The most frequent of the matching events in the last minute. */
   frequent: readonly { name: string; count: number }[]
 }
 

@@ -98,7 +98,7 @@ export const ago = (ms: number, nowMs: number): string =>
 export const badge = (content: HtmlValue, variant = 'plain'): Html =>
   html`<span class="badge" data-variant="${variant}">${content}</span>`
 
-/** Says that stored events lack what still waits in the queue; undefined if they do not. */
+/** An alert that the latest events are not visible yet; undefined if events are not late. */
 export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined
@@ -125,5 +125,5 @@ export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
     ${icon('warn')}<span>${content}</span>
   </p>`
 
-/** Names of events that are marked. It is decoration and nothing else depends on it. */
+/** Whether an event's name is marked as bad. It is decoration: nothing else depends on it. */
 export const isBadEvent = (name: string): boolean => /crash|error|fail|exception|anr\b/i.test(name)

@@ -2,7 +2,7 @@ import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
 
-/** How pictures are shown; undefined if there is no store. */
+/** How pictures are shown; undefined if there is no object store. */
 export type SignPicture =
   | {
       /** The path under which a picture can be opened for some minutes. */

@@ -2,7 +2,7 @@ import { html, type Html } from '../html.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 
-/** Shows the reader why there is no page. */
+/** Shows the reader why the page cannot be shown. */
 export function problemView(header: Header, status: number, message: string): Html {
   return document({ header, title: `Error ${status}`, body: html`<p>${message}</p>` })
 }

@@ -18,7 +18,7 @@ export interface RecordWithEvents {
   around: { before: readonly EventSummary[]; after: readonly EventSummary[] }
 }
 
-/** The strip shows what happened up to this long before and after. */
+/** The strip shows events from this long before the record to this long after it. */
 const stripMs = 30 * 60_000
 
 /** All columns of one record, with the events of its device before and after it. */
@@ -114,7 +114,7 @@ const delay = (ms: number): string => {
     : `${shortDuration(ms / 1_000)} after it happened`
 }
 
-/** What the device did around a record: as marks on a line of time, and as a list. */
+/** Shows what the device did around a record, as marks on a line of time and as a list. */
 function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: boolean): Html {
   const atMs = msOf(head.time)
   const rows = [...around.after, ...around.before]

@@ -10,12 +10,12 @@ import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 
-/** What the status shows from ClickHouse. */
+/** The data of the status view that comes from ClickHouse. */
 export interface StatusData {
-  /** Per minute of the last hour. */
+  /** The arrivals in each minute of the last hour. */
   minutes: Arrivals[]
   minuteSteps: Steps
-  /** Per hour of the last day, by key and code. */
+  /** The outcomes in each hour of the last day, by key and code. */
   keys: KeyOutcome[]
   daySteps: Steps
   names: KeyNames
@@ -47,7 +47,7 @@ export function statusView(header: Header, data: StatusData | undefined): Html {
   })
 }
 
-/** The stations of a record, with where it may wait now. */
+/** The stages that a record passes, with what waits at each of them now. */
 function way({ freshness: { logs, feedback } }: Header, data: StatusData | undefined): Html {
   const { backlog, isLate } = logs
   const slow = isLate || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''

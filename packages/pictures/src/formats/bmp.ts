@@ -52,12 +52,12 @@ function readHeader(reader: Reader) {
     height,
     headerEnd: fileHeaderBytes + size + masksBytes,
     paletteBytes: (colors || (bits <= 8 ? 2 ** bits : 0)) * (isCore ? 3 : 4),
-    /** Undefined: up to the end of the file. */
+    /** Undefined if the pixels extend to the end of the file. */
     pixelBytes: isPlain ? Math.ceil((bits * width) / 32) * 4 * height : reader.u32(34) || undefined,
   }
 }
 
-/** A profile may also be linked; then its place has the name of a file. */
+/** Keeps an embedded profile. A linked profile is only the name of a file, so it is not kept. */
 function keepProfile(reader: Reader, ranges: KeptRanges, edit: Edit): void {
   if (!hasText(reader.bytes, 70, 'DEBM')) return
   const from = fileHeaderBytes + reader.u32(126)

@@ -6,15 +6,15 @@ import type { PartCount } from '../walked.ts'
 export interface Box {
   type: number
   from: number
-  /** Where its content begins. */
+  /** The position at which its content begins. */
   content: number
-  /** Where it ends; for data that was cut off, the end of the file. */
+  /** The position at which it ends; for data that was cut off, the end of the file. */
   to: number
 }
 
 const mediaData = fourLetters('mdat')
 
-/** The boxes between two positions, without a rest that is too short for one. */
+/** The boxes between two positions. A remainder that is too short for a box is ignored. */
 export function* boxesIn(
   { reader, parts }: { reader: Reader; parts: PartCount },
   from: number,
@@ -29,7 +29,10 @@ export function* boxesIn(
   }
 }
 
-/** The boxes of a file, up to bytes that are none: some phones append a film or a trailer. */
+/**
+ * The boxes of a file. Stops at the first bytes that are not a box: some phones append a film or a
+ * trailer.
+ */
 export function* boxesOfFile({
   reader,
   parts,
@@ -47,14 +50,17 @@ export function* boxesOfFile({
   }
 }
 
-/** The box at `at`; undefined if it does not end before `end`, unless it is data that was cut off. */
+/**
+ * The box at `at`; undefined if it does not fit before `end`. Only media data (`mdat`) may be cut
+ * off.
+ */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)
   const short = reader.u32(at)
   const content = at + (short === 1 ? 16 : 8)
   if (content > end) return undefined
   const size = short === 1 ? reader.u64(at + 8) : short
-  // Zero: up to the end of what it is in.
+  // A size of zero means that the box extends to the end of its container.
   const to = short === 0 ? end : at + size
   if (to < content || (to > end && type !== mediaData)) return undefined
   return { type, from: at, content, to: Math.min(to, end) }

@@ -5,7 +5,9 @@ import { Largest, PartCount, type Walked } from '../walked.ts'
 
 const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
-/** The applications that say how often an animation is repeated, and how long that can be. */
+/**
+ * The applications whose block says how often an animation is repeated. The block may be this long.
+ */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 const loopBytesMax = 32
 
@@ -41,7 +43,8 @@ export function walkGif(bytes: Buffer): Walked {
       if (draws(bytes, at, to)) edit.keep(at, to)
       at = to
     } else {
-      // No block begins so: decoders end here, and what follows is none of theirs.
+      // No block begins with this byte. Decoders stop here, so what follows is not part of the
+      // image.
       edit.set(at, Uint8Array.of(blocks.trailer))
       edit.keep(at, at + 1)
       break
@@ -62,7 +65,9 @@ function draws(bytes: Buffer, at: number, to: number): boolean {
   return loops.some((name) => hasText(bytes, at + 3, name))
 }
 
-/** Where a list of sub-blocks ends: each begins with its size, and the last is empty. */
+/**
+ * The position after a list of sub-blocks. Each begins with its size, and the last one is empty.
+ */
 function endOfSubBlocks(bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length) {

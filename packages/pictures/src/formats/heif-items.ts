@@ -17,33 +17,38 @@ const types = {
   color: fourLetters('colr'),
   jpeg: fourLetters('jpeg'),
 }
-/** `prof` and `rICC`: an ICC profile; other colours are a few numbers. */
+/**
+ * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
+ */
 const profiles = setOfFourLetters('prof,rICC')
-/** Boxes that say how items belong together. */
+/** Boxes that describe the relations of items. */
 const relations = setOfFourLetters('pitm,iref,dinf,grpl')
-/** Items that are images, or say how images are put together. */
+/** Items that are images, or describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
-/** Properties that draw. Others are texts (`udes`), or where the camera stood (`cmex`). */
+/**
+ * Properties that draw. Other properties are texts (`udes`), or the position of the camera
+ * (`cmex`).
+ */
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
     'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
     'ndwt,mskC,crtt,prdi,cicp,free,skip',
 )
 
-/** Where the data of an item is. */
+/** The location of the data of an item. */
 interface Location {
   id: number
-  /** In the file, in the box `idat`, or in another item. */
+  /** The data is in the file, in the box `idat`, or in another item. */
   place: 'file' | 'idat' | 'item'
   extents: { offset: number; length: number }[]
 }
 
-/** Keeps the images in a `meta` box and the data of each; returns their number. */
+/** Keeps the images in a `meta` box and the data of each. Returns the number of images. */
 export function keepItems(walk: HeifWalk, meta: Box): number {
   const { ranges } = walk
-  // The version and flags of a full box.
+  // The content begins after the version and the flags of the box.
   const content = meta.content + 4
   ranges.add(meta.from, content)
   let kinds: ReadonlyMap<number, number> = new Map()
@@ -73,14 +78,14 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   return count
 }
 
-/** What a handler is for; its name is zeroed. Returns the four letters. */
+/** Keeps a handler box and zeroes its name. Returns the four letters that say what it handles. */
 export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): number {
   ranges.add(box.from, box.to)
   edit.zero(box.content + 24, box.to)
   return reader.u32(box.content + 8)
 }
 
-/** Keeps the kinds of the items, by id; zeroes their names. */
+/** Keeps the types of the items and zeroes their names. Returns the types by id. */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
   const kinds = new Map<number, number>()
@@ -88,7 +93,7 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   ranges.add(box.from, box.to)
   for (const entry of boxesIn(walk, entries, box.to)) {
     const version = reader.u8(entry.content)
-    // Items of the first two versions have no kind, and are no images.
+    // Entries of versions 0 and 1 have no type, so they cannot be images.
     if (version < 2) {
       edit.zero(entry.content + 8, entry.to)
       continue
@@ -131,7 +136,7 @@ function keepLocations({ reader, ranges, parts }: HeifWalk, box: Box): Location[
       parts.add()
       if (version > 0) next(indexBytes)
       const offset = base + next(offsetBytes)
-      // Zero: up to the end of what it is in.
+      // A length of zero means that the data extends to the end of its container.
       extents.push({ offset, length: next(lengthBytes) || Infinity })
     }
     locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
@@ -155,7 +160,8 @@ function keepProperties(walk: HeifWalk, box: Box): void {
     else if (child.type !== types.properties) walk.free(child)
     else {
       ranges.add(child.from, child.content)
-      // Items refer to properties by their number, so one that goes leaves free space.
+      // Items refer to properties by their position in the list, so a removed property is replaced
+      // by free space.
       for (const property of boxesIn(walk, child.content, child.to)) {
         const { type, content, from, to } = property
         if (!drawing.has(type)) {

@@ -16,16 +16,18 @@ const types = {
   chunks: fourLetters('stco'),
   largeChunks: fourLetters('co64'),
 }
-/** Boxes that contain those below, and those that draw. */
+/** Boxes that contain other boxes of these lists, and boxes that draw. */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
   'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
     'stco,co64,sdtp,sgpd,sbgp,subs',
 )
-/** Tracks of pictures; others are sound, texts and metadata with a time. */
+/** Tracks of pictures. Other tracks are sound, texts, or metadata with times. */
 const pictures = setOfFourLetters('pict,vide,auxv')
 
-/** Keeps the tracks of an image sequence that are pictures, and their samples; returns their number. */
+/**
+ * Keeps the tracks of an image sequence that are pictures, and their samples. Returns their number.
+ */
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)
   let count = 0
@@ -40,7 +42,7 @@ export function keepTracks(walk: HeifWalk, movie: Box): number {
   return count
 }
 
-/** Real ones are five deep. */
+/** The maximum depth of boxes. Real files have five levels. */
 const depthMax = 8
 
 function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
@@ -53,14 +55,14 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
   } else if (type === types.handler) keepHandler(walk, box)
   else if (drawing.has(type)) {
     ranges.add(from, to)
-    // The last two numbers, with 16 bits for fractions.
+    // The last two numbers are the width and the height, each with 16 bits for the fraction.
     if (type === types.trackHeader && to - content >= 8) {
       largest.add(reader.u16(to - 8), reader.u16(to - 4))
     }
   } else walk.free(box)
 }
 
-/** The box at a path below another; undefined if there is none. */
+/** Finds the box at a path below another box; returns undefined if there is none. */
 function find(walk: HeifWalk, box: Box, ...path: number[]): Box | undefined {
   const [type, ...rest] = path
   if (type === undefined) return box
@@ -75,7 +77,7 @@ function handlerOf(walk: HeifWalk, track: Box): number {
   return handler === undefined ? 0 : walk.reader.u32(handler.content + 8)
 }
 
-/** Keeps the samples: each chunk has an offset, a number of samples, and the sizes of these. */
+/** Keeps the samples. Each chunk has an offset, a number of samples, and their sizes. */
 function keepSamples(walk: HeifWalk, track: Box): void {
   const { reader, ranges, parts } = walk
   const samples = find(walk, track, types.media, types.mediaInfo, types.samples)
@@ -103,7 +105,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
     const first = reader.u32(entry)
     const end = run + 1 < runs ? reader.u32(entry + 12) : chunkCount + 1
     const samplesIn = reader.u32(entry + 4)
-    // Never goes back, so that hostile runs do not multiply.
+    // Never goes back, so that a hostile file cannot make the runs overlap and multiply the work.
     for (chunk = Math.max(first, chunk); chunk < Math.min(end, chunkCount + 1); chunk++) {
       const at = offsets.content + 8 + (chunk - 1) * offsetBytes
       const from = offsetBytes === 4 ? reader.u32(at) : reader.u64(at)
@@ -118,7 +120,11 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   }
 }
 
-/** The number of entries in a table, which all have to be in it. */
+/**
+ * The number of entries in a table.
+ *
+ * @throws {PictureError} unless all entries are inside the table
+ */
 function entriesOf({ reader }: HeifWalk, box: Box, head: number, entryBytes: number): number {
   const count = reader.u32(box.content + head - 4)
   if (box.content + head + count * entryBytes > box.to) {

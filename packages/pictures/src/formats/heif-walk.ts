@@ -4,7 +4,7 @@ import type { Reader } from '../reader.ts'
 import type { ByteCount, Largest, PartCount } from '../walked.ts'
 import type { Box } from './boxes.ts'
 
-/** What the parts of a HEIF walk share. */
+/** The state that the parts of a HEIF walk share. */
 export interface HeifWalk {
   reader: Reader
   parts: PartCount
@@ -13,8 +13,11 @@ export interface HeifWalk {
   edit: Edit
   ranges: KeptRanges
   largest: Largest
-  /** Where the file ends at the earliest: decoders refuse one to whose data an item does not fit. */
+  /**
+   * The earliest position at which the file may end. Decoders refuse a file that is too short for
+   * the data of an item.
+   */
   end: number
-  /** Turns a box into free space, whose content nothing refers to. */
+  /** Turns a box into free space. Nothing may refer to its content. */
   free(box: Box): void
 }

@@ -19,8 +19,8 @@ const free = Buffer.from('free')
 
 /**
  * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Everything else is
- * zeroed in place, so that no offset changes: Exif, XMP and other items that are no images, tracks
- * that are no pictures, unknown boxes, and what lies between.
+ * zeroed in place, so that no offset changes: Exif, XMP and other items that are not images, tracks
+ * that are not pictures, unknown boxes, and the bytes between them.
  */
 export function walkHeif(bytes: Buffer): Walked {
   const reader = new Reader(bytes, 'big-endian')
@@ -41,10 +41,10 @@ export function walkHeif(bytes: Buffer): Walked {
     },
   }
   let images = 0
-  /** Boxes of no use, which are cut off unless something follows. */
+  /** Unknown boxes. They are cut off, unless a known box follows. */
   let unused: Box[] = []
   for (const box of boxesOfFile(walk)) {
-    // What follows is another file: a film that was appended.
+    // Another file begins here: a film that was appended.
     if (box.type === types.fileType && box.from > 0) break
     if (box.type === types.fragment) throw new PictureError('it has fragments')
     if (!isKnown(box.type)) {

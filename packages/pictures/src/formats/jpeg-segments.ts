@@ -14,20 +14,23 @@ export const markers = {
 
 export interface Segment {
   marker: number
-  /** Where the marker begins. */
+  /** The position of the marker. */
   from: number
-  /** Where the segment ends; for the start of a scan, where its data ends. */
+  /** The end of the segment; for the start of a scan, the end of its data. */
   to: number
 }
 
-/** SOF0 to SOF15, without DHT, JPG and DAC, which lie between them. */
+/**
+ * Whether the marker begins a frame: SOF0 to SOF15, except DHT, JPG and DAC, which lie between
+ * them.
+ */
 export function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** A marker without a length. */
+/** Whether the marker has no length and no data. */
 const isAlone = (marker: number) =>
   isRestart(marker) ||
   marker === 0x01 ||
@@ -35,8 +38,8 @@ const isAlone = (marker: number) =>
   marker === markers.endOfImage
 
 /**
- * The segments after the start of an image, up to its end, or to a segment that is not complete.
- * Bytes between two segments belong to none, as for decoders.
+ * The segments after the start of an image. Ends at the end of the image, or at a segment that is
+ * not complete. Like decoders, it skips bytes between two segments.
  */
 export function* jpegSegments(
   bytes: Buffer,
@@ -65,7 +68,7 @@ export function* jpegSegments(
   }
 }
 
-/** Where the next marker begins, after bytes that are none and fill bytes. */
+/** The position of the next marker. Skips fill bytes, and bytes that are not a marker. */
 function nextMarker(bytes: Buffer, from: number, end: number): number {
   return findMarker(bytes, { from, to: end - 1, seconds: secondOfAny })
 }
@@ -74,11 +77,11 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 const bytesPerSearch = 128
 
 /**
- * Where the data of a scan ends: at the next marker that may follow one. A marker that the standard
- * reserves can only be a damage, and remains a part of the data.
+ * The position at which the data of a scan ends: that of the next marker that may follow a scan. A
+ * marker that the standard reserves can only come from damage, so it remains part of the data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
-  // A search must not go on behind the end: a file may have many JPEGs in it.
+  // The search must stop at `end`, because a file may contain many JPEGs.
   const upToEnd = bytes.subarray(0, end)
   const last = end - 1
   let at = from

@@ -8,15 +8,17 @@ import { isFrame, jpegSegments, markers, type Segment } from './jpeg-segments.ts
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
-/** The marker, the length, `JFIF` and what it says, without the preview. */
+/**
+ * The length of an APP0 segment without its preview: the marker, the length, `JFIF` and its fields.
+ */
 const jfifBytes = 18
-/** The marker, the length, `Adobe` and what it says. */
+/** The length of an APP14 segment: the marker, the length, `Adobe` and its fields. */
 const adobeBytes = 16
 
 /**
  * Keeps the tables, frames and scans, JFIF without its preview, the first Exif reduced to its
- * orientation, ICC profiles and Adobe's colour transform. Everything else goes, also what follows the end: other
- * images (MPF) and motion photos.
+ * orientation, ICC profiles and Adobe's colour transform. Everything else is removed, including
+ * what follows the end: other images (MPF) and motion photos.
  */
 export function walkJpeg(bytes: Buffer): Walked {
   const edit = new Edit()
@@ -47,8 +49,8 @@ export function walkJpeg(bytes: Buffer): Walked {
 }
 
 /**
- * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain, with empty
- * contents.
+ * Zeroes what `walkJpeg` removes, in a JPEG that is a part of another file. The segments remain,
+ * with empty contents.
  */
 export function zeroJpegMetadata(
   bytes: Buffer,
@@ -63,12 +65,15 @@ export function zeroJpegMetadata(
   }
 }
 
-/** Tables, the start of a scan, restarts and the end; JPEG reserves the markers on both sides. */
+/**
+ * Frames, tables, scans, restarts and the end of the image. Markers below these are reserved; those
+ * above begin segments of applications.
+ */
 const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
 
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
 
-/** Overwrites an Exif segment with one that has nothing but its orientation. */
+/** Replaces the content of an Exif segment by its orientation alone. */
 function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void {
   const tiff = from + 4 + exif.length
   const orientation = readOrientation(bytes, tiff, to)
@@ -99,7 +104,8 @@ function keepApplication(
     if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
   } else if (marker === markers.app2 && isNamed(icc)) {
     edit.keep(from, to)
-    // The two bytes after the name are the number of this part of the profile, and how many there are.
+    // After the name, one byte is the number of this part of the profile, and one the number of
+    // parts.
     const profile = from + 4 + icc.length + 2
     if (bytes[profile - 1] === 1 && profile <= to) scrubProfile(bytes, { from: profile, to }, walk)
   }

@@ -15,13 +15,13 @@ const chunks = {
   exif: fourLetters('eXIf'),
   profile: fourLetters('iCCP'),
 }
-/** The chunks that draw. */
+/** The types of the chunks that draw. */
 const kept = setOfFourLetters(
   'IHDR,CgBI,PLTE,IDAT,IEND,tRNS,sRGB,gAMA,cHRM,pHYs,sBIT,bKGD,cICP,mDCV,mDCv,cLLI,' +
     'cLLi,acTL,fcTL,fdAT',
 )
 const animationData = fourLetters('fdAT')
-/** The length, the type and, behind the content, the checksum. */
+/** The bytes of a chunk besides its content: the length, the type and the checksum. */
 const framing = 12
 /**
  * The profiles of displays have a few kilobytes, those with large tables a few hundred. Compressed,
@@ -39,7 +39,9 @@ const efforts = [
   { bytesMax: profileBytesMax, level: 4 },
 ] as const
 
-/** Keeps the chunks that draw, also those of animations; of Exif, the orientation. */
+/**
+ * Keeps the chunks that draw, including those of animations. Of Exif, only the orientation is kept.
+ */
 export function walkPng(bytes: Buffer): Walked {
   const edit = new Edit()
   const reader = new Reader(bytes, 'big-endian')
@@ -59,7 +61,7 @@ export function walkPng(bytes: Buffer): Walked {
     if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
     hasData ||= type === chunks.data
     if (to > bytes.length) {
-      // Cut off within the pixels, or within something that is not needed.
+      // The file was cut off within the pixels, or within a chunk that is not needed.
       if (type === chunks.data || type === animationData) edit.keep(at, bytes.length)
       break
     }
@@ -120,7 +122,7 @@ function inflate(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** Writes a chunk of the same type and with other content in the place of one. */
+/** Writes a chunk with the same type and other content in the place of a chunk. */
 function replace(
   bytes: Buffer,
   { from, to, content }: { from: number; to: number; content: Buffer },

@@ -20,7 +20,7 @@ const tags = {
   jpegBytes: 514,
   profile: 34675,
 }
-/** The tags that draw: those of TIFF 6.0 and its supplements, and the colours of DNG. */
+/** The tags that draw: those of TIFF 6.0 and its supplements, and those for colours in DNG. */
 const keptTags: readonly (number | [first: number, last: number])[] = [
   [254, 259],
   [262, 266],
@@ -55,7 +55,7 @@ const isKept: ReadonlySet<number> = new Set(
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
-/** Kinds of compression in which each strip is a JPEG. */
+/** The compression methods in which each strip is a JPEG. */
 const jpegCompressions = new Set([6, 7, 34892])
 const directoriesMax = 1_000
 
@@ -63,14 +63,14 @@ interface Entry {
   tag: number
   type: number
   count: number
-  /** Where its values are, in the entry itself or elsewhere. */
+  /** The position of its values, in the entry itself or elsewhere. */
   at: number
   bytes: number
 }
 
 /**
- * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything else is
- * zeroed: Exif, GPS, maker notes, XMP, IPTC, and what nothing refers to.
+ * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything
+ * else is zeroed: Exif, GPS, maker notes, XMP, IPTC, and bytes to which nothing refers.
  */
 export function walkTiff(bytes: Buffer): Walked {
   const walk = new TiffWalk(bytes)
@@ -85,7 +85,10 @@ class TiffWalk {
   readonly #bytes: Buffer
   readonly #ranges: KeptRanges
   readonly #parts = new PartCount()
-  /** BigTIFF has numbers of 8 bytes instead of 4, or 2 for the number of entries. */
+  /**
+   * Whether the file is a BigTIFF. It has numbers of 8 bytes instead of 4, but 8 instead of 2 for
+   * the number of entries.
+   */
   readonly #isBig: boolean
   /** Directories may share their bytes, so that a small file could take long. */
   readonly #bytesRead: ByteCount
@@ -114,7 +117,10 @@ class TiffWalk {
     this.#ranges.keepOnly(this.edit)
   }
 
-  /** Rewrites a directory with the entries that draw, and returns where others begin. */
+  /**
+   * Rewrites a directory with the entries that draw. Returns the positions of the directories to
+   * which it refers.
+   */
   #directory(at: number): number[] {
     const reader = this.#reader
     const countBytes = this.#isBig ? 8 : 2
@@ -137,7 +143,7 @@ class TiffWalk {
       written += entryBytes
     }
     this.#bytes.copy(rewritten, written, next, end)
-    // The number of entries, in the order of bytes that the file has.
+    // The number of entries, in the byte order of the file.
     const kept = (written - countBytes) / entryBytes
     const swap = hasText(this.#bytes, 0, 'II')
     for (let n = 0, rest = kept; n < countBytes; n++, rest = Math.floor(rest / 256)) {
@@ -211,7 +217,7 @@ class TiffWalk {
     zeroJpegMetadata(this.#bytes, range, this.edit)
   }
 
-  /** The values of an entry with whole numbers; none for other types. */
+  /** The values of an entry with whole numbers; an empty list for other types. */
   #numbers({ type, count, at, bytes }: Entry): number[] {
     if (bytes === 0 || !wholeTypes.has(type)) return []
     this.#parts.add(count)
@@ -233,5 +239,5 @@ class TiffWalk {
   }
 }
 
-/** SHORT, LONG, IFD, LONG8 and IFD8. */
+/** The types SHORT, LONG, IFD, LONG8 and IFD8. */
 const wholeTypes = new Set([3, 4, 13, 16, 18])

@@ -5,7 +5,7 @@ import { PictureError } from '../picture-error.ts'
 import { fourLetters, hasText, Reader, setOfFourLetters } from '../reader.ts'
 import { Largest, PartCount, type Walked } from '../walked.ts'
 
-// The letters of a type are in their order, the numbers are little-endian.
+// The types of chunks. Their letters are in reading order, while numbers are little-endian.
 const chunks = {
   extended: fourLetters('VP8X'),
   lossy: fourLetters('VP8 '),
@@ -18,10 +18,10 @@ const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
 const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
 const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
 const flags = { exif: 0x08, xmp: 0x04 }
-/** What an animation says about a frame, before the chunks in it. */
+/** The length of the description of a frame, which precedes the chunks of the frame. */
 const frameHeaderBytes = 16
 
-/** Keeps the chunks that draw; of Exif, the orientation. */
+/** Keeps the chunks that draw. Of Exif, only the orientation is kept. */
 export function walkWebp(bytes: Buffer): Walked {
   const walk = new WebpWalk(bytes)
   walk.run()
@@ -55,7 +55,7 @@ class WebpWalk {
       const contentEnd = at + 8 + this.#little.u32(at + 4)
       this.#hasPixels ||= pixels.has(type)
       if (contentEnd > end) {
-        // Cut off within the pixels, or within something that is not needed.
+        // The file was cut off within the pixels, or within a chunk that is not needed.
         if (pixels.has(type)) this.#keepChunk(type, at, end, end)
         break
       }
@@ -87,7 +87,7 @@ class WebpWalk {
     this.largest.add(this.#u24(at + 12) + 1, this.#u24(at + 15) + 1)
   }
 
-  /** A frame of an animation has chunks of its own. */
+  /** Keeps a frame of an animation, which contains chunks of its own. */
   #frame(from: number, to: number): void {
     if (to - from < frameHeaderBytes) throw new PictureError('a frame of it is too short')
     this.largest.add(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
@@ -101,7 +101,7 @@ class WebpWalk {
     }
   }
 
-  /** The size that the pixels themselves have, which may be another than that of the canvas. */
+  /** Adds the size of the pixels themselves, which may differ from that of the canvas. */
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {
@@ -119,7 +119,7 @@ class WebpWalk {
     const orientation = readOrientation(this.#bytes, tiff, to)
     if (orientation === undefined) return
     this.#hasOrientation = true
-    // An even number of bytes, so that nothing has to be padded.
+    // The block has an even number of bytes, so that it needs no padding.
     const block = orientationOnly(orientation, (to - at - 8) & ~1)
     this.edit.keep(at, at + 8 + block.length)
     if (this.#bytes.subarray(at + 8, to).equals(block)) return

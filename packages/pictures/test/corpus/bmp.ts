@@ -1,13 +1,16 @@
-/** A BMP with 24 bits per pixel and the longest header, from the bottom up. */
+/**
+ * Creates a BMP with 24 bits per pixel and the longest header. Its rows are stored from the bottom
+ * up.
+ */
 export function bmp(options: {
   width: number
   height: number
-  /** Red, green and blue of each pixel, from the top down. */
+  /** The red, green and blue of each pixel, from the top down. */
   data: Buffer
   gap?: Buffer
   behind?: Buffer
   profile?: Buffer
-  /** The letters of `MBED` (embedded) or `LINK` in the order in which they are in the file. */
+  /** The letters of `MBED` (embedded) or `LINK`, in the order of the file. */
   kind?: 'DEBM' | 'KNIL'
 }): Buffer {
   const { width, height, data, profile } = options

@@ -9,7 +9,7 @@ const number = (value: number) => {
 const fixed = (value: number) => number(Math.round(value * 65_536))
 const xyz = (x: number, y: number, z: number) =>
   Buffer.concat([Buffer.from('XYZ \0\0\0\0'), fixed(x), fixed(y), fixed(z)])
-/** A gamma of 2.2. */
+/** The curve of a gamma of 2.2. */
 const curve = Buffer.concat([Buffer.from('curv\0\0\0\0'), number(1), Buffer.from([2, 51, 0, 0])])
 const text = (value: string) =>
   Buffer.concat([

@@ -53,7 +53,7 @@ export function pngWith(
   ])
 }
 
-/** Two frames: the pixels of a PNG, and the same again. */
+/** Makes an animation of two frames that both have the pixels of a PNG. */
 export function animatedPng(png: Buffer): Buffer {
   const width = png.subarray(16, 20)
   const height = png.subarray(20, 24)
@@ -115,7 +115,7 @@ function subBlocks(content: Buffer): Buffer {
   return Buffer.concat([...blocks, Buffer.from([0])])
 }
 
-/** A comment, or another extension with text. */
+/** A comment, or another extension that contains text. */
 export function gifExtension(
   label: number,
   content: Buffer,
@@ -146,8 +146,9 @@ function find(bytes: Buffer, from: number, to: number, type: string): [from: num
 }
 
 /**
- * A file of the HEIF family with the first image of another and items beside it: Exif, XMP and a
- * link. It takes the properties and the data of the image, and writes everything else anew.
+ * Creates a file of the HEIF family that has the first image of another file, and other items:
+ * Exif, XMP and a link. It takes the properties and the data of the image, and writes everything
+ * else anew.
  */
 export function heifWith(
   source: Buffer,
@@ -242,7 +243,7 @@ function imageOf(source: Buffer, iloc: Buffer): Buffer {
   return source.subarray(offset, offset + next(lengthBytes))
 }
 
-/** The properties, associated only with the item `id`, the first that has associations. */
+/** The properties, associated only with the item `id`, which is the first with associations. */
 function relabel(properties: Buffer, id: number): Buffer {
   const copy = Buffer.from(properties)
   const [from] = find(copy, 8, copy.length, 'ipma')

@@ -31,7 +31,7 @@ export interface Sample {
   bytes: Buffer
   width: number
   height: number
-  /** As in Exif; default: upright. */
+  /** A value of Exif; by default the image is upright. */
   orientation?: number
 }
 
@@ -39,7 +39,7 @@ const width = 64
 const height = 48
 const size = { width, height }
 
-/** Colours that differ at every corner, with noise, so that nothing is lost unseen. */
+/** Colours that differ at every corner, with noise, so that every loss is noticed. */
 function noise(channels: 1 | 3 | 4, frames = 1): { data: Buffer; raw: CreateRaw } {
   const rows = height * frames
   const data = Buffer.alloc(width * rows * channels)
@@ -111,7 +111,7 @@ async function jpegs(): Promise<Sample[]> {
   ]
 }
 
-/** A comment and fill bytes before the last table of a progressive JPEG. */
+/** Puts a comment and fill bytes before the last table of a progressive JPEG. */
 function betweenScans(jpeg: Buffer): Buffer {
   const at = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]))
   const fill = Buffer.from([0xff, 0xff, 0xff])
@@ -243,7 +243,7 @@ async function heifs(): Promise<Sample[]> {
   ]
   const unknown = box('uuid', Buffer.from(planted))
   const motion = box('mpvd', film())
-  // Without an index, which libheif would read instead of the picture.
+  // Has no index. With one, libheif would read this film instead of the picture.
   const another = Buffer.concat([
     box('ftyp', Buffer.from('mp42')),
     box('mdat', Buffer.from(planted)),
@@ -274,7 +274,8 @@ async function heifs(): Promise<Sample[]> {
     ['Exif, XMP and a link', 'image/heic', heifWith(heic, { brand: 'heic', items })],
     ['a motion photo', 'image/heic', heifWith(heic, { brand: 'heic', items, behind: motion })],
   ]
-  // HEVC has blocks of 16 pixels; a property cuts off the lowest.
+  // HEVC codes blocks of 16 pixels, so these images have 64 rows; a property cuts off the lowest
+  // 16.
   return files.map(([name, type, bytes]) => ({
     name,
     type,
@@ -357,7 +358,10 @@ function bmps(): Sample[] {
   return files.map(([name, bytes]) => ({ name, type: 'image/bmp', bytes, ...size }))
 }
 
-/** Pictures in every accepted format with everything in them that nobody may see. */
+/**
+ * Creates pictures in every accepted format. They contain every kind of metadata that must be
+ * removed.
+ */
 export async function createCorpus(): Promise<Sample[]> {
   const all = await Promise.all([jpegs(), pngs(), webps(), gifs(), heifs(), tiffs()])
   return [...all.flat(), ...bmps()].map((sample) => ({

@@ -1,6 +1,6 @@
 /**
- * A HEIC of 64 times 48 pixels, which no library for Node can write: a gradient of the founders',
- * encoded once with heif-enc 1.15.
+ * A HEIC of 64 times 48 pixels, which no library for Node can write. It was made for Intake from a
+ * gradient, with heif-enc 1.15.
  */
 export const heic = Buffer.from(
   [

@@ -1,13 +1,13 @@
 /**
- * What is planted in every piece of metadata. Its four first letters are also the numerators of
- * positions, so that no file that contains them, in either order of bytes, is clean.
+ * The text that is planted in every piece of metadata. Its first four letters are also the
+ * numerators of positions. A file that contains them, in either byte order, is not clean.
  */
 export const planted = 'PLANTED-48.85837N-2.29448E-SERIAL-0042'
 export const plantedNumber = Buffer.from('PLAN').readUInt32BE()
 
 const traces = [Buffer.from('PLAN'), Buffer.from('NALP'), Buffer.from('PLANTED', 'utf16le')]
 
-/** Whether a trace of what was planted is in the bytes. */
+/** Whether the bytes contain a trace of the planted text. */
 export function hasTrace(bytes: Buffer): boolean {
   return traces.some((trace) => bytes.includes(trace))
 }

@@ -2,7 +2,10 @@ import { planted, plantedNumber, xmp } from './planted.ts'
 
 export type Order = 'II' | 'MM'
 
-/** An entry of a directory. `directories` and `blocks` are written elsewhere; their values are offsets. */
+/**
+ * An entry of a directory. `directories` and `blocks` are written elsewhere; their values are
+ * offsets.
+ */
 export interface Entry {
   tag: number
   type: number
@@ -17,7 +20,7 @@ const ascii = (tag: number, text: string): Entry => ({
   values: Buffer.from(`${text}\0`),
 })
 const bytes = (tag: number, values: Buffer, type = 7): Entry => ({ tag, type, values })
-/** Numerators and denominators in turn. */
+/** The values are numerators and denominators in turn. */
 const rationals = (tag: number, ...values: number[]): Entry => ({ tag, type: 5, values })
 export const directory = (tag: number, ...directories: Entry[][]): Entry => ({
   tag,
@@ -65,7 +68,7 @@ class TiffWriter {
     return Buffer.concat(this.#parts)
   }
 
-  /** Writes a directory, and returns where the offset of the next one belongs. */
+  /** Writes a directory, and returns the position for the offset of the next one. */
   #directory(entries: Entry[]): [bytes: Buffer, at: number] {
     const [countBytes, entryBytes, offsetBytes] = this.#isBig ? [8, 20, 8] : [2, 12, 4]
     const written = Buffer.alloc(countBytes + entries.length * entryBytes + offsetBytes)
@@ -131,7 +134,7 @@ function isPlain(values: Entry['values']): boolean {
   return Buffer.isBuffer(values) || Array.isArray(values)
 }
 
-/** About 50 degrees, with the trace in it. */
+/** About 50 degrees. The numerators contain the planted trace. */
 const degrees = [plantedNumber, 26_943_494, plantedNumber, 60_000_000, plantedNumber, 90_000_000]
 
 const gps: Entry[] = [
@@ -143,7 +146,7 @@ const gps: Entry[] = [
   bytes(29, Buffer.from(planted), 2),
 ]
 
-/** The entries of Exif as a camera writes them. */
+/** The Exif entries that a camera writes. */
 function cameraEntries(orientation?: number): Entry[] {
   return [
     ascii(0x010f, `Maker ${planted}`),
@@ -161,7 +164,7 @@ function cameraEntries(orientation?: number): Entry[] {
   ]
 }
 
-/** A block of Exif of a camera, optionally with a preview in a second directory. */
+/** A camera's block of Exif, optionally with a preview in a second directory. */
 export function exifBlock(
   options: { order?: Order; orientation?: number; preview?: Buffer } = {},
 ): Buffer {
@@ -174,7 +177,7 @@ export function exifBlock(
   return writeTiff([cameraEntries(orientation), ...(second ? [second] : [])], { order })
 }
 
-/** Everything that other programs put into a TIFF. */
+/** The metadata that other programs put into a TIFF. */
 export const tiffMetadata: Entry[] = [
   ...cameraEntries(),
   ascii(0x010e, planted),

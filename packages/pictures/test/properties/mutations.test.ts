@@ -6,7 +6,10 @@ import { createCorpus } from '../corpus/corpus.ts'
 
 const corpus = await createCorpus()
 const room = 64
-/** Far more than any takes: a file of this size takes microseconds, and a loop without end much longer. */
+/**
+ * Much more than any picture takes: a file of this size takes microseconds, and an endless loop
+ * would take much longer.
+ */
 const msMax = 2_000
 
 const mutation = fc.oneof(
@@ -22,7 +25,7 @@ const mutation = fc.oneof(
 )
 type Mutation = typeof mutation extends fc.Arbitrary<infer One> ? One : never
 
-/** Most of what matters is near the beginning, so half of the positions are there. */
+/** Half of the positions are near the beginning, because most important bytes are there. */
 function mutate(bytes: Buffer, one: Mutation): Buffer {
   const within = one.at % 2 === 0 ? bytes.length : Math.min(bytes.length, 600)
   const at = within === 0 ? 0 : (one.at >>> 1) % within
@@ -47,7 +50,10 @@ t.test('a damaged picture is read or refused, in its bytes and in bounded time',
     value: fc.record({
       sample: fc.nat(corpus.length - 1),
       mutations: fc.array(mutation, { minLength: 1, maxLength: 4 }),
-      /** Walked as another format, as a file of two formats at once would be. */
+      /**
+       * The format as which the file is walked. A file of two formats at once would be walked like
+       * this.
+       */
       type: fc.option(fc.nat(corpus.length - 1), { freq: 20 }),
     }),
     holds({ sample, mutations, type }) {

@@ -9,25 +9,30 @@ const entryTuple =
 const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
-/** An application that puts values into names must not make rows of any size. */
+/**
+ * The maximum number of entries. An application that puts values into names must not make rows of
+ * any size.
+ */
 const entriesMax = 5_000
 const warningsMax = 1_000
 
-/** The types that JSON has, because a client that sends 1 and 1.5 sends one type. */
+/** The types of JSON. A client that sends 1 and 1.5 sends only one type. */
 const typeOf = `multiIf(
   startsWith(path.2, 'Array'), 'list',
   path.2 IN ('Int64', 'UInt64', 'Float64'), 'number',
   path.2 = 'Bool', 'boolean',
   'text')`
 
-/** The event itself, with an empty name, and each of its params. */
+/** Lists the event itself, under an empty name, and each of its params. */
 const paths = `arrayPushFront(
       arrayMap((name, type) -> (name, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
       ('', 'event'))`
 
 const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
-/** A device whose clock is ahead by more, or whose timestamp is not believed, has a wrong clock. */
+/**
+ * A device has a wrong clock if it is ahead by more than this, or if its timestamp is not accepted.
+ */
 const aheadMs = 60_000
 /** Ids that are older than this are close to the end of their window. */
 const nearWindowDays = 25

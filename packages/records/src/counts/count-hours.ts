@@ -1,7 +1,10 @@
-/** The named tuple of a group, in the form of the column it is inserted into. */
+/** A group as a named tuple, in the form of the column into which it is inserted. */
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
-/** An application that puts values into the names of its events must not make rows of any size. */
+/**
+ * The maximum number of names. An application that puts values into the names of its events must
+ * not make rows of any size.
+ */
 const namesMax = 2_000
 
 /**

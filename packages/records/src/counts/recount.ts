@@ -1,8 +1,8 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 
 /**
- * Marks the hours of log events as to be counted again, after their records have changed otherwise
- * than by arriving.
+ * Marks the hours of log events so that they are counted again, because their records have changed
+ * in another way than by arriving.
  *
  * @param condition selects the rows of these records in `intake.logs_raw`
  */

@@ -4,7 +4,7 @@ import { dayMs } from '@intake/contract'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
 
-/** What is counted: `intake.hours`, or `intake.catalogue` with its warnings. */
+/** The tables of counts: `intake.hours`, and `intake.catalogue` with its warnings. */
 export const countNames = ['hours', 'catalogue'] as const
 export type CountName = (typeof countNames)[number]
 
@@ -21,8 +21,8 @@ const tables = {
 } as const
 
 /**
- * A mark is read by every run that began within this time after it, because the clock of its
- * statement is that of the beginning.
+ * Marks that are older than the last run by up to this much are read again. A mark has the time at
+ * which its statement began, so it may have become visible only after that run.
  */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
@@ -45,7 +45,7 @@ export async function refreshCounts(options: {
   const { reader, store, name } = options
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
-  // The newest days come first, because they are what people look at.
+  // The newest days come first, because people look at them most.
   for (const day of new Set(stale.map(({ period }) => dayOf(period)))) {
     const ofDay = stale.filter(({ period }) => dayOf(period) === day)
     const rows = await count(reader, { name, day, stale: ofDay })
@@ -61,7 +61,7 @@ export async function refreshCounts(options: {
 const dayOf = (period: string) => period.slice(0, 10)
 
 interface State {
-  /** Everything that arrived before is visible. */
+  /** Every record that arrived before this time is visible. */
   until: string
   now: string
   /** `until` and `now` of the last run. */
@@ -69,7 +69,7 @@ interface State {
   lastNow: string
 }
 
-/** A time before all records, for what has not been counted or has no watermark. */
+/** A time before all records, which stands for a count or a watermark that does not exist yet. */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {
@@ -104,7 +104,10 @@ async function findStale(
   )
 }
 
-/** The rows of a day's counts as lines of JSON; a row without events for what has no record left. */
+/**
+ * The rows of a day's counts, as lines of JSON. An hour or day that has no records any more gets a
+ * row without events, which replaces its former count.
+ */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
   { name, day, stale }: { name: CountName; day: string; stale: readonly Stale[] },

@@ -1,14 +1,14 @@
 /**
  * SQL for the warnings about the texts in `params`: tuples of code and path. The path is that of a
- * param or of a member of a param; values are only looked at.
+ * param or of a member of a param. The warnings contain no values.
  */
 
-/** Rows without any of these need no closer look. */
+/** Only rows with one of these need a closer look. */
 const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
 
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`
 
-/** Digits that begin like the number of a payment card, with 13 to 19 of them in all. */
+/** 13 to 19 digits that begin like the number of a payment card. */
 const cardDigits = String.raw`(?:^|[^0-9.])((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|3[47][0-9]{2}|6011|65[0-9]{2})(?:[ -]?[0-9]){9,15})(?:[^0-9.]|$)`
 
 /** Whether the check digit of a text with digits is right (Luhn). */

@@ -19,7 +19,10 @@ type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 const erased = (table: PayloadTable) =>
   `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
-/** Versions of a subject that are hidden behind the visible version of another subject. */
+/**
+ * Versions of a record of the subject that are hidden behind its visible version, which belongs to
+ * another subject.
+ */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
      SELECT ${identity} FROM intake.${table}

@@ -40,9 +40,12 @@ interface Remaining {
 
 export interface EraseOptions {
   services: Services
-  /** If undefined, erases again what arrived twice or late of subjects erased before. */
+  /** If undefined, erases again the records of earlier subjects that arrived twice or late. */
   subject: Subject | undefined
-  /** In milliseconds of `performance.now()`. At the deadline the erasure ends incomplete. */
+  /**
+   * The time at which the erasure ends even if it is incomplete, in milliseconds of
+   * `performance.now()`.
+   */
   deadline: number
   progress: (sentence: string) => void
 }

@@ -25,7 +25,7 @@ export interface TracedRecord {
   bundle_identifier: string
   device_uuid: string
   time: string
-  /** Absent if the record was erased, because only its identity is left. */
+  /** Absent if the record was erased, because only its identity remains. */
   request_id?: string
   received_at?: string
   /** ClickHouse's error code, if the record is a dead letter. */

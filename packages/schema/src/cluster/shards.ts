@@ -14,8 +14,8 @@ export interface Shards {
 }
 
 /**
- * Notice before a change: clients choose times up to 10 minutes ahead, and all servers must know
- * the change before the first such row.
+ * The minimum notice before a change. Clients choose times up to 10 minutes ahead, and all servers
+ * must know the change before the first such row.
  */
 const noticeMs = 15 * 60_000
 

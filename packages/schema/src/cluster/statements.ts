@@ -109,7 +109,8 @@ const forms: readonly Form[] = [
     /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY|MATERIALIZE) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
-      // A Distributed table has columns, but no sorting key, indexes, constraints and part settings.
+      // A Distributed table has columns, but no sorting key, indexes, constraints and part
+      // settings.
       ...(isSharded(name) && /^\w+ COLUMN/.test(change)
         ? [alter(name, cluster, change.replace(/, MODIFY ORDER BY [^]*$/, ''))]
         : []),

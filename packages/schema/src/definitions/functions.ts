@@ -14,9 +14,9 @@ export const jsonText = (value: string): string =>
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
 /**
- * A client may send the same param as 10, 10.5, "10", true or null, and each value is stored as it
- * was sent. These functions read a param in all these forms. A param that is absent or cannot be
- * read is NULL.
+ * Reads a param in all forms in which it may have been sent. A client may send the same param as
+ * 10, 10.5, "10", true or null, and each value is stored as it was sent. A param that is absent or
+ * cannot be read is NULL.
  */
 export const functionStatements: readonly string[] = [
   `CREATE OR REPLACE FUNCTION intake_json AS (value) -> ${jsonText('value')}`,

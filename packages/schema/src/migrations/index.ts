@@ -4,7 +4,10 @@ import type { Migration } from './migration.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-/** In the order of application. A released migration never changes: add another file. */
+/**
+ * The migrations, in the order of application. A released migration never changes: add another
+ * file.
+ */
 export const migrations: readonly Migration[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
   .toSorted()
@@ -13,7 +16,9 @@ export const migrations: readonly Migration[] = readdirSync(folder)
     statements: splitStatements(readFileSync(new URL(file, folder), 'utf8')),
   }))
 
-/** Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment. */
+/**
+ * Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment.
+ */
 function splitStatements(sql: string): string[] {
   return sql
     .replaceAll('\r\n', '\n')

@@ -3,8 +3,8 @@ import type { Notice } from './notice.ts'
 const titleTextLength = 60
 
 /**
- * An issue for the API of GitHub. What a client sent is in blocks of code, where it mentions nobody
- * and refers to nothing; in the title a mention is broken by an invisible space.
+ * An issue for the API of GitHub. Texts of a client are in blocks of code, where they mention
+ * nobody and refer to nothing. In the title, an invisible space breaks a mention.
  */
 export function githubBody({ app, text, facts, link }: Notice): string {
   const [firstLine = ''] = text.split('\n')

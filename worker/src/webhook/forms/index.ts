@@ -17,7 +17,7 @@ const chatForms: Readonly<Record<string, (notice: Notice) => string>> = {
 /**
  * Creates the function that writes the body of a request about a feedback.
  *
- * @param options.showsEmail default: only in the standard form, which programs read
+ * @param options.showsEmail by default only in the standard form, which programs read
  * @param options.pageUrl the address of the page, for a link
  */
 export function createBodyWriter(options: {

@@ -1,9 +1,9 @@
 import { visibleLine, visibleText } from '@intake/runtime'
 import type { StoredFeedback } from '../read-feedback.ts'
 
-/** What people read about a feedback. Invisible characters of the client are shown by their code. */
+/** A feedback as people read it. Invisible characters of the client are shown by their codes. */
 export interface Notice {
-  /** Application and version. */
+  /** The application and its version. */
   app: string
   text: string
   /** Lines about the sender: device and system, pictures, the e-mail unless it is hidden. */
@@ -16,7 +16,7 @@ export interface Notice {
 const textLengthMax = 2_000
 const lineLengthMax = 200
 
-/** @param pageUrl the address of the page; undefined: notices have no link */
+/** @param pageUrl the address of the page; if undefined, notices have no link */
 export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined): Notice {
   const { bundle_identifier: bundle, email, attachments } = feedback
   const device = JSON.parse(feedback.device) as Record<string, unknown>
@@ -36,7 +36,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
   }
 }
 
-/** The whole identity, because several devices may have sent the same id. */
+/** The URL contains the whole identity, because several devices may have sent the same id. */
 function linkOf(
   { id, device_uuid: device, bundle_identifier: application }: StoredFeedback,
   pageUrl: string,
@@ -54,7 +54,9 @@ const line = (parts: readonly unknown[]) =>
     lineLengthMax,
   )
 
-/** Counts characters as people do, so that no emoji is cut in half. */
+/**
+ * Cuts a text after a number of characters as people count them, so that no emoji is cut in half.
+ */
 function cut(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   const characters = Array.from(text.slice(0, 2 * lengthMax))

@@ -1,13 +1,13 @@
 import type { Notice } from './notice.ts'
 
 /**
- * A message for an incoming webhook of Slack. What a client sent is plain text there, so it can
+ * A message for an incoming webhook of Slack. Texts of a client are plain text there, so they can
  * neither mention people nor look like a link.
  */
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   return JSON.stringify({
-    // For notifications; the characters that begin mentions and links are escaped.
+    // Shown in notifications. The characters that begin mentions and links are escaped.
     text: escape(`${app}: ${text.slice(0, 200).toWellFormed()}`),
     blocks: [
       { type: 'header', text: plain(app.slice(0, 150).toWellFormed()) },

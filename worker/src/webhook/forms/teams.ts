@@ -2,7 +2,7 @@ import type { Notice } from './notice.ts'
 
 /**
  * A message with an adaptive card, for a webhook of a Teams workflow. Text blocks of cards read
- * Markdown, so what a client sent is in text runs, which do not.
+ * Markdown, so texts of a client are in text runs, which do not.
  */
 export function teamsBody({ app, text, facts, link }: Notice): string {
   const block = (content: string, style: object = {}) => ({

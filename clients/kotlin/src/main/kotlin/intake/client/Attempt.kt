@@ -2,31 +2,31 @@ package intake.client
 
 import java.io.IOException
 
-/** What follows from an answer. */
+/** What a response means for the records of its request. */
 internal enum class Decision {
-    /** The same again, later. */
+    /** Send the same request again later. */
     RETRY,
 
-    /** The same, at most three times. */
+    /** Send the same request again later, at most three times. */
     FEW,
 
-    /** It is too large. */
+    /** The request is too large. Send its records in smaller ones. */
     SPLIT,
 
-    /** Nothing will be accepted until someone changes a setting; everything is kept. */
+    /** Keep everything, and send nothing: every request fails until someone changes a setting. */
     STOP,
 
-    /** It will never be accepted. */
+    /** Give up the records, because they will never be accepted. */
     DROP,
 }
 
 /**
- * What became of an attempt.
+ * The result of an attempt.
  *
- * @property body of a success; else null
- * @property code of the problem, or `http_` and the status; 0: no answer
- * @property isDefinite nothing was stored
- * @property retryAfterMs 0: the server did not say
+ * @property body the body of a successful response; otherwise null
+ * @property code the code of the problem, or `http_` and the status, which is 0 without a response
+ * @property isDefinite whether it is certain that nothing was stored
+ * @property retryAfterMs 0 if the server did not say
  */
 internal class Attempted(
     val body: String?,
@@ -36,7 +36,7 @@ internal class Attempted(
     val retryAfterMs: Long,
 )
 
-/** Sends a request and reads from its answer what concerns every request. */
+/** Sends a request and reads from its response what every request needs. */
 internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val time = core.ports.time
     val began = time.monotonic()
@@ -66,7 +66,7 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     )
 }
 
-/** A number of seconds, or a date. */
+/** Reads `Retry-After`, which is a number of seconds or a date. */
 private fun readRetryAfter(text: String?, now: Long): Long {
     val seconds = text?.trim()?.toDoubleOrNull() ?: 0.0
     if (seconds > 0) return (seconds * 1000).toLong()
@@ -74,10 +74,10 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * A 4xx is final, also if this release does not know it. Without a code, one about the address or
- * the key is a proxy's: it may lead to the gateway again later.
+ * A 4xx is final, even if this release does not know it. If a status about the address or the key
+ * comes without a code, a proxy sent it: the request may reach the gateway later.
  *
- * @param code of the problem; null: the answer is not Intake's, or there was none
+ * @param code the code of the problem; null if there was no response, or if it is not Intake's
  */
 internal fun decide(status: Int, code: String?): Decision =
     when {
@@ -90,6 +90,6 @@ internal fun decide(status: Int, code: String?): Decision =
         else -> Decision.RETRY
     }
 
-/** Whether the answer says that nothing of the request was stored. */
+/** Whether the response shows that nothing of the request was stored. */
 internal fun isDefinite(status: Int, code: String?): Boolean =
     code != null && (status < 500 || status == 503) && code !in uncertainCodes

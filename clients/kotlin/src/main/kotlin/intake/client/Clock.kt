@@ -3,31 +3,32 @@ package intake.client
 import kotlin.math.abs
 
 /**
- * A stretch in which the clock of the device ran evenly. Events of one era have ids that are wrong
- * by the same time. Compared by identity: it is another object after every change.
+ * A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
+ * the same amount of time. Eras are compared by identity, because every change creates another
+ * object.
  */
 internal class Era(
-    /** The clock of the device less the monotonic clock. */
+    /** The device's clock minus the monotonic clock. */
     val drift: Long,
-    /** What was added to the clock of the device for ids. */
+    /** The time that is added to the device's clock when an id is made. */
     val offset: Long,
-    /** Whether the server's clock was known. Ids of such an era are never changed. */
+    /** Whether the server's clock was known. If so, the ids of this era are never changed. */
     val isTrusted: Boolean,
 )
 
-/** Differences up to this are left: a time on the way is not a wrong clock. */
+/** Differences up to this are not corrected: the transmission of a response can cause them. */
 private const val TOLERATED_MS = 60_000L
 
-/** The clocks of a device differ by this without being set. */
+/** The clocks of a device may differ by this much although none was set. */
 private const val JUMP_MS = 2000L
 private const val DAY_MS = 86_400_000L
 
 /**
- * The clock of the device, corrected by the server's if it is wrong by more than a minute.
+ * The device's clock, corrected by the server's if it is wrong by more than a minute.
  *
- * If the clock of the device jumps, it was set, or the device slept while the monotonic clock stood
- * still, as that of Java does. A jump backwards is never a sleep; one of more than a day is taken
- * for a correction. One thread at a time may use it.
+ * If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped,
+ * as Java's does. A jump backwards, or of more than a day, always means that the clock was set.
+ * Only one thread may use it at a time.
  */
 internal class Clock(private val time: TimeSource) {
     private var era = Era(time.now() - time.monotonic(), 0, false)
@@ -38,24 +39,24 @@ internal class Clock(private val time: TimeSource) {
         val drift = wall - time.monotonic()
         val jump = drift - era.drift
         if (abs(jump) > JUMP_MS) {
-            // A known offset ends when the clock is set: the time went on evenly.
+            // If only the clock was set, time passed evenly, so a known offset can be adjusted.
             val isKnown = era.isTrusted && wasSet(jump)
             era = Era(drift, if (isKnown) unlessTolerated(era.offset - jump) else era.offset, false)
         }
         return wall + era.offset
     }
 
-    /** The era that `now` is in. */
+    /** The era of the time that `now` returns. */
     fun era(): Era {
         now()
         return era
     }
 
     /**
-     * Learns the server's clock from an answer.
+     * Learns the server's clock from a response.
      *
-     * @param serverMs what it showed when the answer was made
-     * @param roundTripMs how long the answer took
+     * @param serverMs the server's time when it made the response
+     * @param roundTripMs how long the request and its response took
      */
     fun observe(serverMs: Long, roundTripMs: Long) {
         val offset = serverMs + roundTripMs / 2 - (now() - era.offset)
@@ -64,9 +65,10 @@ internal class Clock(private val time: TimeSource) {
     }
 
     /**
-     * What to add to the times of ids that were made in `past` and never sent, in milliseconds.
+     * The milliseconds to add to the times of ids that were made in `past` and never sent.
      *
-     * @param isOfThisRun its monotonic clock is the one of now
+     * @param isOfThisRun whether `past` was made by this run, so that its monotonic clock still
+     * counts
      */
     fun shiftFor(past: Era, isOfThisRun: Boolean): Long {
         if (past.isTrusted || !era.isTrusted) return 0

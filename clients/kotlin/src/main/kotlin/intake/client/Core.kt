@@ -5,42 +5,47 @@ import java.util.concurrent.locks.ReentrantLock
 /**
  * What all parts of one client share.
  *
- * Two locks, always taken in this order: `io` by threads of the client while they use the storage,
- * so that one of them does at a time; and `memory` for microseconds by every thread that reads or
- * changes what is in memory. The app's threads take `memory` only, so they never wait for a disk.
+ * There are two locks, which are always taken in this order. `io` is for the threads of the client:
+ * only one of them uses the storage at a time. `memory` is held for microseconds by every thread
+ * that reads or changes what is in memory. The app's threads take only `memory`, so they never wait
+ * for a disk.
  */
 internal class Core(
     val bundleIdentifier: String,
     val options: IntakeOptions,
     val ports: Ports,
-    /** Runs it on a thread of the client. */
+    /** Runs a task on a thread of the client. */
     val execute: (() -> Unit) -> Unit,
 ) {
     val io = ReentrantLock()
     val memory = Any()
 
-    /** That of the ports, with a fallback. */
+    /** The storage of the ports, with a fallback. */
     val storage: Storage = FallbackStorage(ports.storage)
     val clock = Clock(ports.time)
     val drops = Drops { reason, count -> options.onDrop?.let { execute { it(reason, count) } } }
     private val uuids = Uuids()
 
-    /** The name of this run of the client. For its threads only: it asks for the process's id. */
+    /**
+     * The name of this run of the client. Only the client's threads may read it, because it asks
+     * for the process's id.
+     */
     val run: String by lazy { newId() + processSuffix() }
 
     fun newId(): String = synchronized(memory) { uuids.next(clock.now()) }
 
-    /** Guarded by `memory`; empty: not known yet. */
+    /** Guarded by `memory`. Empty until it is known. */
     var deviceUuid = options.deviceUuid ?: ""
 
-    /** Guarded by `memory`; null: not known yet. */
+    /** Guarded by `memory`. Null until it is known. */
     var device: Map<String, Any?>? = null
 
     /**
-     * What a record of now says of its sender.
+     * What a record that is made now says about its sender.
      *
-     * @param user empty: nobody; then the UUID of the device stands for the user
-     * @param isOfFeedback with all properties of the device, not only those that log events carry
+     * @param user if empty, the UUID of the device stands for the user
+     * @param isOfFeedback whether to include all properties of the device, not only those of log
+     * events
      */
     fun senderOf(user: String, isOfFeedback: Boolean): Map<String, Any?> =
         synchronized(memory) {

@@ -1,6 +1,8 @@
 package intake.client
 
-/** Documented properties that go with feedback only: they nearly double the device of a batch. */
+/**
+ * Documented properties that are sent only with feedback: they nearly double the device of a batch.
+ */
 private val feedbackOnly =
     setOf(
         "build_hardware",
@@ -17,15 +19,15 @@ private val feedbackOnly =
         "last_update_time",
     )
 
-/** What log events carry of the properties of the device. */
+/** The properties of the device that log events contain. */
 internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
     device.filterKeys { it !in feedbackOnly }
 
-/** Leaves out what is unknown: absent is better than a guess. */
+/** Leaves out unknown properties, because an absent one is better than a guess. */
 internal fun knownOf(device: Map<String, Any?>): Map<String, Any?> =
     device.filterValues { it != null && it != "" && it != "unknown" }
 
-/** What Java knows of its machine. Names of hosts and users are not collected. */
+/** The properties that Java knows of its machine. Names of hosts and users are not collected. */
 internal fun readJavaDevice(): Map<String, Any?> =
     mapOf(
         "os" to System.getProperty("os.name"),

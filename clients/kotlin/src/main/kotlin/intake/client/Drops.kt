@@ -1,6 +1,6 @@
 package intake.client
 
-/** Counts what was given up, by reason. */
+/** Counts the records that were given up, by reason. */
 internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     private val total = HashMap<String, Int>()
     private var unreported = LinkedHashMap<String, Int>()
@@ -14,17 +14,19 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
         onDrop(reason, count)
     }
 
-    /** Of an earlier run. */
+    /** Adds records that an earlier run gave up and did not report. */
     @Synchronized
     fun addUnreported(reason: String, count: Int) {
         unreported[reason] = (unreported[reason] ?: 0) + count
         isChanged = true
     }
 
-    /** All since the start. */
+    /** All records that were given up since the start. */
     @Synchronized fun total(): Map<String, Int> = HashMap(total)
 
-    /** Those that no `intake.dropped` event has reported; after this they count as reported. */
+    /**
+     * The records that no `intake.dropped` event has reported. From then on they count as reported.
+     */
     @Synchronized
     fun takeUnreported(): Map<String, Int> {
         val taken = unreported
@@ -33,7 +35,7 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
         return taken
     }
 
-    /** What to store, if it has changed since the last call; else null. */
+    /** The counts to store; null if they have not changed since the last call. */
     @Synchronized
     fun changed(): Map<String, Int>? {
         if (!isChanged) return null

@@ -2,7 +2,7 @@ package intake.client
 
 import java.io.IOException
 
-/** Storage that ends with the process. */
+/** Storage in memory, which is lost when the process ends. */
 internal class MemoryStorage : Storage {
     private val values = LinkedHashMap<String, ByteArray>()
     private var sequence = 0L
@@ -49,8 +49,8 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Only a rename throws. A name whose end cannot be stored
- * counts as gone, so that the rest gets a name of its own.
+ * storage is full, forbidden or broken. Only a rename throws. If an append to a name fails, the
+ * name counts as gone, so that the rest gets a name of its own.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()

@@ -10,8 +10,8 @@ internal class StoredAttachment(val name: String, val type: String, val data: By
 internal fun isFeedback(key: String): Boolean = key.startsWith(PREFIX)
 
 /**
- * The feedback that waits, each a value in storage with its attachments. It is apart from the log
- * events and never gives way to them.
+ * The feedback that waits. Each is one value in storage, with its attachments. Log events never
+ * displace it.
  */
 internal class Feedbacks(private val core: Core) {
     private class Entry(val key: String) {
@@ -22,7 +22,7 @@ internal class Feedbacks(private val core: Core) {
 
     /**
      * @param payload as JSON
-     * @return false: too many wait
+     * @return false if too many wait
      */
     fun add(id: String, payload: String, attachments: List<StoredAttachment>): Boolean =
         core.io.withLock {
@@ -41,7 +41,7 @@ internal class Feedbacks(private val core: Core) {
             synchronized(core.memory) { entries.add(Entry(key)) }
         }
 
-    /** @return null: it is damaged */
+    /** @return null if it is damaged */
     private fun parse(value: ByteArray): OutgoingRequest.Form? =
         try {
             val end = value.indexOf('\n'.code.toByte())
@@ -57,11 +57,11 @@ internal class Feedbacks(private val core: Core) {
                 }
             OutgoingRequest.Form("/feedback", head["payload"] as String, attachments)
         } catch (_: RuntimeException) {
-            // A cast or an index that does not fit.
+            // A cast failed, or an index was out of range.
             null
         }
 
-    /** Takes over what earlier runs have left, by the keys of all values, in order. */
+    /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
     fun adopt(keys: List<String>) =
         synchronized(core.memory) {
             val known = entries.mapTo(HashSet()) { it.key }
@@ -69,13 +69,14 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the oldest; null: none can be sent. A form that is too large even for a server that
-     * leaves out what it cannot keep is sent again without its images, so that the text arrives.
+     * Sends the oldest feedback; returns null if none can be sent. A form that is too large, even
+     * for a server that drops images it cannot keep, is sent again without images, so that the text
+     * arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
         val value = core.io.withLock { core.storage.get(entry.key) }
-        // Without a value, another run has sent it.
+        // If there is no value, another run has sent it.
         if (value != null) {
             val form = parse(value)
             if (form == null) core.drops.add("damaged", 1)
@@ -89,7 +90,7 @@ internal class Feedbacks(private val core: Core) {
         return Sent()
     }
 
-    /** @return null: it has its definite answer */
+    /** @return null if its result is final */
     private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
         var attempted = attemptRequest(core, form)
         if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {

@@ -11,7 +11,7 @@ private const val VALUE_END = ".value"
 private const val TEMPORARY_END = ".new"
 private const val DIGITS = 16
 
-/** Before the id of the process in the name of a run. */
+/** Precedes the id of the process in the name of a run. */
 private const val PID_MARK = "-pid"
 
 /**
@@ -23,7 +23,7 @@ private const val PID_MARK = "-pid"
 internal class FileStorage(directory: () -> File) : Storage {
     private val dir by lazy(directory)
 
-    /** The segment that grows. */
+    /** The segment that is open for appending. */
     private var growingName = ""
     private var growing: FileOutputStream? = null
     private var sequenceFile: RandomAccessFile? = null
@@ -36,7 +36,7 @@ internal class FileStorage(directory: () -> File) : Storage {
             throw IOException("no directory: $dir")
     }
 
-    /** Takes numbers; returns the first one. */
+    /** Reserves numbers and returns the first one. */
     private fun reserve(count: Int): Long {
         val file =
             sequenceFile
@@ -46,7 +46,8 @@ internal class FileStorage(directory: () -> File) : Storage {
                 }
         val first = sequence + 1
         sequence += count
-        // It survives the process; after a power failure numbers may be used twice.
+        // The number survives the end of the process; after a power failure numbers may be used
+        // twice.
         file.seek(0)
         file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
         return first
@@ -114,7 +115,7 @@ internal class FileStorage(directory: () -> File) : Storage {
         write(fileOf(key + VALUE_END), parts.asList())
     }
 
-    /** Replaces a file at once. */
+    /** Replaces a file in one step. */
     private fun write(file: File, parts: List<ByteArray>) {
         val temporary = File(file.path + TEMPORARY_END)
         FileOutputStream(temporary).use { out ->
@@ -142,7 +143,7 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 }
 
-/** Added to the name of a run. Empty where there is no `/proc`. */
+/** Added to the name of a run. Empty if there is no `/proc`. */
 internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
 
 private val pid: String? by lazy {
@@ -153,7 +154,9 @@ private val pid: String? by lazy {
     }
 }
 
-/** A process that reuses the id of an ended one keeps its records until it ends, too. */
+/**
+ * If a process has the id of an ended one, the records of the ended one also wait until it ends.
+ */
 private fun isOfRunningProcess(name: String): Boolean {
     val owner = name.substringAfter(PID_MARK, "").substringBefore('.')
     return owner != "" && owner != pid && File("/proc/$owner").exists()

@@ -12,27 +12,27 @@ import java.util.zip.GZIPOutputStream
 
 private const val CONNECT_MS_MAX = 10_000
 
-/** An answer that takes longer will not come; a feedback with pictures needs time on its way. */
+/** A response that takes longer is not awaited. A feedback with pictures has more time. */
 private const val TEXT_MS_MAX = 30_000
 private const val FORM_MS_MAX = 180_000
 
-/** Smaller bodies would not become smaller. */
+/** Smaller bodies would not shrink. */
 private const val GZIP_BYTES_MIN = 1000
 
-/** Results of 500 events with an error each stay far below it. */
+/** The results of 500 events with an error each are much smaller. */
 private const val ANSWER_BYTES_MAX = 4_000_000
 
-/** The prefix of all paths: an address without a path stands for its `/api`. */
+/** The prefix of all paths. `/api` is appended to an address without a path. */
 internal fun prefixOf(url: String): String {
     val prefix = url.trimEnd('/')
     return if (Regex("[a-zA-Z]+://[^/]+").matches(prefix)) "$prefix/api" else prefix
 }
 
 /**
- * Sends with `HttpURLConnection`, which Java and Android both have. Compresses until a server
- * refuses it.
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses until a server
+ * refuses that.
  *
- * @param schedule of the client; ends requests that take too long
+ * @param schedule the client's timer, which ends requests that take too long
  */
 internal class HttpTransport(
     url: String,
@@ -86,7 +86,7 @@ internal class HttpTransport(
         val headers =
             listOf(
                 "content-type" to "multipart/form-data; boundary=$boundary",
-                // The text arrives, also if an attachment is no image.
+                // Lets the server store the text even if an attachment is not an image.
                 "prefer" to "handling=lenient",
             )
         return send(form.path, headers, parts, FORM_MS_MAX)
@@ -102,7 +102,7 @@ internal class HttpTransport(
         msMax: Int,
     ): Answer {
         val connection = URL(prefix + path).openConnection() as HttpURLConnection
-        // A time limit for reading is one for each read, and there is none for writing.
+        // The read timeout applies to each read alone, and there is no timeout for writing.
         val timer = schedule(msMax.toLong(), connection::disconnect)
         try {
             connection.requestMethod = "POST"
@@ -111,7 +111,7 @@ internal class HttpTransport(
             connection.useCaches = false
             connection.instanceFollowRedirects = false
             connection.doOutput = true
-            // Also keeps Java from sending a request again by itself.
+            // Also prevents Java from repeating a request on its own.
             connection.setFixedLengthStreamingMode(body.sumOf { it.size.toLong() })
             connection.setRequestProperty("x-api-key", apiKey)
             connection.setRequestProperty("user-agent", "intake-client-kotlin")
@@ -119,11 +119,11 @@ internal class HttpTransport(
             connection.outputStream.use { out -> for (part in body) out.write(part) }
             return read(connection)
         } catch (error: HttpRetryException) {
-            // Java's word for a 401 to a request that it cannot repeat.
+            // Java throws this for a 401 to a request that it cannot repeat.
             return Answer(error.responseCode(), "")
         } catch (error: RuntimeException) {
-            // Some releases of Android throw others than an IOException for a connection that
-            // broke.
+            // Some releases of Android throw other exceptions than an IOException for a broken
+            // connection.
             throw IOException(error)
         } finally {
             timer?.cancel(false)
@@ -134,7 +134,7 @@ internal class HttpTransport(
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
         val body = stream?.use(::readAll) ?: ByteArray(0)
-        // Java takes a connection that ends early for the end of the body.
+        // Java treats the early end of a connection as the end of the body.
         val length = connection.getHeaderField("Content-Length")?.toLongOrNull()
         if (length != null && body.size < length) throw IOException("the answer is incomplete")
         val date = connection.getHeaderField("Date")

@@ -31,13 +31,13 @@ internal constructor(
     private val logLoop = SendLoop(core, worker::schedule, ::sendLogs, ::onPause)
     private val feedbackLoop = SendLoop(core, worker::schedule, feedbacks::send, ::onPause)
 
-    /** What the platform undoes when the client ends. */
+    /** Undoes the platform's registrations when the client ends. */
     internal var onEnd: () -> Unit = {}
 
     /** Guarded by `io`. */
     private var isStarted = false
 
-    // The rest is guarded by `memory`.
+    // The following fields are guarded by `memory`.
     private var user = validUser(options.userId)
     private var isOptedOut = false
     private var isShut = false
@@ -60,9 +60,9 @@ internal constructor(
      * Keeps an event, and sends it later. It takes microseconds.
      *
      * @param params texts, numbers, booleans, null, lists, maps and dates; of others their
-     *   `toString`
-     * @return its id; null: it was not kept, because of `beforeSend` or `optOut`, or because it
-     *   cannot be an event (`onDrop` has the reason)
+     * `toString`
+     * @return its id; null if it was not kept, because of `beforeSend` or `optOut`, or because it
+     * cannot be an event (`onDrop` has the reason)
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
@@ -76,7 +76,7 @@ internal constructor(
             if (text.length > PARAMS_MAX) return drop("too_large")
             return add(sent.event, text)
         } catch (_: Exception) {
-            // Params that JSON cannot hold, or an error of `beforeSend`.
+            // JSON cannot hold the params, or `beforeSend` has thrown.
             return drop("invalid_event")
         }
     }
@@ -105,7 +105,7 @@ internal constructor(
     /**
      * Keeps a feedback, with up to four images, and sends it.
      *
-     * @return when it is on the device
+     * @return resolves when the feedback is on the device
      */
     @JvmOverloads
     fun feedback(
@@ -159,7 +159,7 @@ internal constructor(
         return false
     }
 
-    /** The text arrives, also if an image is gone. */
+    /** Returns null if the image can no longer be read, so that the text arrives without it. */
     private fun read(attachment: Attachment): StoredAttachment? =
         try {
             StoredAttachment(attachment.name, attachment.type, attachment.read())
@@ -167,10 +167,12 @@ internal constructor(
             drop("unreadable_attachment")
         }
 
-    /** The user of all later records; null: nobody. */
+    /** Sets the user of all later records; null if there is no user. */
     fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
 
-    /** @return when everything logged so far is on the device, also after a power failure */
+    /**
+     * @return resolves when everything logged so far is on the device, also after a power failure
+     */
     fun stored(): Future<Unit> {
         val stored = Promised(FOREVER) {}
         if (isShutDown()) stored.giveUp()
@@ -184,9 +186,10 @@ internal constructor(
     private fun isShutDown() = synchronized(core.memory) { isShut }
 
     /**
-     * Sends what waits.
+     * Sends the records that wait.
      *
-     * @return the number of records that are left, at the latest after so many milliseconds
+     * @return the number of records that remain; resolves after this many milliseconds at the
+     * latest
      */
     @JvmOverloads
     fun flush(timeoutMs: Long = 5000): Future<Int> {
@@ -214,9 +217,9 @@ internal constructor(
     }
 
     /**
-     * Flushes and ends. What is left is sent after the next start.
+     * Flushes and ends. Remaining records are sent after the next start.
      *
-     * @return the number of records that are left
+     * @return the number of records that remain
      */
     @JvmOverloads
     fun shutdown(timeoutMs: Long = 5000): Future<Int> {
@@ -242,7 +245,7 @@ internal constructor(
         worker.shutdown()
     }
 
-    /** Deletes what waits and keeps nothing more, also after a restart. */
+    /** Deletes the records that wait, and keeps no more of them, also after a restart. */
     fun optOut(): Future<Unit> {
         synchronized(core.memory) { isOptedOut = true }
         return inOrder {
@@ -251,7 +254,7 @@ internal constructor(
         }
     }
 
-    /** The end of `optOut`. */
+    /** Ends the effect of `optOut`. */
     fun optIn(): Future<Unit> = inOrder {
         storage.remove(OPT_OUT_KEY)
         synchronized(core.memory) { isOptedOut = false }
@@ -269,7 +272,7 @@ internal constructor(
         return done
     }
 
-    /** What waits, and what became of the rest. */
+    /** How many records wait, and how many were given up. */
     fun stats(): Stats =
         synchronized(core.memory) {
             Stats(
@@ -283,13 +286,15 @@ internal constructor(
             )
         }
 
-    /** Sends at once, because the network is back or the app is in front again. */
+    /**
+     * Sends at once, because the network is available again or the app is in the foreground again.
+     */
     internal fun wake() {
         logLoop.wake(isUrgent = true)
         feedbackLoop.wake(isUrgent = true)
     }
 
-    /** Stores what is in memory only, on this thread. */
+    /** Stores the records that are only in memory, on this thread. */
     internal fun saveNow() {
         save()
         core.io.withLock { storage.sync() }
@@ -297,7 +302,7 @@ internal constructor(
 
     private fun sendLogs(): Sent? {
         val sent = logSender.send()
-        // A server that answers is there to be told what was lost.
+        // A server that responds can receive the report of lost records.
         if (sent != null && sent.isSettled) reportDrops()
         return sent
     }
@@ -327,7 +332,7 @@ internal constructor(
         for (one in settled) one.giveUp()
     }
 
-    /** Reads what earlier runs have left, once. */
+    /** Takes over the records of earlier runs, once. */
     private fun start() {
         core.io.withLock {
             if (isStarted) return
@@ -359,7 +364,7 @@ internal constructor(
         try {
             storage.get(key)?.let { Json.parse(String(it)) }
         } catch (_: JsonException) {
-            // It is damaged, and as good as none.
+            // A damaged value is treated as absent.
             null
         }
 
@@ -378,7 +383,7 @@ internal constructor(
             try {
                 ports.device()
             } catch (_: Exception) {
-                // Some devices refuse what they are asked.
+                // Some devices refuse to return a property.
                 emptyMap()
             }
         val device = knownOf(found) + knownOf(options.device)
@@ -391,13 +396,13 @@ internal constructor(
         worker.execute(::save)
     }
 
-    /** Stores what is in memory only. */
+    /** Stores the records that are only in memory. */
     private fun save() {
         core.io.withLock {
             synchronized(core.memory) { isWriteScheduled = false }
             start()
             logs.save()
-            // So that they can be reported after a restart.
+            // Stores the counts, so that they can be reported after a restart.
             drops.changed()?.let { writeValue(DROPPED_KEY, it) }
         }
     }
@@ -407,7 +412,7 @@ internal constructor(
         logs.close()
         save()
         logLoop.wake()
-        // Its battery has changed.
+        // The battery may have changed.
         readDevice()
     }
 }

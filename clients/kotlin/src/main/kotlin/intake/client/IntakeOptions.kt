@@ -3,7 +3,7 @@ package intake.client
 /** A log event, as `beforeSend` gets it. */
 class LogEvent(@JvmField val event: String, @JvmField val params: Map<String, Any?>)
 
-/** What can be set beside the address, the key and the application. */
+/** The options besides the address, the key and the application. */
 class IntakeOptions internal constructor() {
     /** Identifies the device: a UUID. Without it the client makes one and keeps it. */
     var deviceUuid: String? = null
@@ -11,25 +11,30 @@ class IntakeOptions internal constructor() {
     /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
     var userId: String? = null
 
-    /** Properties of the device, in addition to those that the client finds; these win. */
+    /**
+     * Properties of the device. They are added to those that the client finds, and replace them.
+     */
     var device: Map<String, Any?> = emptyMap()
 
-    /** How long an event waits for others of the same request, in milliseconds. */
+    /** How long an event waits for others that are sent in the same request, in milliseconds. */
     var flushIntervalMs: Long = 5000
 
-    /** Events in a request, 1 to 500. */
+    /** The maximum number of events in a request, 1 to 500. */
     var batchEntriesMax: Int = 500
 
-    /** Size of all log events that wait, in bytes. Beyond it the oldest go. */
+    /**
+     * The maximum size of all log events that wait, in bytes. If there are more, the oldest are
+     * dropped.
+     */
     var storageBytesMax: Long = 4_000_000
 
-    /** Number of log events that wait. Beyond it the oldest go. */
+    /** The maximum number of log events that wait. If there are more, the oldest are dropped. */
     var storageEventsMax: Int = 5000
 
-    /** The shortest pause before a repeat, in milliseconds. */
+    /** The shortest pause before a request is repeated, in milliseconds. */
     var retryMsMin: Long = 1000
 
-    /** The longest pause before a repeat, in milliseconds. */
+    /** The longest pause before a request is repeated, in milliseconds. */
     var retryMsMax: Long = 900_000
 
     /** Changes an event before it is kept; null drops it. It must be fast: `log` calls it. */
@@ -43,7 +48,7 @@ class IntakeOptions internal constructor() {
 }
 
 /**
- * An image; `type` and `name` are only hints, the gateway looks at the bytes.
+ * An image. `type` and `name` are only hints: the gateway checks the bytes.
  *
  * @param read called once, on a thread of the client
  */
@@ -60,24 +65,30 @@ class Attachment(
     ) : this(name, type, { data })
 }
 
-/** @property isKept false: it was refused at once, and `onDrop` got the reason */
+/** @property isKept false if the feedback was refused at once; `onDrop` then got the reason */
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
-/** What the client has, and what became of the rest. */
+/** How many records wait, and how many were given up. */
 class Stats
 internal constructor(
     /** Log events that wait to be sent. */
     @JvmField val pendingLogs: Int,
     /** Feedback that waits to be sent. */
     @JvmField val pendingFeedback: Int,
-    /** Why nothing is sent until the next start, such as `unauthorized`; null: sending goes on. */
+    /**
+     * Why nothing is sent until the next start, such as `unauthorized`; null while records are
+     * sent.
+     */
     @JvmField val stopped: String?,
     /** Records that were given up since the start, by reason. */
     @JvmField val dropped: Map<String, Int>,
     /** Size of the log events that wait, in bytes. */
     @JvmField val storageBytes: Long,
-    /** Whether `optOut` is in force. */
+    /** Whether `optOut` is in effect. */
     @JvmField val isOptedOut: Boolean,
-    /** What is added to the clock of the device, in milliseconds. 0: it is right, or not known. */
+    /**
+     * The milliseconds that are added to the device's clock; 0 if it is right, or if the time is
+     * unknown.
+     */
     @JvmField val clockOffsetMs: Long,
 )

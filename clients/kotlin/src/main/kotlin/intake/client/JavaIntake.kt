@@ -3,13 +3,13 @@ package intake.client
 import java.io.File
 
 /**
- * A client for a plain JVM. It does no I/O before its threads do. The end of the process by
- * `System.exit`, an uncaught error or SIGTERM stores what is in memory.
+ * A client for a plain JVM. It does I/O only on its own threads. When the process ends because of
+ * `System.exit`, an uncaught error or SIGTERM, it stores what is in memory.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- *   replaces its `/api`, such as `https://www.example.com/i`
- * @param storage a directory for what waits; one process at a time should use it. Default: in the
- *   home directory
+ * replaces its `/api`, such as `https://www.example.com/i`
+ * @param storage a directory for the records that wait; only one process at a time should use it.
+ * By default it is in the home directory
  */
 fun Intake(
     url: String,
@@ -26,7 +26,7 @@ fun Intake(
         try {
             Runtime.getRuntime().removeShutdownHook(hook)
         } catch (_: IllegalStateException) {
-            // The process ends already.
+            // The process is already ending.
         }
     }
     return intake
@@ -38,7 +38,7 @@ private fun defaultDirectory(bundleIdentifier: String) =
         ".intake/java/${bundleIdentifier.replace(Regex("[^\\w.-]"), "_")}",
     )
 
-/** @param time what tests replace */
+/** @param time the clocks, which tests replace */
 internal fun createJavaIntake(
     url: String,
     apiKey: String,
@@ -72,7 +72,7 @@ internal fun createIntake(
     return Intake(bundleIdentifier, options, worker, Ports(storage, transport, time, device))
 }
 
-/** Its monotonic clock stands still while the machine sleeps. */
+/** Its monotonic clock stops while the machine sleeps. */
 private object SystemTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 

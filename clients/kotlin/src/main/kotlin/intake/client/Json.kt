@@ -2,21 +2,24 @@ package intake.client
 
 import java.util.Date
 
-/** Params of an event are not nested deeper; a list that contains itself would never end. */
+/**
+ * The maximum nesting of an event's params. Without it, printing a list that contains itself would
+ * never end.
+ */
 private const val DEPTH_MAX = 100
 
 internal class JsonException(message: String) : Exception(message)
 
 /**
- * JSON as the client needs it. It is its own because Android's `org.json` is not part of Java, and
- * a library would be one more dependency of every app.
+ * JSON as the client needs it. Android's `org.json` is not part of Java, and a library would be one
+ * more dependency of every app.
  */
 internal object Json {
     /**
-     * Prints maps, lists, arrays, texts, numbers, booleans and null; dates as ISO 8601 in UTC,
-     * numbers that are none as null, and everything else as its `toString`.
+     * Prints maps, lists, arrays, texts, numbers, booleans and null. Prints dates as ISO 8601 in
+     * UTC, NaN and infinite numbers as null, and everything else as its `toString`.
      *
-     * @throws JsonException it is nested too deeply
+     * @throws JsonException if it is nested too deeply
      */
     fun print(value: Any?): String = StringBuilder(128).also { printTo(it, value, 0) }.toString()
 
@@ -89,7 +92,10 @@ internal object Json {
         for (shift in intArrayOf(12, 8, 4, 0)) out.append(HEX[unit.code shr shift and 15])
     }
 
-    /** @return an empty map for what is no JSON object, such as the login page of a network */
+    /**
+     * @return an empty map if the text is not a JSON object but, for example, the login page of a
+     * network
+     */
     @Suppress("UNCHECKED_CAST")
     fun parseObject(text: String): Map<String, Any?> =
         try {

@@ -7,20 +7,22 @@ private const val ID_END = ID_AT + 36
  * An event as JSON without its closing brace.
  *
  * @param params as JSON
- * @param deviceMs the clock of the device, if the id has another time; else 0
+ * @param deviceMs the time of the device's clock if the id has another time; otherwise 0
  */
 internal fun printLine(id: String, event: String, params: String, deviceMs: Long): String {
     val line = "{\"id\":\"$id\",\"event\":${Json.print(event)},\"params\":$params"
     return if (deviceMs == 0L) line else line + printTimestamp(deviceMs)
 }
 
-/** @param sequence 0: the numbers of the device are not known */
+/** @param sequence 0 if the device's counter is not available */
 internal fun closeLine(line: String, sequence: Long): String =
     if (sequence == 0L) "$line}" else "$line,\"sequence\":$sequence}"
 
 internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
 
-/** The event under the id of another time; what its device said is kept as its timestamp. */
+/**
+ * The event with the id of another time. The time of the device's clock is kept as its timestamp.
+ */
 internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
     if (ms == 0L) return line
     val id = idOf(line)

@@ -3,7 +3,7 @@ package intake.client
 import java.io.IOException
 import kotlin.concurrent.withLock
 
-/** The log events that wait: one open segment of this run, and closed ones, oldest first. */
+/** The log events that wait: one open segment of this run, and closed segments, oldest first. */
 internal class LogQueue(private val core: Core) {
     private val storage = core.storage
     private val clock = core.clock
@@ -18,7 +18,7 @@ internal class LogQueue(private val core: Core) {
     private val segments = ArrayList<Segment>()
     private var open: Segment? = null
 
-    /** What is still to be deleted from storage. */
+    /** The segments that must still be deleted from storage. */
     private val doomed = ArrayList<Segment>()
     private var count = 0
     private var bytes = 0L
@@ -26,7 +26,7 @@ internal class LogQueue(private val core: Core) {
     private fun divideUp(whole: Long) = (whole + SEGMENTS_MIN - 1) / SEGMENTS_MIN
 
     /**
-     * Adds an event to the open segment; storing it is for `save`. The caller holds `memory`.
+     * Adds an event to the open segment. `save` stores it. The caller holds `memory`.
      *
      * @param line from `printLine`
      */
@@ -74,8 +74,9 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Forgets it at once, and deletes it from storage on a thread of the client: before more is
-     * written, so that storage keeps its bound, also if events come faster than files are deleted.
+     * Forgets a segment at once, and deletes it from storage on a thread of the client. It is
+     * deleted before more is written, so that storage stays below its limit even if events arrive
+     * faster than files are deleted.
      */
     private fun remove(segment: Segment) =
         synchronized(core.memory) {
@@ -110,13 +111,15 @@ internal class LogQueue(private val core: Core) {
             open = null
         }
 
-    /** Stores what is in memory only, and what was closed as closed. */
+    /**
+     * Stores the events that are only in memory, and marks closed segments as closed in storage.
+     */
     fun save() {
         val unsaved = synchronized(core.memory) { segments.filter { it.memory != null } }
         for (segment in unsaved) core.io.withLock { store(segment) }
     }
 
-    /** Brings storage to the state of a segment of this run. */
+    /** Updates storage to the state of a segment of this run. */
     private fun store(segment: Segment) {
         val memory = write(segment) ?: return
         val isOver =
@@ -124,7 +127,9 @@ internal class LogQueue(private val core: Core) {
         if (isOver && rename(segment)) synchronized(core.memory) { segment.memory = null }
     }
 
-    /** Stores the events that are in memory only. Null: it has none, or is gone. */
+    /**
+     * Stores the events that are only in memory. Returns null if the segment has none, or is gone.
+     */
     private fun write(segment: Segment): SegmentMemory? {
         while (true) {
             val memory = segment.memory ?: return null
@@ -151,7 +156,7 @@ internal class LogQueue(private val core: Core) {
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
                 }
-                // Another run has taken the stored part; the rest becomes a segment of its own.
+                // Another run has taken the stored part, so the rest becomes a segment of its own.
                 memory.lines.subList(0, from).clear()
                 memory.numbered -= from
                 memory.stored = 0
@@ -162,8 +167,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * The lines that are not stored, up to `end`, each with its sequence; before the first the
-     * context.
+     * The lines up to `end` that are not stored, each with its sequence. The context comes before
+     * the first line.
      */
     private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
         synchronized(core.memory) {
@@ -179,7 +184,7 @@ internal class LogQueue(private val core: Core) {
     private fun contextOf(memory: SegmentMemory) =
         Context(core.senderOf(memory.user, false), memory.era, core.run)
 
-    /** Gives a segment the name of its state. False: it is gone. */
+    /** Gives a segment the name of its state. Returns false if the segment is gone. */
     private fun rename(segment: Segment): Boolean {
         val name = synchronized(core.memory) { segment.printName(core.run) }
         if (name == segment.name) return true
@@ -188,12 +193,13 @@ internal class LogQueue(private val core: Core) {
             if (isThere) segment.name = name else forget(segment)
             isThere
         } catch (_: IOException) {
-            // If records waited for a name that full storage cannot write, it would stay full.
+            // Continues without the rename. If records waited for it while storage is full, they
+            // could not be sent and storage would stay full.
             true
         }
     }
 
-    /** Takes over what ended runs have left: the newest entry of each key, oldest first. */
+    /** Takes over the segments of ended runs: the newest entry of each key, oldest first. */
     fun adopt(names: List<String>) {
         val adopted = ArrayList<Segment>()
         val parsed = names.mapNotNull { name -> parseName(name)?.let { name to it } }
@@ -204,7 +210,8 @@ internal class LogQueue(private val core: Core) {
                     Segment(
                         entry.key,
                         entry.generation,
-                        // The end of its page may have sent what was open in a browser (1).
+                        // State 1 exists only in browsers: the end of a page may have sent an open
+                        // segment.
                         if (entry.state == OPEN || entry.state == CLOSED) entry.state
                         else ATTEMPTED,
                         entry.count,
@@ -228,7 +235,7 @@ internal class LogQueue(private val core: Core) {
             segments.find { it !== open && !it.isBusy && it.failures < FEW_ATTEMPTS }
         }
 
-    /** Like `oldest`; until `release` it gives no way to others. */
+    /** Like `oldest`, but the segment is not dropped for others until `release`. */
     fun take(): Segment? = synchronized(core.memory) { oldest()?.also { it.isBusy = true } }
 
     fun release(segment: Segment) = synchronized(core.memory) { segment.isBusy = false }
@@ -236,7 +243,7 @@ internal class LogQueue(private val core: Core) {
     /**
      * Marks a segment as attempted, in storage, and reads it.
      *
-     * @return null: it is gone
+     * @return null if it is gone
      */
     fun attempt(segment: Segment): StoredSegment? =
         core.io.withLock {
@@ -257,19 +264,20 @@ internal class LogQueue(private val core: Core) {
             stored
         }
 
-    /** Reads a segment, and learns how many events it has. Null: none, and it is removed. */
+    /** Reads a segment and counts its events. If it has none, removes it and returns null. */
     private fun load(segment: Segment): StoredSegment? {
         val text =
             try {
                 storage.read(segment.name)
             } catch (_: IOException) {
-                // As if it were empty: what cannot be read would be in the way forever.
+                // A segment that cannot be read is treated as empty, so that it does not block the
+                // others.
                 ""
             }
         val stored = text?.let { parseSegment(it) }
         val length = stored?.lines?.size ?: 0
         synchronized(core.memory) {
-            // Without a text it was sent by another run.
+            // If there is no text, another run has sent it.
             if (text != null) drops.add("damaged", maxOf(segment.count - length, 0))
             grow(segment, length - segment.count, maxOf(textBytes(text ?: "") - segment.bytes, 0))
             if (length == 0) remove(segment)
@@ -277,7 +285,7 @@ internal class LogQueue(private val core: Core) {
         return if (length == 0) null else stored
     }
 
-    /** Replaces a segment by others, or by nothing. */
+    /** Replaces a segment by others, or removes it. */
     fun replace(segment: Segment, parts: List<Pair<Segment, StoredSegment>> = emptyList()) {
         core.io.withLock {
             if (!segment.isKnown) return
@@ -294,7 +302,7 @@ internal class LogQueue(private val core: Core) {
         }
     }
 
-    /** Forgets everything, and deletes it from storage. */
+    /** Forgets all segments, and deletes them from storage. */
     fun clear() =
         synchronized(core.memory) { while (segments.isNotEmpty()) remove(segments.first()) }
 

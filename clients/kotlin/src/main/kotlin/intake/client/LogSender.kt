@@ -1,11 +1,11 @@
 package intake.client
 
-/** `code` of the entries that are not accepted; null: accepted. */
+/** @property code why the entry was not accepted; null if it was accepted */
 private class EntryResult(val code: String?)
 
 /** Sends the segments of the queue. */
 internal class LogSender(private val core: Core, private val queue: LogQueue) {
-    /** Sends the oldest segment; null: none can be sent. */
+    /** Sends the oldest segment; returns null if none can be sent. */
     fun send(): Sent? {
         val segment = queue.take() ?: return null
         try {
@@ -30,7 +30,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return settle(segment, stored, attempted, wasOpen)
     }
 
-    /** @param wasOpen an earlier attempt may have stored events */
+    /** @param wasOpen whether an earlier attempt may have stored events */
     private fun settle(
         segment: Segment,
         stored: StoredSegment,
@@ -40,7 +40,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // Else it is not a result of Intake, although it has its status.
+            // Without results for all entries it is not a response of Intake, although it has its
+            // status.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen
@@ -65,8 +66,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
     }
 
     /**
-     * Removes what has its result. Events that the wrong clock of the device kept out get other
-     * ids.
+     * Removes the entries whose results are final. Events that were rejected because the device's
+     * clock was wrong get other ids.
      */
     private fun settleEntries(
         segment: Segment,
@@ -118,7 +119,10 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return part to stored
     }
 
-    /** What was not known when the first event was logged is known now. */
+    /**
+     * Prints a batch. Its context was made when the first event was logged; properties that were
+     * unknown then may be known now, and are added.
+     */
     private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
         val context = stored.context
         val head = Json.print(core.senderOf("", false) + context.sender)
@@ -127,14 +131,14 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return "${head.dropLast(1)},\"logs\":[$logs]}"
     }
 
-    /** @return null: not a result for each entry */
+    /** @return null if there is not a result for each entry */
     private fun readResults(body: String, count: Int): List<EntryResult>? {
         val results = Json.parseObject(body)["results"] as? List<*> ?: return null
         if (results.size != count) return null
         return results.map {
             val result = it as? Map<*, *> ?: return null
             when (result["status"]) {
-                // `dropped`: the operator keeps no such events.
+                // An operator's rule drops such events, so `dropped` is final, too.
                 "accepted", "dropped" -> EntryResult(null)
                 "rejected" -> EntryResult(result["code"] as? String ?: "unknown")
                 else -> return null

@@ -3,36 +3,36 @@ package intake.client
 import java.io.IOException
 
 /**
- * Where records wait. Used by the threads of the client only, one call at a time. Names and keys
- * consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the process,
- * and also a power failure once `rename`, `create`, `set` or `sync` has returned. Every call may
- * throw an [IOException].
+ * Stores the records that wait. Only threads of the client use it, one call at a time. Names and
+ * keys consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the
+ * process. It also survives a power failure once `rename`, `create`, `set` or `sync` has returned.
+ * Every call may throw an [IOException].
  */
 internal interface Storage {
-    /** All names and keys, but not those of another process that is known to run. */
+    /** All names and keys, except those of another process that is known to be running. */
     fun list(): List<String>
 
-    /** What a name has; null: it does not exist. */
+    /** @return the text of a name; null if it does not exist */
     fun read(name: String): String?
 
     /**
-     * Adds text at the end of `name`, and takes numbers for its lines from the counter of the
-     * device, which starts at 1.
+     * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
+     * which starts at 1.
      *
-     * @param isNew `name` does not exist yet
-     * @param count how many numbers are taken
-     * @param print the text, by the first of the numbers
-     * @return false: it is not new, but does not exist, because another process has renamed it
+     * @param isNew whether `name` is to be created
+     * @param count how many numbers are reserved
+     * @param print returns the text; gets the first of the numbers
+     * @return false if `name` should exist but does not, because another process has renamed it
      */
     fun append(name: String, isNew: Boolean, count: Int, print: (first: Long) -> String): Boolean
 
-    /** Makes a name with all of its text. */
+    /** Creates a name with all of its text. */
     fun create(name: String, text: String)
 
     /**
-     * At once: of several processes that rename the same name, one succeeds.
+     * Renames in one step: if several processes rename the same name, only one succeeds.
      *
-     * @return false: `from` does not exist
+     * @return false if `from` does not exist
      */
     fun rename(from: String, to: String): Boolean
 
@@ -44,13 +44,13 @@ internal interface Storage {
     /** @param parts the value, in pieces */
     fun set(key: String, vararg parts: ByteArray)
 
-    /** Makes durable what was appended. */
+    /** Makes everything that was appended durable. */
     fun sync()
 
     fun close()
 }
 
-/** What a server or a proxy answered. */
+/** The response of a server or a proxy. */
 internal class Answer(
     val status: Int,
     val body: String,
@@ -59,7 +59,7 @@ internal class Answer(
     val retryAfter: String? = null,
 )
 
-/** @property path from the prefix, such as `/log/batch` */
+/** @property path without the prefix, such as `/log/batch` */
 internal sealed class OutgoingRequest(val path: String) {
     class Json(path: String, val body: String) : OutgoingRequest(path)
 
@@ -67,10 +67,7 @@ internal sealed class OutgoingRequest(val path: String) {
         OutgoingRequest(path)
 }
 
-/**
- * Throws an [IOException] if there was no complete answer; ends each request after a time of its
- * own.
- */
+/** Sends a request. Throws an [IOException] if there is no complete response within its timeout. */
 internal typealias Transport = (OutgoingRequest) -> Answer
 
 internal interface TimeSource {
@@ -81,7 +78,7 @@ internal interface TimeSource {
     fun monotonic(): Long
 }
 
-/** What differs between platforms and tests. */
+/** The parts that differ between platforms, and in tests. */
 internal class Ports(
     val storage: Storage,
     val transport: Transport,

@@ -6,10 +6,11 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
 
 /**
- * The result of something that the threads of the client do. It cannot fail or be cancelled: after
- * its time, or when it is refused, it has another result. (`CompletableFuture` needs Android 7.)
+ * A result that the threads of the client will set. It cannot fail or be cancelled: after its
+ * timeout, or when it is given up, it has the result of `otherwise`. (`CompletableFuture` needs
+ * Android 7.)
  *
- * @param timeoutMs from now; at most so long `get` waits
+ * @param timeoutMs from now; `get` waits at most this long
  */
 internal class Promised<Result>(timeoutMs: Long, private val otherwise: () -> Result) :
     Future<Result> {
@@ -17,7 +18,7 @@ internal class Promised<Result>(timeoutMs: Long, private val otherwise: () -> Re
     private val done = CountDownLatch(1)
     private var result: Result? = null
 
-    /** Called once, by whoever completes it. */
+    /** Called once, by the thread that completes it. */
     var then: () -> Unit = {}
 
     fun complete(value: Result) {

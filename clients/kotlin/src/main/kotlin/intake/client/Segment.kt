@@ -1,35 +1,41 @@
 package intake.client
 
-/** May grow. (1 is the state of what the end of a page may have sent, in browsers.) */
+/**
+ * Events may still be added. (State 1 is only for browsers: the end of a page may have sent the
+ * segment.)
+ */
 internal const val OPEN = 0
 
-/** Was never sent. */
+/** The segment was never sent. */
 internal const val CLOSED = 2
 
 /** A request may have reached the server. */
 internal const val ATTEMPTED = 3
 
 /**
- * What the name of a stored segment says. A rename changes the state of a whole segment at once.
+ * The content of the name of a stored segment. A rename changes the state of a whole segment at
+ * once.
  */
 internal class EntryName(
-    /** Ascends with the time at which it was begun. */
+    /** Ascends with the time at which the segment was begun. */
     val key: String,
-    /** Of segments with the same key, the highest generation and state replace the others. */
+    /**
+     * If several segments have the same key, the one with the highest generation and state counts.
+     */
     val generation: Int,
     val state: Int,
     /** The run of the client that owns it. */
     val run: String,
-    /** Events and bytes; 0 while it is open. */
+    /** The number of events and of bytes; both are 0 while the segment is open. */
     val count: Int,
     val bytes: Long,
-    /** What every id of an attempted segment is shifted by, in milliseconds. */
+    /** The milliseconds by which every id of an attempted segment is shifted. */
     val shiftMs: Long,
 ) {
     override fun toString() = "$key.$generation.$state.$run.$count.$bytes.$shiftMs"
 }
 
-/** @return null: it is not the name of a segment */
+/** @return null if it is not the name of a segment */
 internal fun parseName(name: String): EntryName? {
     val parts = name.split('.')
     if (parts.size != 7) return null
@@ -44,16 +50,18 @@ internal fun parseName(name: String): EntryName? {
     )
 }
 
-/** What all events of a segment have in common. It is the first line of the stored segment. */
+/**
+ * The properties that all events of a segment share. It is the first line of the stored segment.
+ */
 internal class Context(
-    /** What every request says of its sender. What is not known yet is absent. */
+    /** What every request says about its sender. Unknown properties are absent. */
     val sender: Map<String, Any?>,
     val era: Era,
     /** The run whose monotonic clock `era` refers to. */
     val run: String,
 )
 
-/** A batch of events: what is stored as one, is sent as one, and is deleted as one. */
+/** A batch of events that are stored, sent and deleted together. */
 internal class Segment(
     var key: String,
     val generation: Int = 0,
@@ -61,18 +69,20 @@ internal class Segment(
     var count: Int = 0,
     var bytes: Long = 0,
     var shiftMs: Long = 0,
-    /** What it is called in storage, which may be behind `state`; empty: it is not there yet. */
+    /**
+     * The name in storage, which may lag behind `state`. Empty if the segment is not stored yet.
+     */
     var name: String = "",
-    /** Of this run, until it is closed and stored. */
+    /** The events in memory, for a segment of this run until it is closed and stored. */
     var memory: SegmentMemory? = null,
-    /** An attempt may have stored events: their ids must not change. */
+    /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,
 ) {
-    /** It is one of those that wait. */
+    /** Whether it is one of the segments that wait. */
     var isKnown = false
     var isBusy = false
 
-    /** Attempts that got 500; after three it is left until the next start. */
+    /** How many attempts got 500. After three, the segment waits for the next start. */
     var failures = 0
 
     fun printName(run: String) =
@@ -83,20 +93,22 @@ internal class Segment(
 }
 
 internal class SegmentMemory(val user: String, val era: Era) {
-    /** Each without its closing brace until it has its sequence. */
+    /** The events as JSON, each without its closing brace until it has its sequence. */
     val lines = ArrayList<String>()
 
-    /** How many lines have their sequence, and how many are stored. */
+    /** `numbered` lines have their sequence, and `stored` lines are in storage. */
     var numbered = 0
     var stored = 0
 }
 
-/** @property lines each a JSON object */
+/** @property lines the events, each as a JSON object */
 internal class StoredSegment(val context: Context, val lines: List<String>)
 
 /**
- * @return null: it is damaged. A line that was not written completely, because the process ended,
- *   was never reported as stored; it is left out
+ * An incomplete last line was never reported as stored: the process ended while writing it. It is
+ * left out.
+ *
+ * @return null if the text is damaged
  */
 internal fun parseSegment(text: String): StoredSegment? {
     val lines = text.split('\n')

@@ -4,10 +4,10 @@ import java.util.concurrent.Future
 import kotlin.random.Random
 
 /**
- * What became of one request. Without both: go on at once.
+ * The result of one request. Without properties, the next request is sent at once.
  *
- * @property retryAfterMs nothing was settled; pause, for so long if it is not 0
- * @property stop send nothing more, for this reason
+ * @property retryAfterMs set if nothing was settled: pause, for this long if it is not 0
+ * @property stop set if nothing more is to be sent, with the reason
  */
 internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
     val isSettled
@@ -15,11 +15,11 @@ internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
 }
 
 /**
- * Sends one request after the other, with pauses that double after failures: a random part of them,
- * so that the devices of a fleet do not return together.
+ * Sends one request after the other. Pauses double after failures; each takes a random part of its
+ * maximum, so that the devices of a fleet do not return together.
  *
- * @param send sends the oldest; null: nothing waits
- * @param onPause called whenever it ends or pauses
+ * @param send sends the oldest; returns null if nothing waits
+ * @param onPause called whenever the loop ends or pauses
  */
 internal class SendLoop(
     private val core: Core,
@@ -37,11 +37,11 @@ internal class SendLoop(
     private var isOrdered = false
     private var timer: Future<*>? = null
 
-    /** By the monotonic clock. */
+    /** The end of the pause, by the monotonic clock. */
     private var notBefore = Long.MIN_VALUE
 
     /**
-     * Sends until nothing is left.
+     * Sends until nothing waits any more.
      *
      * @param isUrgent ends the pause after a failure, but not one that the server asked for
      */
@@ -70,8 +70,8 @@ internal class SendLoop(
         try {
             send()
         } catch (_: Throwable) {
-            // Storage that fails, or memory that is short, is like a network that fails: the
-            // records are kept, and this is tried again.
+            // If storage fails or memory is short, the loop pauses as after a network failure: the
+            // records are kept and the attempt is repeated.
             Sent(retryAfterMs = 0)
         }
 

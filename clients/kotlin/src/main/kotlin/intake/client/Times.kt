@@ -6,18 +6,19 @@ import java.util.Date
 import java.util.Locale
 import java.util.TimeZone
 
-// `java.time` needs Android 8. A `SimpleDateFormat` is not safe for several threads.
+// Creates a format for each use, because `SimpleDateFormat` is not thread-safe and `java.time`
+// needs Android 8.
 
 private fun format(pattern: String) =
     SimpleDateFormat(pattern, Locale.US).apply { timeZone = TimeZone.getTimeZone("UTC") }
 
-/** As `2026-11-26T08:15:30.123Z`. */
+/** Prints a time such as `2026-11-26T08:15:30.123Z`. */
 internal fun printIso(ms: Long): String = format("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").format(Date(ms))
 
-/** @return null: it has another form */
+/** @return null if the text has another form */
 internal fun parseIso(text: String?): Long? = parse("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", text)
 
-/** The date of a header field, as `Thu, 26 Nov 2026 08:15:30 GMT`. */
+/** Parses the date of a header field, such as `Thu, 26 Nov 2026 08:15:30 GMT`. */
 internal fun parseHttpDate(text: String?): Long? = parse("EEE, dd MMM yyyy HH:mm:ss 'GMT'", text)
 
 private fun parse(pattern: String, text: String?): Long? =

@@ -2,13 +2,13 @@ package intake.client
 
 import java.security.SecureRandom
 
-/** A clock that went back further than this was set; ids follow it. */
+/** If the clock went back further than this, it was set, and ids follow it. */
 private const val BACK_MS_MAX = 2000L
 private const val COUNTER_MAX = 0xfff
 
 /**
- * Makes UUIDv7 that ascend, also within a millisecond: the twelve bits after the version count up.
- * One thread at a time may use it.
+ * Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up. Only
+ * one thread may use it at a time.
  */
 internal class Uuids {
     private val random = SecureRandom()
@@ -20,7 +20,7 @@ internal class Uuids {
         random.nextBytes(bytes)
         if (timeMs > last || timeMs < last - BACK_MS_MAX) {
             last = timeMs
-            // Half of the range is left to count.
+            // Half of the range remains for counting.
             counter = (bytes[8].toInt() and 0xff) * 8 + (bytes[9].toInt() and 7)
         } else if (counter++ == COUNTER_MAX) {
             counter = 0
@@ -46,7 +46,7 @@ internal fun isUuid(text: String): Boolean = uuidForm.matches(text)
 /** The time inside a UUIDv7, in milliseconds since 1970. */
 internal fun timeOfUuid(id: String): Long = (id.substring(0, 8) + id.substring(9, 13)).toLong(16)
 
-/** The same UUIDv7 at another time. */
+/** The same UUIDv7 with another time. */
 internal fun shiftUuid(id: String, ms: Long): String {
     val out = StringBuilder(36)
     printTime(out, timeOfUuid(id) + ms)

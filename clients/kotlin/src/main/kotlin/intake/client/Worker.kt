@@ -5,7 +5,7 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
-/** One thread sends log events, one feedback; the third writes, and watches the time. */
+/** One thread sends log events, one sends feedback, and the third writes and runs timers. */
 private const val THREADS = 3
 
 /**
@@ -22,12 +22,12 @@ internal class Worker {
         pool.executeExistingDelayedTasksAfterShutdownPolicy = false
     }
 
-    /** After `shutdown` nothing is run any more. */
+    /** Runs a task, unless `shutdown` was called before. */
     fun execute(task: () -> Unit) {
         schedule(0, task)
     }
 
-    /** @return null: it is shut down */
+    /** @return null if it is shut down */
     fun schedule(ms: Long, task: () -> Unit): Future<*>? =
         try {
             pool.schedule(Runnable(task), ms, TimeUnit.MILLISECONDS)

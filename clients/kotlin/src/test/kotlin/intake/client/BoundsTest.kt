@@ -14,7 +14,7 @@ private val params =
 class BoundsTest {
     @get:Rule val folder = TemporaryFolder()
 
-    /** Nothing listens on this port. */
+    /** Starts a client for a port on which nothing listens. */
     private fun start(storage: File, configure: IntakeOptions.() -> Unit = {}) =
         Intake("http://127.0.0.1:9", "ik_test", "com.example.app", storage, configure)
 
@@ -84,7 +84,7 @@ class BoundsTest {
                 intake.stored().get()
                 nanos
             }
-        // What comes first runs in the interpreter.
+        // The first groups run in the interpreter, so they are left out.
         val sorted = groups.drop(1000).sorted()
         fun at(part: Double) = "%.1f".format(sorted[(sorted.size * part).toInt()] / 1000.0)
         println(

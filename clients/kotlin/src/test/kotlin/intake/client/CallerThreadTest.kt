@@ -15,7 +15,7 @@ class CallerThreadTest {
     @Test
     fun `no call uses a file or the network on the thread of its caller`() {
         assumeTrue("Java 24 has no security manager", Runtime.version().feature() < 24)
-        // Loads the classes, which are files, too.
+        // Loads the classes first, because they are files, too.
         useEverything(folder.newFolder())
         val storage = folder.newFolder()
         val watch = Watch(Thread.currentThread())
@@ -49,7 +49,7 @@ class CallerThreadTest {
     }
 }
 
-/** Notes what a thread does with files and hosts. */
+/** Records what a thread does with files and hosts. */
 @Suppress("DEPRECATION", "removal")
 private class Watch(private val thread: Thread) : SecurityManager() {
     private val seen = Collections.synchronizedList(ArrayList<String>())

@@ -6,9 +6,7 @@ import org.junit.Test
 private const val DAY = 86_400_000L
 private const val START = 1_795_262_400_000L
 
-/**
- * A device whose clock is ahead by `ahead`, and whose monotonic clock stands still in its sleep.
- */
+/** A device whose clock is ahead by `ahead`, and whose monotonic clock stops while it sleeps. */
 private class Device(var ahead: Long) {
     var elapsed = 0L
     var asleep = 0L
@@ -26,7 +24,7 @@ private class Device(var ahead: Long) {
 
     fun answer() = clock.observe(trueNow(), 0)
 
-    /** An id made now; by how much it would be wrong after its correction. */
+    /** Makes an id now. Returns a function for the error of the id after its correction. */
     fun note(): (isOfThisRun: Boolean) -> Long {
         val idTime = clock.now()
         val era = clock.era()

@@ -15,7 +15,7 @@ private const val LIVES = 20
 private const val THREADS = 4
 private const val EVENTS_OF_THREAD = 100
 
-/** What the gateway does with batches, as far as a client notices, with random faults. */
+/** Handles batches like the gateway, as far as a client notices, with random faults. */
 private class FakeIntake(seed: Int) {
     /** The numbers of events, by id. */
     val rows = ConcurrentHashMap<String, Long>()
@@ -43,7 +43,7 @@ private class FakeIntake(seed: Int) {
     private fun numberOf(log: Map<*, *>) = (log["params"] as Map<*, *>)["n"] as Long
 }
 
-/** Storage and network of a process that can be killed between any two of their steps. */
+/** The storage and the network of a process that can be killed between any two of their steps. */
 private class Process(private val files: Storage, server: FakeIntake) : Storage {
     @Volatile var isDead = false
 
@@ -129,7 +129,7 @@ class StressTest {
                 }
             if (running.size >= survivors) {
                 val oldest = running.removeAt(0)
-                // After so many of the events, whatever it is doing then.
+                // Kills the oldest process after a part of the events, in any state.
                 val isEnough = (life * 7 % 10) * THREADS * EVENTS_OF_THREAD / 10 + stored.size
                 while (stored.size < isEnough && writers.any { it.isAlive }) Thread.yield()
                 oldest.isDead = true
@@ -156,7 +156,7 @@ class StressTest {
             if (n % 7 == 0) {
                 val saved: Future<Unit> = intake.stored()
                 saved.get()
-                // What a dead process calls stored is in its memory.
+                // Lines that a dead process reports as stored are only in its memory.
                 if (process.isDead) return
                 for (one in maxOf(from, n - 6)..n) stored.add(one.toLong())
             }

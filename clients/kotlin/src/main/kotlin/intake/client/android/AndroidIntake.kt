@@ -24,12 +24,12 @@ import java.io.File
 import java.io.FileNotFoundException
 
 /**
- * A client for an Android app; make it in `Application.onCreate`. It uses no file on the calling
- * thread, sends when the app goes to the background, and again when the network is back or the app
- * is in front.
+ * A client for an Android app. Create it in `Application.onCreate`. It uses no file on the calling
+ * thread. It sends when the app goes to the background, and when the network is available again or
+ * the app is in the foreground again.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- *   replaces its `/api`, such as `https://www.example.com/i`
+ * replaces its `/api`, such as `https://www.example.com/i`
  */
 fun Intake(
     context: Context,
@@ -39,7 +39,7 @@ fun Intake(
 ): Intake {
     val app = context.applicationContext as? Application ?: context
     val options = IntakeOptions().apply(configure)
-    // Not restored from a backup: the UUID there is that of another device.
+    // This directory is never restored from a backup, which would contain another device's UUID.
     val storage = FileStorage { File(app.noBackupFilesDir, "intake") }
     val intake =
         createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
@@ -61,14 +61,14 @@ fun Attachment(context: Context, uri: Uri): Attachment {
     }
 }
 
-/** Its monotonic clock goes on while the device sleeps. */
+/** Its monotonic clock also counts while the device sleeps. */
 private object BootTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 
     override fun monotonic() = SystemClock.elapsedRealtime()
 }
 
-/** Sends when the last activity has gone, and when the first one comes. */
+/** Sends when the last activity has stopped, and when the first one starts. */
 private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
     var visible = 0
     val callbacks =
@@ -78,7 +78,7 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
             }
 
             override fun onActivityStopped(activity: Activity) {
-                // A client that was made late has not seen the first ones start.
+                // A client that was created late has not seen the first activities start.
                 visible = maxOf(visible - 1, 0)
                 if (visible == 0) intake.flush()
             }
@@ -98,7 +98,8 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
 }
 
 /**
- * Needs Android 7 and the permission `ACCESS_NETWORK_STATE`; without them pauses end by themselves.
+ * Ends pauses when a network becomes available. Needs Android 7 and the permission
+ * `ACCESS_NETWORK_STATE`; without them a pause lasts its full time.
  */
 @NewerApi
 private fun watchNetwork(context: Context, intake: Intake): () -> Unit {
@@ -112,13 +113,15 @@ private fun watchNetwork(context: Context, intake: Intake): () -> Unit {
     try {
         manager.registerDefaultNetworkCallback(callback)
     } catch (_: RuntimeException) {
-        // A `SecurityException`, or more callbacks than an app may have.
+        // The permission is missing, or the app has too many callbacks.
         return {}
     }
     return { manager.unregisterNetworkCallback(callback) }
 }
 
-/** The documented properties of the device. What a device does not know is left out. */
+/**
+ * The documented properties of the device. Properties that the device does not report are left out.
+ */
 @NewerApi
 internal fun readDevice(context: Context): Map<String, Any?> {
     val app = context.packageManager.getPackageInfo(context.packageName, 0)
@@ -163,7 +166,7 @@ private fun levelOf(battery: Intent): Double? {
     return if (level < 0 || scale <= 0) null else level * 100.0 / scale
 }
 
-/** The words of the other clients of Intake. */
+/** The state of the battery, in the words that all clients of Intake use. */
 private fun stateOf(battery: Intent): String? =
     when (battery.getIntExtra(BatteryManager.EXTRA_STATUS, -1)) {
         BatteryManager.BATTERY_STATUS_CHARGING -> "charging"
@@ -186,5 +189,5 @@ private fun isEmulator(): Boolean =
 
 private fun printTime(ms: Long): String? = if (ms > 0) printIso(ms) else null
 
-/** It asks for the release of Android before it uses what older ones do not have. */
+/** Marks functions that check the release of Android before they use newer APIs. */
 @Retention(AnnotationRetention.BINARY) internal annotation class NewerApi

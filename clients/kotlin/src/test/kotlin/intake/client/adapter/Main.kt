@@ -17,7 +17,7 @@ import java.io.File
 
 fun main() {
     for (line in System.`in`.bufferedReader().lineSequence()) {
-        // A flush must not keep the calls behind it.
+        // A flush must not block the calls after it.
         Thread { println(respond(Json.parseObject(line))) }.start()
     }
 }
@@ -102,7 +102,7 @@ private fun init(given: Map<String, Any?>) {
             options,
             ShiftedTime,
         )
-    // It runs when it has read what earlier runs have left.
+    // It resolves when the client has taken over the records of earlier runs.
     client!!.stored().get()
 }
 

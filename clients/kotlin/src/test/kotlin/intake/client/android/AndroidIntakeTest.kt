@@ -126,7 +126,7 @@ class AndroidIntakeTest {
         )
     }
 
-    /** As some devices are. */
+    /** Makes the device report fewer properties, as some devices do. */
     private fun forgetSome() {
         setStaticField(Build.VERSION::class.java, "SECURITY_PATCH", "")
         setStaticField(Build::class.java, "TIME", -1L)
