@@ -79,12 +79,11 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * The steps of every write operation, in order. What a request uses of its key's limits is given
- * back by the error handler if the request is refused later. Nothing is stored for a suppressed
- * sender, one whose records were erased with `--suppress`, and nothing that a rule of the operator
- * drops. The steps apply rules to what they print, after the identity is fixed by what was sent. A
- * refused request throws, and the error handler
- * counts it; any other request is counted here.
+ * Runs the steps of every write operation, in order. Nothing is stored for a suppressed sender (one
+ * whose records were erased with `--suppress`), and nothing that a rule of the operator drops.
+ * Rules change only what is printed: the identity depends on what was sent. If a request is
+ * refused, it throws; the error handler counts it and gives back what it has used of its key's
+ * limits. Any other request is counted here.
  */
 export function createAccept(options: {
   contextOf: ContextOf

@@ -52,9 +52,10 @@ export interface KeyLimiter {
 /** A key that has used this part of a budget is reported. */
 const nearEnd = 0.8
 /**
- * Limits requests by their key. A limit of a minute or of a day is never exceeded by what is known of
- * the other gateways (see `startFleetCounters`), except by a single request that is larger than the
- * whole limit: it is accepted if nothing else was, because it would otherwise never be.
+ * Limits requests by their key. As far as this gateway knows the counts of the others (see
+ * `startFleetCounters`), no limit per minute or day is exceeded, with one exception: a single
+ * request that is larger than the whole limit is accepted if nothing else was, because otherwise it
+ * never could be.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */

@@ -82,7 +82,8 @@ export function refuseAtEdge(
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    // Bytes that are no request may have been one to a path of the interface.
+    // Bytes that are not a request have no path. They may have come from a page, which may then
+    // read the response.
     const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
     const fields = isReadable ? cors.fields : undefined
     return { type: problemType, body: JSON.stringify(problem(error, requestId)), fields }
