@@ -72,7 +72,7 @@ function eventOf(n: number) {
     },
   }
 }
-/** With `ROUNDS=400` the load lasts about ten minutes. */
+/** With `ROUNDS=1500` the load lasts about ten minutes. */
 const rounds = Number(process.env['ROUNDS'] ?? 1)
 const fleetSize = 600 * rounds
 
