@@ -23,6 +23,8 @@ export const secret = 'a-secret-of-some-length'
 /** A gateway with in-memory ports, and the data that reached them. */
 export interface TestGateway {
   app: FastifyInstance
+  /** The only API key; may be changed at any time. */
+  apiKey: ApiKey
   frames: Record<RecordKind, Frame[]>
   objects: Map<string, StoredObject>
   log: string[]
@@ -170,6 +172,7 @@ export async function startGateway(
   t.teardown(() => app.close())
   return {
     app,
+    apiKey: key,
     frames,
     objects,
     log,

@@ -173,6 +173,35 @@ t.test(
   },
 )
 
+t.test(
+  'a path covers the dotted names below it, and may be written as queries print it',
+  async (t) => {
+    const remove = (params: object, path: string) => {
+      const rules = compile([{ action: 'remove', path, match: {} }])
+      const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
+      return JSON.stringify(applyEdits(params, 'params', ruling))
+    }
+    for (const params of [{ user: { email: 1 } }, { 'user.email': 1 }, { 'user%2Eemail': 1 }]) {
+      t.equal(remove(params, 'params.user'), '{}')
+      t.equal(remove({ a: [{ ...params }] }, 'params.a.user'), '{"a":[{}]}')
+      t.notMatch(remove(params, 'params.user%2Eemail'), 'email')
+      t.equal(remove(params, 'params.use'), JSON.stringify(params))
+    }
+  },
+)
+
+t.test('at most a thousand values of a part are hashed, and the rest removed', async (t) => {
+  const rules = compile([
+    { action: 'hash', path: 'params.list', match: {} },
+    { action: 'hash', path: 'params.more', match: {} },
+  ])
+  const ruling = rules.forSender('logs', 'key_1', sender())!.judge('a')!
+  const sent = { list: Array.from({ length: 999 }, (_, n) => n), more: { a: 1, b: 2, c: 'secret' } }
+  const { list, more } = applyEdits(sent as Record<string, unknown>, 'params', ruling)
+  t.equal(new Set(list as unknown[]).size, 999)
+  t.same(Object.keys(JSON.parse(JSON.stringify(more)) as object), ['a'])
+})
+
 t.test('many edits at once do what they do one after the other', async (t) => {
   const name = fc.constantFrom('a', 'b', 'a.b', 'a%2Eb', 'c')
   const { value: object } = fc.letrec((tie) => ({
@@ -201,6 +230,11 @@ t.test('many edits at once do what they do one after the other', async (t) => {
       t.same([together, changed[0]], [inTurn, changed[1]])
     }),
   )
+})
+
+t.test('a rule takes no pattern of bundles', async (t) => {
+  const rule = asRule({ action: 'drop', match: { bundle: 'com.example.*' } })
+  t.match(findRuleProblem(rule), /takes no pattern/)
 })
 
 t.test('a member named __proto__ is an ordinary one', async (t) => {

@@ -32,7 +32,8 @@ interface Edit {
   active: ActiveRule
   /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
-  change: Change
+  /** Undefined removes the value. */
+  hash: (() => Change) | undefined
 }
 
 /** The rules about the records of one request. */
@@ -154,11 +155,11 @@ export function compileRules(options: {
   }
 }
 
-function compile(active: ActiveRule, hashValue: Change | undefined): Compiled {
+function compile(active: ActiveRule, hashValue: (() => Change) | undefined): Compiled {
   const { action, path, match } = active.rule
   const { versionCodeBelow: below, versionCodeFrom: from } = match
   const dot = path?.indexOf('.') ?? 0
-  const change: Change = (action === 'hash' && hashValue) || (() => undefined)
+  const hash = action === 'hash' ? hashValue : undefined
   return {
     active,
     isAboutVersionCode: below !== undefined || from !== undefined,
@@ -168,7 +169,10 @@ function compile(active: ActiveRule, hashValue: Change | undefined): Compiled {
     versionName: match.versionName,
     apiKeyId: match.apiKeyId,
     part: path?.slice(0, dot) as EditedPart | undefined,
-    edit: path === undefined ? undefined : { active, path: path.slice(dot + 1), change },
+    edit:
+      path === undefined
+        ? undefined
+        : { active, path: path.slice(dot + 1).replaceAll('%2E', '.'), hash },
   }
 }
 
@@ -247,6 +251,8 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   }
 }
 
+const remove: Change = () => undefined
+
 /** Applies the edits of one part of a record. Returns the same value if they change nothing. */
 export function applyEdits<Members extends object>(
   value: Members,
@@ -254,9 +260,10 @@ export function applyEdits<Members extends object>(
   { edits, acted }: Ruling,
 ): Members {
   if (edits[part].length === 0) return value
-  const noted = edits[part].map(({ active, path, change }) => ({
+  let hashOnce: Change | undefined
+  const noted = edits[part].map(({ active, path, hash }) => ({
     path,
-    change,
+    change: hash === undefined ? remove : (hashOnce ??= hash()),
     onChange() {
       if (!acted.includes(active)) acted.push(active)
     },

@@ -14,7 +14,16 @@ export interface PathEdit {
 }
 
 /** Edits by the first part of their paths, so that a large object is walked once for all of them. */
-type EditIndex = ReadonlyMap<string, readonly PathEdit[]>
+type EditIndex = ReadonlyMap<string, Group>
+
+interface Group {
+  edits: PathEdit[]
+  /** What is done to a member, by its name: the members of a long list have the same names. */
+  plans: Map<string, readonly Step[]>
+}
+
+/** An edit of a member, or edits of what is inside it. */
+type Step = PathEdit | { inside: EditIndex }
 
 /**
  * Applies edits in their order. Returns the same value if they change nothing, and never changes the
@@ -25,12 +34,12 @@ export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Valu
 }
 
 function indexOf(edits: readonly PathEdit[]): EditIndex {
-  const index = new Map<string, PathEdit[]>()
+  const index = new Map<string, Group>()
   for (const edit of edits) {
     const first = firstPart(edit.path)
-    const others = index.get(first)
-    if (others === undefined) index.set(first, [edit])
-    else others.push(edit)
+    const group = index.get(first)
+    if (group === undefined) index.set(first, { edits: [edit], plans: new Map() })
+    else group.edits.push(edit)
   }
   return index
 }
@@ -40,14 +49,22 @@ function firstPart(path: string): string {
   return dot === -1 ? path : path.slice(0, dot)
 }
 
+function editValue(value: unknown, index: EditIndex): unknown {
+  if (Array.isArray(value)) {
+    const edited = value.map((element) => editValue(element, index))
+    return edited.some((element, at) => element !== value[at]) ? edited : value
+  }
+  return typeof value === 'object' && value !== null ? editObject(value, index) : value
+}
+
 function editObject(value: object, index: EditIndex): object {
   let edited: Record<string, unknown> | undefined
-  for (const [name, inner] of Object.entries(value) as [string, unknown][]) {
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
     const read = name.includes('%2E') ? name.replaceAll('%2E', '.') : name
-    const edits = index.get(firstPart(read))
-    if (edits === undefined) continue
-    const next = editMember(inner, read, edits)
-    if (next === inner) continue
+    const group = index.get(firstPart(read))
+    if (group === undefined) continue
+    const next = editMember(member, planFor(read, group))
+    if (next === member) continue
     // Has no prototype, so that a member named `__proto__` is an ordinary member.
     edited ??= Object.assign(Object.create(null) as Record<string, unknown>, value)
     if (next === undefined) delete edited[name]
@@ -56,33 +73,41 @@ function editObject(value: object, index: EditIndex): object {
   return edited ?? value
 }
 
-/** Applies the edits that concern the member of this name, or what is inside it. */
-function editMember(member: unknown, name: string, edits: readonly PathEdit[]): unknown {
-  let edited = member
+/** The edits that concern a member of this name, in their order. */
+function planFor(name: string, { edits, plans }: Group): readonly Step[] {
+  const known = plans.get(name)
+  if (known !== undefined) return known
+  const plan: Step[] = []
   let inside: PathEdit[] = []
+  const closeInside = () => {
+    if (inside.length > 0) plan.push({ inside: indexOf(inside) })
+    inside = []
+  }
   for (const edit of edits) {
     if (edit.path.startsWith(`${name}.`)) {
       inside.push({ ...edit, path: edit.path.slice(name.length + 1) })
-    } else if (edit.path === name) {
-      edited = editInside(edited, inside)
-      inside = []
-      if (edited === null || edited === undefined) return edited
-      const next = edit.change(edited)
-      if (next !== edited) edit.onChange()
-      edited = next
+    } else if (edit.path === name || name.startsWith(`${edit.path}.`)) {
+      // The name `a.b` is inside the path `a`, as queries see it.
+      closeInside()
+      plan.push(edit)
     }
   }
-  return editInside(edited, inside)
+  closeInside()
+  plans.set(name, plan)
+  return plan
 }
 
-function editInside(value: unknown, edits: readonly PathEdit[]): unknown {
-  return edits.length === 0 ? value : editPaths(value, edits)
-}
-
-function editValue(value: unknown, index: EditIndex): unknown {
-  if (Array.isArray(value)) {
-    const edited = value.map((element) => editValue(element, index))
-    return edited.some((element, at) => element !== value[at]) ? edited : value
+function editMember(member: unknown, plan: readonly Step[]): unknown {
+  let edited = member
+  for (const step of plan) {
+    if (edited === null || edited === undefined) return edited
+    if ('inside' in step) {
+      edited = editValue(edited, step.inside)
+      continue
+    }
+    const next = step.change(edited)
+    if (next !== edited) step.onChange()
+    edited = next
   }
-  return typeof value === 'object' && value !== null ? editObject(value, index) : value
+  return edited
 }

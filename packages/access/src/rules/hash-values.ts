@@ -2,6 +2,8 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
+/** Hashing as many takes about two milliseconds. */
+const hashedValuesMax = 1_000
 
 /**
  * Replaces a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal values have equal hashes,
@@ -9,17 +11,25 @@ const hashLength = 32
  * checked. A number is hashed like its text. In an object or a list, every value is hashed.
  *
  * @param secret base64
+ * @returns makes the change for one part of one record. Values after the first thousand are removed,
+ * so that no record holds the gateway.
  */
-export function createHashValues(secret: string): Change {
+export function createHashValues(secret: string): () => Change {
   const key = createSecretKey(secret, 'base64')
   const hashText = (text: string) =>
     createHmac('sha256', key).update(text).digest('hex').slice(0, hashLength)
 
-  return function hashValue(value: unknown): unknown {
-    if (value === null || value === undefined) return value
-    if (typeof value !== 'object') return hashText(`${value as string | number | bigint | boolean}`)
-    if (Array.isArray(value)) return value.map(hashValue)
-    const hashed = Object.entries(value).map(([name, inner]) => [name, hashValue(inner)])
-    return Object.assign(Object.create(null) as object, Object.fromEntries(hashed))
+  return () => {
+    let hashed = 0
+    return function hashValue(value: unknown): unknown {
+      if (value === null || value === undefined) return value
+      if (Array.isArray(value)) return value.map(hashValue)
+      if (typeof value === 'object') {
+        const entries = Object.entries(value).map(([name, inner]) => [name, hashValue(inner)])
+        return Object.assign(Object.create(null) as object, Object.fromEntries(entries))
+      }
+      if (++hashed > hashedValuesMax) return undefined
+      return hashText(`${value as string | number | bigint | boolean}`)
+    }
   }
 }

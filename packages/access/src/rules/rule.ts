@@ -112,6 +112,9 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
   if (texts.some((name) => !isText(match[name]))) {
     return `A condition is a text of 1 to ${textLengthMax} characters.`
   }
+  if (match.bundle?.endsWith('.*') === true) {
+    return 'A rule is about one application, or about all; it takes no pattern such as com.example.*.'
+  }
   if (numbers.some((name) => match[name] !== undefined && !Number.isSafeInteger(match[name]))) {
     return 'A version code is an integer.'
   }

@@ -93,6 +93,7 @@ function defineAdd(rules: Command): void {
     .addHelpText('after', addGuide)
     .action(async (action: RuleAction, value: string | undefined, options: AddOptions) => {
       const choice = readChoice(action, value, options)
+      await withRedis((redis) => requireKey(redis, choice))
       if (options.dryRun) return showDryRun(choice, options)
       const rule = await withRedis((redis) => addRule(redis, choice, options.by))
       if (options.json) printJson(rule)
@@ -211,14 +212,16 @@ function readChoice(
   return choice
 }
 
-async function addRule(redis: Redis, choice: RuleChoice, by: string): Promise<Rule> {
-  const { apiKeyId } = choice.match
-  if (apiKeyId !== undefined) {
-    const keys = await createApiKeyStore({ redis }).list()
-    if (!keys.some(({ id }) => id === apiKeyId)) {
-      throw new UsageError(`There is no API key ${apiKeyId}; intake keys list has them.`)
-    }
+/** Refuses a rule about an API key that does not exist, or is revoked. */
+async function requireKey(redis: Redis, { match: { apiKeyId } }: RuleChoice): Promise<void> {
+  if (apiKeyId === undefined) return
+  const keys = await createApiKeyStore({ redis }).list()
+  if (!keys.some(({ id, revokedAt }) => id === apiKeyId && revokedAt === null)) {
+    throw new UsageError(`There is no API key ${apiKeyId} in use; intake keys list has them.`)
   }
+}
+
+async function addRule(redis: Redis, choice: RuleChoice, by: string): Promise<Rule> {
   const store = createPolicyStore({ redis })
   const rule = await confirmChange(redis, () => store.addRule(choice, by))
   if (rule !== undefined) return rule

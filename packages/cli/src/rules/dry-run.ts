@@ -100,9 +100,9 @@ const matchConditions = (match: RuleMatch): Condition[] =>
 function pathConditions({ path }: RuleChoice): Condition[] {
   if (path === undefined) return []
   const dot = path.indexOf('.')
-  const [part, field] = [path.slice(0, dot), path.slice(dot + 1)]
+  const [part, field] = [path.slice(0, dot), path.slice(dot + 1).replaceAll('%2E', '.')]
   const within = (column: string) =>
-    `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), JSONAllPaths(${column}))`
+    `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), arrayMap(one -> replaceAll(one, '%2E', '.'), JSONAllPaths(${column})))`
   if (part !== 'device') return [{ sql: within(part), params: { field } }]
   // A date that is not valid is in `device_extra`, under the name of its column.
   const sql = documentedDeviceFields.has(field)
