@@ -251,7 +251,7 @@ async function registerOperations(
   },
 ): Promise<void> {
   const { config, ports, admission, outcomes, commits, budgets, clock = systemClock } = options
-  const { idempotency, policy, limiter } = ports
+  const { apiKeys, idempotency, policy, limiter } = ports
   const { logs, feedback } = commits
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
   const turns = createTurns(clock)
@@ -259,7 +259,15 @@ async function registerOperations(
     now: () => admission.now(),
     countryHeader: config.CLIENT_COUNTRY_HEADER,
   })
-  const accept = createAccept({ contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock })
+  const accept = createAccept({
+    apiKeys,
+    contextOf,
+    policy,
+    limiter,
+    outcomes,
+    enqueueTimeoutMs,
+    clock,
+  })
   const route = { accept, admission, limiter }
 
   await api.register(logRoute, {

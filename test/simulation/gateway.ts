@@ -1,3 +1,4 @@
+import type { ApiKey } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { Accept } from '../../gateway/src/accept/accept.ts'
 import type { Feedback, FeedbackSteps } from '../../gateway/src/accept/feedback.ts'
@@ -105,7 +106,8 @@ export function createGateway(options: {
       isSuppressed: () => false,
       rules: () => ({ active: [], forSender: () => undefined }),
     }
-    const limiter = { take: () => ({ giveBack() {} }) }
+    const apiKey = { bundleIdentifiers: [] as string[], suspendedAt: null } as ApiKey
+    const limiter = { take: () => ({ giveBack() {}, giveBackBudget() {} }) }
     const outcomes = { settled() {} }
     const contextOf = (request: FastifyRequest) => {
       const { receivedAtMs } = request as ReadRequest
@@ -123,6 +125,7 @@ export function createGateway(options: {
     const logSteps = code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency })
     return {
       accept: code.accept.createAccept({
+        apiKeys: { find: () => apiKey },
         contextOf,
         policy,
         limiter,
@@ -153,8 +156,7 @@ export function createGateway(options: {
       device: {},
     }
     const arrival = {
-      apiKey: { bundleIdentifiers: [] },
-      headers: key === undefined ? {} : { 'idempotency-key': key },
+      headers: { 'x-api-key': 'ik', ...(key !== undefined && { 'idempotency-key': key }) },
       receivedAtMs,
       log: { warn() {} },
     }
@@ -168,7 +170,7 @@ export function createGateway(options: {
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }
     const feedback: Feedback = {
       payload: { ...sender, feedback: { text: content, ...own } },
-      payloadBytes: 0,
+      textBytes: 0,
       uploads: [{ bytes: body.length, image }],
       fields: {},
       omitted: undefined,

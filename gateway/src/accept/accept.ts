@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { IntakeError, RecordKind, Sender } from '@intake/contract'
-import type { Policy, Ruling, SenderRules } from '@intake/access'
+import type { ApiKeyDirectory, Policy, Ruling, SenderRules } from '@intake/access'
 import type { Clock } from '@intake/runtime'
-import { requireApiKey } from '../admission/authenticate.ts'
+import { requireKeyNow } from '../admission/authenticate.ts'
 import type { KeyLimiter, RequestSize } from '../admission/key-limits.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { ContextOf, RequestContext } from '../record/request-context.ts'
@@ -72,6 +72,10 @@ const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 export const tallyOne = (ruling: Ruling | undefined): Tally =>
   ruling === undefined ? oneAccepted : { ...oneAccepted, rulings: [ruling] }
 
+function countLeftOut(rulings: readonly Ruling[]): number {
+  return rulings.filter(({ outcome }) => outcome !== 'accepted').length
+}
+
 /** Accepts a request; resolves when its records are stored and counted. */
 export type Accept = <Submission, Prepared, Identified>(
   steps: Steps<Submission, Prepared, Identified>,
@@ -86,6 +90,7 @@ export type Accept = <Submission, Prepared, Identified>(
  * limits. Any other request is counted here.
  */
 export function createAccept(options: {
+  apiKeys: Pick<ApiKeyDirectory, 'find'>
   contextOf: ContextOf
   policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
   limiter: Pick<KeyLimiter, 'take'>
@@ -93,14 +98,14 @@ export function createAccept(options: {
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
 }): Accept {
-  const { contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock } = options
+  const { apiKeys, contextOf, policy, limiter, outcomes, enqueueTimeoutMs, clock } = options
 
   return async (steps, request) => {
     const { kind } = steps
     const submission = await steps.read(request)
     const sender = steps.senderOf(submission)
     makeWellFormed(sender)
-    const apiKey = requireApiKey(request)
+    const apiKey = requireKeyNow(apiKeys, request)
     authorizeBundle(apiKey, sender.bundle_identifier)
     request.charge = limiter.take(apiKey, sender.device_uuid, steps.sizeOf(submission))
     const key = idempotencyKey(request)
@@ -115,6 +120,8 @@ export function createAccept(options: {
     if (!isSuppressed) await steps.store(submission, prepared, identified, arrival)
     const { apiKeyId, requestId, receivedAtMs } = context
     const { accepted, rejected, rulings } = steps.tally(prepared, identified)
+    const leftOut = isSuppressed ? accepted : countLeftOut(rulings)
+    if (leftOut > 0) request.charge.giveBackBudget(leftOut)
     // Without spreads: V8 calls its runtime for each property after one.
     outcomes.settled({
       kind,

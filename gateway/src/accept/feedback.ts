@@ -60,13 +60,13 @@ export function createFeedbackSteps(options: {
     kind: 'feedback',
     read: (request) => readFeedback(request, options),
     senderOf: ({ payload }) => payload,
-    sizeOf({ uploads, payloadBytes }) {
+    sizeOf({ uploads, textBytes }) {
       const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
       return {
         kind: 'feedback',
         records: 1,
         attachmentBytes,
-        bytes: payloadBytes + attachmentBytes,
+        bytes: textBytes + attachmentBytes,
       }
     },
     prepare: (form, { rules }) => ({ images: imagesOf(form), ruling: rules?.judge(undefined) }),

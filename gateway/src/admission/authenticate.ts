@@ -42,13 +42,10 @@ export const authenticate = fp(
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
       }
-      const secret = request.headers['x-api-key']
-      const key = typeof secret === 'string' ? apiKeys.find(secret) : undefined
+      const key = findKey(apiKeys, request)
       if (key === undefined) throw failures.take(request.raw) ? unauthorized() : limited(failures)
       request.apiKey = key
-      if (key.suspendedAt !== null) {
-        throw new IntakeError('key_suspended', 'The API key is suspended; keep what is not sent.')
-      }
+      requireActive(key)
       checkOrigin(request.raw, { origins: key.origins, allowed })
       connections.authenticated(request.raw, key.id)
       done()
@@ -56,6 +53,16 @@ export const authenticate = fp(
   },
   { name: 'authenticate' },
 )
+
+function findKey(apiKeys: Pick<ApiKeyDirectory, 'find'>, request: FastifyRequest) {
+  const secret = request.headers['x-api-key']
+  return typeof secret === 'string' ? apiKeys.find(secret) : undefined
+}
+
+function requireActive({ suspendedAt }: ApiKey): void {
+  if (suspendedAt === null) return
+  throw new IntakeError('key_suspended', 'The API key is suspended; keep what is not sent.')
+}
 
 const unauthorized = () =>
   new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
@@ -65,6 +72,22 @@ function limited(failures: AddressLimit): IntakeError {
   return new IntakeError('rate_limited', detail, {
     retryAfterSeconds: Math.ceil(failures.msLeft() / 1_000),
   })
+}
+
+/**
+ * The API key of a request as it is now: it may have been suspended, revoked or changed while the
+ * body arrived, which can take hours.
+ *
+ * @throws {IntakeError} `key_suspended`, `unauthorized`
+ */
+export function requireKeyNow(
+  apiKeys: Pick<ApiKeyDirectory, 'find'>,
+  request: FastifyRequest,
+): ApiKey {
+  const key = findKey(apiKeys, request)
+  if (key === undefined) throw unauthorized()
+  requireActive(key)
+  return key
 }
 
 /** The API key of a request that has passed `authenticate`. */

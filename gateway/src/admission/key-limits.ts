@@ -24,6 +24,8 @@ export interface RequestSize {
 export interface Charge {
   /** Takes it back: nothing of the request is stored. */
   giveBack(): void
+  /** Takes back from the budgets of the day what belongs to records that are left out. */
+  giveBackBudget(records: number): void
 }
 
 /** What a key may send in a minute and in a day. Nothing here does I/O. */
@@ -102,7 +104,7 @@ export function createKeyLimiter(options: {
     take(key, deviceUuid, size) {
       const state = usage.of(key)
       const { minute, max } = state
-      const { kind, records, attachmentBytes, bytes } = size
+      const { kind, records, attachmentBytes } = size
       const isLogs = kind === 'logs'
       const counter = isLogs ? minute.events : minute.feedback
       const recordsMax = isLogs ? max.eventsPerMinute : max.feedbackPerMinute
@@ -119,20 +121,37 @@ export function createKeyLimiter(options: {
         throw limited('This device sends more than its share.', devices.msLeft(kind))
       }
 
-      const charge = (sign: 1 | -1): void => {
-        counter.add(sign * records, recordsMax)
-        if (attachmentBytes > 0) {
-          minute.attachmentBytes.add(sign * attachmentBytes, max.attachmentBytesPerMinute)
-        }
-        if (day === undefined) return
-        if (isLogs) day.events.add(sign * records, max.eventsPerDay)
-        day.bytes.add(sign * bytes, max.bytesPerDay)
-      }
-      charge(1)
-      return { giveBack: () => charge(-1) }
+      return charge(state, day, size)
     },
 
     budgetsNearEnd: (keys) => [...keys].flatMap((key) => describeBudgets(key, usage)),
+  }
+}
+
+/** Counts what a request contains for its key. */
+function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSize): Charge {
+  const { kind, records, attachmentBytes, bytes } = size
+  const isLogs = kind === 'logs'
+
+  function countDay(recordsMore: number, bytesMore: number): void {
+    if (day === undefined) return
+    if (isLogs) day.events.add(recordsMore, max.eventsPerDay)
+    day.bytes.add(bytesMore, max.bytesPerDay)
+  }
+
+  function count(sign: 1 | -1): void {
+    if (isLogs) minute.events.add(sign * records, max.eventsPerMinute)
+    else minute.feedback.add(sign * records, max.feedbackPerMinute)
+    if (attachmentBytes > 0) {
+      minute.attachmentBytes.add(sign * attachmentBytes, max.attachmentBytesPerMinute)
+    }
+    countDay(sign * records, sign * bytes)
+  }
+
+  count(1)
+  return {
+    giveBack: () => count(-1),
+    giveBackBudget: (leftOut) => countDay(-leftOut, -Math.round((bytes * leftOut) / records)),
   }
 }
 

@@ -13,7 +13,7 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  payloadBytes: number
+  textBytes: number
   /** The file parts in order, under any name. */
   uploads: Upload[]
   /** The text parts other than the payload, by name; several with one name become a list. */
@@ -72,7 +72,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
-    payloadBytes: bytes.length,
+    textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
     fields,
     omitted: omitted.parts > 0 ? omitted : undefined,

@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { ApiKey, KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
-import { payload, file, send as sendForm } from '../forms.ts'
+import { payload, file, send as sendForm, type Part } from '../forms.ts'
 import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
 const midday = Date.UTC(2026, 10, 26, 12)
@@ -116,6 +117,31 @@ t.test('pictures that are not stored use nothing up', async (t) => {
   t.equal((await sendForm(gateway, form)).status, 429)
 })
 
+t.test('records that a rule leaves out use no budget of the day', async (t) => {
+  const dropped = { event: 'noise' }
+  const key = { limits: { eventsPerDay: 2, bytesPerDay: 3_000 } }
+  const gateway = await startGateway(t, {
+    key,
+    rules: [{ action: 'drop', match: { event: 'noise' } }],
+    wallMs: () => midday,
+  })
+  for (let sent = 0; sent < 20; sent++) {
+    t.equal((await post(gateway, '/api/log', logBody(dropped))).statusCode, 201)
+  }
+  const { log: _, ...head } = logBody()
+  const mixed = { ...head, logs: [dropped, { event: 'tap' }, dropped] }
+  t.equal((await post(gateway, '/api/log/batch', mixed)).json().accepted, 3)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'budget_exhausted' })
+})
+
+t.test('429: text parts of a form count for the budget of bytes', async (t) => {
+  const { gateway } = await start(t, { bytesPerDay: 5_000 })
+  const form: Part[] = [payload(), ['note', 'x'.repeat(5_000)]]
+  t.equal((await sendForm(gateway, form)).status, 201)
+  t.match(await sendForm(gateway, [payload()]), { body: { code: 'budget_exhausted' } })
+})
+
 t.test('after an unknown outcome, what was used stays used', async (t) => {
   const { gateway } = await start(t, { eventsPerMinute: 1 })
   gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No reply.')
@@ -157,6 +183,24 @@ t.test(
     t.ok(Number(refused.headers['retry-after']) > 0)
   },
 )
+
+t.test('403: a key that is suspended while the body arrives stores nothing', async (t) => {
+  const gateway = await startGateway(t)
+  const body = JSON.stringify(batch(3))
+  async function* sending() {
+    yield body.slice(0, 20)
+    gateway.apiKey.suspendedAt = '2026-11-26T00:00:00.000Z'
+    yield body.slice(20)
+  }
+  const response = await gateway.app.inject({
+    method: 'POST',
+    url: '/api/log/batch',
+    headers: { ...headers, 'content-type': 'application/json' },
+    payload: Readable.from(sending()),
+  })
+  t.match(response.json(), { status: 403, code: 'key_suspended' })
+  t.same(gateway.rows('logs'), [])
+})
 
 t.test('403: a suspended key refuses before the body, and stores nothing', async (t) => {
   const key = { suspendedAt: '2026-11-26T00:00:00.000Z' }

@@ -141,6 +141,11 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   if (config.FEEDBACK_WEBHOOK_FORM === 'github' && config.FEEDBACK_WEBHOOK_TOKEN === undefined) {
     problems.push('FEEDBACK_WEBHOOK_FORM github needs FEEDBACK_WEBHOOK_TOKEN')
   }
+  if (url === undefined && config.FEEDBACK_WEBHOOK_FORM !== 'standard') {
+    problems.push(
+      `FEEDBACK_WEBHOOK_FORM ${config.FEEDBACK_WEBHOOK_FORM} needs FEEDBACK_WEBHOOK_URL`,
+    )
+  }
   if (config.PAGE_URL !== undefined && !isRequestUrl(config.PAGE_URL)) {
     problems.push('PAGE_URL must be a URL of http or https without user and password')
   }

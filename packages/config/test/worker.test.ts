@@ -80,7 +80,11 @@ t.test('issues for GitHub need a token, and links a URL', async (t) => {
   t.equal(load({}).FEEDBACK_WEBHOOK_FORM, 'standard')
   t.throws(() => load({ FEEDBACK_WEBHOOK_FORM: 'irc' }), /FEEDBACK_WEBHOOK_FORM/)
   t.match(refusalOf({ FEEDBACK_WEBHOOK_FORM: 'github' }), 'needs FEEDBACK_WEBHOOK_TOKEN')
-  t.equal(refusalOf({ FEEDBACK_WEBHOOK_FORM: 'github', FEEDBACK_WEBHOOK_TOKEN: 'ghp_x' }), '')
+  const github = { FEEDBACK_WEBHOOK_FORM: 'github', FEEDBACK_WEBHOOK_TOKEN: 'ghp_x' }
+  t.match(refusalOf(github), 'github needs FEEDBACK_WEBHOOK_URL')
+  const url = { FEEDBACK_WEBHOOK_URL: 'https://api.github.com/repos/a/b/issues' }
+  const secret = { FEEDBACK_WEBHOOK_SECRET: 'a secret of the webhook, long enough' }
+  t.equal(refusalOf({ ...github, ...url, ...secret }), '')
   t.match(refusalOf({ PAGE_URL: 'https://user:token@page.example/' }), 'PAGE_URL must be a URL')
 })
 

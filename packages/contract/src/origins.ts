@@ -6,11 +6,13 @@ const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
  * without a default port and without a path. Undefined if the text is no origin.
  */
 export function parseOrigin(text: string): string | undefined {
+  // A URL may contain blanks, which the parser removes; browsers match no pattern.
+  if (/[\s*]/.test(text)) return undefined
   if (!/^https?:/i.test(text)) {
     const origin = text.toLowerCase()
     return otherOrigin.test(origin) ? origin : undefined
   }
-  if (!URL.canParse(text)) return undefined
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
   const { origin, pathname, search, hash, username, password } = new URL(text)
   const isBare = pathname === '/' && search + hash + username + password === ''
   return isBare && !/[?#]$|\/$/.test(text) ? origin : undefined

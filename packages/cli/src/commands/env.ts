@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findEndpoint, runningStack, type EndpointVariable } from '../endpoints.ts'
-import { printForShell, printJson } from '../print.ts'
+import { note, printForShell, printJson } from '../print.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
@@ -27,5 +27,8 @@ export function defineEnv(env: Command): void {
       for (const [variable, value] of values) {
         printForShell(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
       }
+      note(
+        'Not among them: secrets that npm start got by value, such as FEEDBACK_WEBHOOK_URL. A worker without it sends no feedback.',
+      )
     })
 }

@@ -156,7 +156,9 @@ function addRules(command: Command): Command {
     )
   for (const [name, description] of Object.entries(limitOptions)) {
     const flag = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    command.addOption(new Option(`--${flag} <n>`, description).argParser(parseLimit))
+    command.addOption(
+      new Option(`--${flag} <n>`, description).argParser((text: string) => parseLimit(flag, text)),
+    )
   }
   return command.option('--json', 'print the key as JSON')
 }
@@ -197,10 +199,10 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
 /** In a store, an empty list means all. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
-function parseLimit(text: string): number | 'default' {
+function parseLimit(flag: string, text: string): number | 'default' {
   if (text === 'default') return text
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new UsageError('A limit must be a whole number from 1, or "default".')
+  throw new UsageError(`--${flag} must be a whole number from 1, or "default".`)
 }
 
 function checkName(name: string): string {

@@ -1,6 +1,9 @@
 import type { Notice } from './notice.ts'
 
 const titleTextLength = 60
+const appLength = 80
+/** GitHub refuses longer ones. */
+const titleLengthMax = 256
 
 /**
  * An issue for the API of GitHub. Texts of a client are in blocks of code, where they mention
@@ -9,9 +12,9 @@ const titleTextLength = 60
 export function githubBody({ app, text, facts, link }: Notice): string {
   const [firstLine = ''] = text.split('\n')
   const start = Array.from(firstLine).slice(0, titleTextLength).join('')
-  const title = `${app}: ${start}${start.length < text.length ? '…' : ''}`
+  const title = `${app.slice(0, appLength)}: ${start}${start.length < text.length ? '…' : ''}`
   return JSON.stringify({
-    title: title.replaceAll(/[@#]/g, '$&\u200b'),
+    title: title.replaceAll(/[@#]/g, '$&\u200b').slice(0, titleLengthMax).toWellFormed(),
     body: [codeBlock(text), ...(facts.length > 0 ? [codeBlock(facts.join('\n'))] : []), link ?? []]
       .flat()
       .join('\n\n'),
