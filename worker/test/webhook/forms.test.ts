@@ -71,6 +71,11 @@ t.test('a text of a client mentions nobody and is no link', async (t) => {
   t.notOk(teams.includes('TextBlock'))
   const github = JSON.parse(write('github', { text })) as { title: string; body: string }
   t.notMatch(github.title, /@\w|#\d/)
+  const long = write('github', {
+    text: '@'.repeat(100),
+    device: JSON.stringify({ version_name: 'v'.repeat(250) }),
+  })
+  t.ok((JSON.parse(long) as { title: string }).title.length <= 256, 'GitHub takes the title')
   t.ok(github.body.startsWith('````text\n'), 'the fence is longer than that in the text')
   t.ok(github.body.includes('\n````\n'))
 })
