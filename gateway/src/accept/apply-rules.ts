@@ -1,5 +1,6 @@
-import { applyEdits, type ActiveRule, type Ruling } from '@intake/access'
+import { applyEdits, type ActiveRule, type EditedPart, type Ruling } from '@intake/access'
 import type { LogEntry, Sender } from '@intake/contract'
+import { joinExtra } from '../record/extra.ts'
 import type { RequestContext } from '../record/request-context.ts'
 import { senderColumns, type Extra } from '../record/row.ts'
 import { rowJson } from '../record/row-json.ts'
@@ -26,6 +27,52 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   return Object.keys(edited).length === 0 ? undefined : rowJson(edited)
 }
 
+/** What the rules have made of something that all records of a request share. */
+interface Shared<Edited> {
+  edited: Edited
+  acted: readonly ActiveRule[]
+}
+
+/** Makes each set of changes once, however many records of the request need it. */
+function createOncePerEdits<Edited>(
+  part: EditedPart,
+  edit: (ruling: Ruling) => Edited,
+): (ruling: Ruling) => Edited {
+  const known = new Map<string, Shared<Edited>>()
+  return (ruling) => {
+    const rules = ruling.edits[part].map(({ active }) => active.rule.id).join()
+    let shared = known.get(rules)
+    if (shared === undefined) {
+      const acted: ActiveRule[] = []
+      shared = { edited: edit({ ...ruling, acted }), acted }
+      known.set(rules, shared)
+    }
+    for (const active of shared.acted) {
+      if (!ruling.acted.includes(active)) ruling.acted.push(active)
+    }
+    return shared.edited
+  }
+}
+
+/**
+ * Prints the `extra` column of each record of a request with the changes of the rules; undefined if
+ * nothing is left. The fields of the submission are changed only once.
+ */
+export function createExtraEditor(
+  submission: Extra,
+  record: string,
+): (inRecord: Extra, ruling: Ruling) => string | undefined {
+  const editSubmission = createOncePerEdits(
+    'extra',
+    (ruling) => submission && applyEdits(submission, 'extra', ruling),
+  )
+  return (inRecord, ruling) => {
+    const edited = inRecord && applyEdits({ [record]: inRecord }, 'extra', ruling)[record]
+    const joined = joinExtra(editSubmission(ruling), record, edited)
+    return joined === undefined || Object.keys(joined).length === 0 ? undefined : rowJson(joined)
+  }
+}
+
 /**
  * Prints the columns of a sender after the edits of the rules, once for each set of changes that
  * its records need.
@@ -39,21 +86,10 @@ export function createSenderPrinter(options: {
   unchanged: string
 }): (ruling: Ruling) => string {
   const { context, sender, unchanged } = options
-  const printed = new Map<string, { columns: string; acted: readonly ActiveRule[] }>()
-  return (ruling) => {
-    const edits = ruling.edits.device
-    if (edits.length === 0) return unchanged
-    const rules = edits.map(({ active }) => active.rule.id).join()
-    let known = printed.get(rules)
-    if (known === undefined) {
-      const acted: ActiveRule[] = []
-      const edited = editSender(sender, { ...ruling, acted })
-      // Uses a copy, because printing changes the device.
-      const copy = { ...edited, device: { ...edited.device } }
-      known = { columns: senderColumns(context, copy), acted }
-      printed.set(rules, known)
-    }
-    ruling.acted.push(...known.acted)
-    return known.columns
-  }
+  const print = createOncePerEdits('device', (ruling) => {
+    const edited = editSender(sender, ruling)
+    // A copy, because printing changes the device.
+    return senderColumns(context, { ...edited, device: { ...edited.device } })
+  })
+  return (ruling) => (ruling.edits.device.length === 0 ? unchanged : print(ruling))
 }

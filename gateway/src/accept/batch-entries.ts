@@ -1,10 +1,10 @@
 import type { Ruling, SenderRules } from '@intake/access'
 import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
-import { joinExtra, type ExtraPrinter } from '../record/extra.ts'
+import type { ExtraPrinter } from '../record/extra.ts'
 import { checkJson } from '../body/check-json.ts'
 import { takeUnknown } from '../record/log-fields.ts'
 import { identityBytes, logColumns, type Extra } from '../record/row.ts'
-import { editExtra, editLog } from './apply-rules.ts'
+import { editLog } from './apply-rules.ts'
 
 /** The intermediate result for an entry, or why it is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
@@ -21,8 +21,8 @@ export interface Entry {
 /** The rules about the entries of a batch, and what is needed to apply them. */
 export interface EntryRules {
   rules: SenderRules
-  /** The unknown fields of the batch. */
-  unknown: Extra
+  /** Made by `createExtraEditor` from the unknown fields of the batch. */
+  editExtra: (inEntry: Extra, ruling: Ruling) => string | undefined
   /** Made by `createSenderPrinter`. */
   printSender: (ruling: Ruling) => string
 }
@@ -79,7 +79,7 @@ function ruledColumns(
 ): string {
   if (ruling.outcome !== 'accepted') return ''
   return logColumns(ruled.printSender(ruling), editLog(log, ruling), {
-    extra: editExtra(joinExtra(ruled.unknown, 'log', unknown), ruling),
+    extra: ruled.editExtra(unknown, ruling),
     // The edited entry is checked again, because an edit can make an array that ClickHouse would
     // change.
     isPlain: false,

@@ -15,7 +15,7 @@ import { createExtraPrinter, submissionFields, unknownFields } from '../record/e
 import type { RequestContext } from '../record/request-context.ts'
 import { finishRow, senderColumns, type Row } from '../record/row.ts'
 import type { Steps } from './accept.ts'
-import { createSenderPrinter } from './apply-rules.ts'
+import { createExtraEditor, createSenderPrinter } from './apply-rules.ts'
 import { createEntryReader, type Entry, type OrRejection } from './batch-entries.ts'
 import { assignIdentities, type Repeat } from './batch-identities.ts'
 import type { EntryOutcome } from './batch-results.ts'
@@ -86,7 +86,7 @@ export function createBatchSteps(options: {
       const ruled = rules &&
         unprinted && {
           rules,
-          unknown,
+          editExtra: createExtraEditor(unknown, 'log'),
           printSender: createSenderPrinter({ context, sender: unprinted, unchanged: sender }),
         }
       leaseShared(request, {

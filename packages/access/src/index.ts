@@ -17,6 +17,7 @@ export {
   compileRules,
   type ActiveRule,
   type CompiledRules,
+  type EditedPart,
   type Ruling,
   type SenderRules,
 } from './rules/compile.ts'
