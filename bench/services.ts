@@ -14,7 +14,7 @@ export interface Services {
   clickhouse: Service
   s3: Service
   apiKey: string
-  /** The observer's own connections. */
+  /** The connections of the bench itself, not of a variant. */
   sql: ClickHouse
   keys: Redis
   /** Kills ClickHouse; inserts fail until it is started again on the same data. */

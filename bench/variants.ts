@@ -53,7 +53,7 @@ const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
-/** The programs of the anchors. */
+/** The programs of the anchors: small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },

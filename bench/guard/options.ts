@@ -4,9 +4,9 @@ import { parts, type Part } from './measurements.ts'
 export interface GuardOptions {
   /** The commit to compare with; undefined selects the default. */
   base: string | undefined
-  /** How many gateways and workers of each build are started, one pair after the other. */
+  /** How often a new gateway and a new worker of each build are started. */
   processes: number
-  /** The number of pairs of passes for each pair of processes. */
+  /** How often the processes of each pair are measured. The two builds take turns. */
   passes: number
   only: readonly Part[]
 }

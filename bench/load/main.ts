@@ -13,7 +13,7 @@ interface Content {
 /** A load without its gateways. */
 export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
 
-/** A load on certain gateways. */
+/** A load with the ports of its gateways and the API key for them. */
 export type Load = (ClosedLoop | OpenLoop) & Content & { apiKey: string }
 
 const prepared = new Map<string, PreparedRequests>()

@@ -3,7 +3,10 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 
 export interface BenchQuery {
   name: string
-  /** A query with the parameters `app`, `from` and `to`, or with those of the lookups. */
+  /**
+   * The query. It may use the parameters `app`, `from`, `to` and `key`. Each of the `lookups` uses
+   * another one, for example `id`.
+   */
   sql: string
 }
 

@@ -228,7 +228,7 @@ const png = Buffer.from(
   'base64',
 )
 
-/** A real 1 × 1 image in each format. */
+/** Valid images of 1 × 1 pixel, in three of the accepted formats. */
 export const images = {
   png,
   /** Has the chunk of an animation before its first frame. */

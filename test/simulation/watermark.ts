@@ -17,7 +17,10 @@ export interface Watermark {
   acknowledge(record: Acknowledged): void
   /** Called when a worker has stored `untilMs` as the watermark. */
   store(kind: RecordKind, untilMs: number): void
-  /** Acknowledged records that were before a watermark, by either clock, and were not visible. */
+  /**
+   * Acknowledged records that were not visible although their time, by the gateway's clock or by
+   * Redis's, was before a watermark.
+   */
   early(): string[]
 }
 

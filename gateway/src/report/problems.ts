@@ -46,8 +46,8 @@ export function startGatewayProblems(options: {
 
   return startProblems({
     checks: {
-      // While some servers are unusable, the shards of the log queue and the reservations on the
-      // others are used.
+      // Servers other than the main one that are unusable are reported, too. Meanwhile the gateway
+      // uses the shards and reservations of the others.
       redis_connection: () => joinDetails([redisConnection(), ...redisPoll.unusableServers()]),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,

@@ -74,9 +74,9 @@ export const printError = (error: unknown): void =>
 export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Prints commander's help and errors in the same safe way, because they repeat arguments. A closed
- * pipe (`| head`) is no error. If output fails in any other way, the command fails: an export on a
- * full disk is incomplete.
+ * Prints commander's help like `print` and its errors like `printError`, because both repeat
+ * arguments. A closed pipe (`| head`) is no error. If output fails in any other way, the command
+ * fails: an export on a full disk is incomplete.
  */
 export function configureOutput(program: Command): void {
   process.stderr.on('error', () => undefined)

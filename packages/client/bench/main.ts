@@ -1,5 +1,6 @@
 // Measures what the client costs: `npx tsx --conditions=intake:source
-// packages/client/bench/main.ts`. To measure memory too, run it with `node --expose-gc`.
+// packages/client/bench/main.ts`. To measure memory too, replace `npx tsx` with
+// `node --expose-gc --import=tsx`.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

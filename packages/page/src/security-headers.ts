@@ -2,7 +2,7 @@ const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'"
 
-/** The live view has one script, which reads from the page itself. */
+/** The live view has one script, which requests new events from the page's own server. */
 export const liveSecurityPolicy = `${policy}; script-src 'self'; connect-src 'self'`
 
 /**

@@ -68,7 +68,7 @@ export function pollRedisState(
 ): RedisPoll {
   const { redis, tags = [], intervalMs, onError } = options
   const { replicasMin = 0, assertsDurability = false } = options
-  /** The server that holds the keys of `{intake}`. It may become another one. */
+  /** The server that now holds the keys of `{intake}`. They can move to another server. */
   const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
   let others: PolledServer[] = []
   let known: RedisState | undefined

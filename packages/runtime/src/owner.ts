@@ -1,6 +1,6 @@
 /** Ends everything that was started, once, in reverse order. */
 export interface Owner {
-  /** A function that is added after the end is called at once. */
+  /** Adds a function to call at the end. If everything has already ended, it is called at once. */
   add(end: () => unknown): void
   /** Closes the part when its turn comes. */
   own<Part extends { close(): unknown }>(part: Part): Part

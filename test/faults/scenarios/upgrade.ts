@@ -41,7 +41,10 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
   ]
 }
 
-/** Ends the worker while records arrive, so that frames of its build wait for the other one. */
+/**
+ * Ends the worker while records arrive, so that frames wait. Then starts a worker of the build in
+ * `root`, which stores them.
+ */
 async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
   const [worker] = cluster.workers

@@ -11,7 +11,7 @@ import { examineRedis } from './redis.ts'
 
 export interface Examination {
   findings: Finding[]
-  /** The subjects that were examined, one sentence each. */
+  /** What was examined, a few words for each subject. */
   examined: string[]
 }
 

@@ -17,7 +17,7 @@ const Problem = Type.Object({
   help: Type.String(),
 })
 
-/** The members of `/status` that the command shows; other members are kept. */
+/** The members of `/status` that the command reads. With `--json` it prints the others, too. */
 export const ServiceStatus = Type.Object({
   service: Type.Union([Type.Literal('gateway'), Type.Literal('worker')]),
   state,

@@ -150,8 +150,8 @@ export function createClient<Attachment>(
   type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
 
   /**
-   * Reads all at once, because a page can end within milliseconds. Resolves to nothing if the
-   * storage still cannot be read after seconds.
+   * Reads everything at the same time, because a page can end within milliseconds. A failed read
+   * is repeated; after about three seconds of failures the result is an empty list.
    */
   const readKept = (pauseMs: number): Promise<Kept> =>
     Promise.all([

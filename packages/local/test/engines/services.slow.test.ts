@@ -301,7 +301,7 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
 
 const passwords = { password: 'x', workerPassword: 'x', readerPassword: 'x' }
 
-/** The settings of a profile, and its constraints by the names of their elements. */
+/** The settings of a profile by name, and its constraints under `constraint` and their name. */
 function settingsOf(config: string, profile: string) {
   const [profiles = ''] = /<profiles>[^]*<\/profiles>/.exec(config) ?? []
   const [, block = ''] =

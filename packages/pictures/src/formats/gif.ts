@@ -6,7 +6,8 @@ import { Largest, PartCount, type Walked } from '../walked.ts'
 const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
 /**
- * The applications whose block says how often an animation is repeated. The block may be this long.
+ * The names in the blocks that say how often an animation is repeated. Such a block is kept only if
+ * it has at most `loopBytesMax` bytes.
  */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 const loopBytesMax = 32

@@ -8,7 +8,7 @@ import type { Box } from './boxes.ts'
 export interface HeifWalk {
   reader: Reader
   parts: PartCount
-  /** What may be read of the data, to which several items can refer. */
+  /** Limits how much of the JPEG data is read, because several items can refer to the same data. */
   dataBytes: ByteCount
   edit: Edit
   ranges: KeptRanges
