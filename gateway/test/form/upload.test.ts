@@ -4,7 +4,7 @@ import { createByteBudget } from '../../src/body/byte-budget.ts'
 import { readUpload } from '../../src/form/upload.ts'
 import { images } from '../support.ts'
 
-const budget = createByteBudget({ bytesMax: 10_000_000, requests: createShares(1) })
+const budget = createByteBudget({ bytesMax: 10_000_000, requests: createShares(10) })
 const lease = budget.lease({ account: 'a', expectedBytes: 0 })
 const rules = { bytesMax: 10_000_000, pixelsMax: 1_000_000, keepsMetadata: false }
 
