@@ -74,15 +74,6 @@ t.test('a compressed profile in a PNG is kept up to 128 KiB', (t) => {
   t.end()
 })
 
-t.test('a large profile is compressed again with little effort, or left out', (t) => {
-  const crafted = craftedPictures.find(
-    ({ name }) => name === 'a profile that is hard to compress again',
-  )
-  const png = examinePicture(crafted!.bytes(), 'image/png').removeMetadata()
-  t.notOk(png.includes('iCCP'), 'with much effort it would have fitted')
-  t.end()
-})
-
 t.test('the tags of all profiles of a file count together', (t) => {
   const profile = colorProfile()
   const jpegWith = (count: number) =>
