@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findEndpoint, runningStack, type EndpointVariable } from '../endpoints.ts'
-import { note, printForShell, printJson } from '../print.ts'
+import { printForShell, printJson } from '../print.ts'
 
 const shown: EndpointVariable[] = ['REDIS_URL', 'CLICKHOUSE_URL', 'S3_ENDPOINT']
 
@@ -15,7 +15,9 @@ export function defineEnv(env: Command): void {
       'after',
       '\nExamples: one more gateway, one more worker\n' +
         '  eval "$(intake env)" && PORT=3010 GATEWAY_ADMIN_PORT=3011 node gateway/dist/main.js\n' +
-        '  eval "$(intake env)" && WORKER_ADMIN_PORT=0 node worker/dist/main.js',
+        '  eval "$(intake env)" && WORKER_ADMIN_PORT=0 node worker/dist/main.js\n\n' +
+        'Secrets that npm start was given by value are not among them, such as FEEDBACK_WEBHOOK_URL: give them to the processes\n' +
+        'too. A worker without that URL sends no feedback.',
     )
     .action((options: { json?: boolean }) => {
       const settings = runningStack()?.settings ?? {}
@@ -27,8 +29,5 @@ export function defineEnv(env: Command): void {
       for (const [variable, value] of values) {
         printForShell(`export ${variable}='${value.replaceAll("'", "'\\''")}'`)
       }
-      note(
-        'Not among them: secrets that npm start got by value, such as FEEDBACK_WEBHOOK_URL. A worker without it sends no feedback.',
-      )
     })
 }
