@@ -40,9 +40,9 @@ export interface KeyLimiter {
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
-   * Counts what a request contains. What a device sends beyond its share is not counted for the key,
-   * so it takes nothing from the other devices. The share of a device counts every attempt, also one
-   * that is given back.
+   * Counts what a request contains. What a device sends beyond its share is not counted for the
+   * key, so it takes nothing from the other devices. The share of a device counts every attempt,
+   * also one that is given back.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */

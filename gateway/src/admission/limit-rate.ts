@@ -13,10 +13,11 @@ declare module 'fastify' {
 }
 
 /**
- * Limits the requests of each API key. It does no I/O, so it cannot fail a request. The response to a
- * request that reaches it has the limit, the remaining requests and the seconds until the window
- * ends, as this gateway knows them: `ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`, as in the draft of the IETF
- * (draft-ietf-httpapi-ratelimit-headers-06). Register it after authentication.
+ * Limits the requests of each API key. It does no I/O, so it cannot fail a request. The response to
+ * a request that reaches it has the limit, the remaining requests and the seconds until the window
+ * ends, as this gateway knows them: `ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`, as
+ * in the draft of the IETF (draft-ietf-httpapi-ratelimit-headers-06). Register it after
+ * authentication.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {

@@ -112,7 +112,10 @@ function invalid(fields: readonly string[], detail: string): IntakeError {
 export interface Faults {
   /** @throws {IntakeError} `queue_full` when there are too many */
   add(fault: Fault): void
-  /** Removes and returns the oldest fault that applies to the next request of an operation. */
+  /**
+   * Returns the oldest fault that applies to the next request of an operation, and removes it after
+   * its last use.
+   */
   take(path: Operation): Fault | undefined
   /** The remaining faults, oldest first. `times` is how often each still applies. */
   list(): Fault[]

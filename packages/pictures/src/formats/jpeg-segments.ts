@@ -73,7 +73,9 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
   return findMarker(bytes, { from, to: end - 1, seconds: secondOfAny })
 }
 
-/** The bytes that are read one by one for each native search, of which a hostile file needs many. */
+/**
+ * The bytes that are read one by one for each native search, of which a hostile file needs many.
+ */
 const bytesPerSearch = 128
 
 /**
@@ -106,8 +108,9 @@ const secondAfterScan = secondOfAny.map(
 )
 
 /**
- * Where the next marker of a kind begins; `to` if none does before. No decision depends on the bytes, except the
- * last: they could be such that the processor always expects the wrong one.
+ * Returns where the next marker of a kind begins; `to` if none begins before it. In the loop nothing
+ * branches on the bytes, because a file could be made so that the processor always predicts the
+ * wrong branch.
  */
 function findMarker(
   bytes: Buffer,
