@@ -130,7 +130,7 @@ export function createClient<Attachment>(
   }
 
   function settleWaiting(): void {
-    if (logLoop.isRunning() || feedbackLoop.isRunning()) return
+    if (logLoop.sending() || feedbackLoop.sending()) return
     if (!stopped && (logs.oldest() || feedbacks.canSend())) return
     for (const settle of waiting) settle()
     waiting = []
@@ -361,7 +361,6 @@ export function createClient<Attachment>(
       feedbackLoop.close()
       await within(1000, save())
       time.clearTimeout(writeTimer)
-      if (storage.close) storage.close()
       return result
     },
     optOut() {
@@ -390,6 +389,7 @@ export function createClient<Attachment>(
       isOptedOut,
       clockOffsetMs: clock.era().offset,
     }),
+    loops: [logLoop, feedbackLoop],
     wake() {
       logLoop.wake(true)
       feedbackLoop.wake(true)

@@ -36,7 +36,6 @@ export interface Storage {
   /** @returns undefined if `key` does not exist */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
-  close?: (() => void) | undefined
 }
 
 /** The response of a server or a proxy. */

@@ -20,7 +20,8 @@ export interface SendLoop {
    * @param isUrgent ends the pause after a failure, but not one that the server asked for
    */
   wake(isUrgent?: boolean): void
-  isRunning(): boolean
+  /** The sends that are running; undefined if none is. */
+  sending(): Promise<void> | undefined
   /** Whether the server has asked not to be called now. */
   isHeld(): boolean
   close(): void
@@ -41,7 +42,7 @@ export function createSendLoop(options: {
 }): SendLoop {
   const { time, retryMs, send, onPause } = options
   let failures = 0
-  let isRunning = false
+  let sending: Promise<void> | undefined
   let isClosed = false
   let isOrdered = false
   let timer: unknown
@@ -49,14 +50,13 @@ export function createSendLoop(options: {
   let notBefore = 0
 
   async function run(): Promise<void> {
-    isRunning = true
     let sent: Sent | undefined
     do {
       // A storage error is treated like a network error, so the records are kept.
       sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
       if (sent && sent.retryAfterMs === undefined) failures = 0
     } while (sent && !sent.stop && sent.retryAfterMs === undefined)
-    isRunning = false
+    sending = undefined
     if (sent && !sent.stop) pause(sent.retryAfterMs!)
     onPause(sent && sent.stop)
   }
@@ -79,16 +79,16 @@ export function createSendLoop(options: {
   }
 
   function wake(isUrgent?: boolean): void {
-    if (isRunning || isClosed) return
+    if (sending || isClosed) return
     const ms = notBefore - time.monotonic()
     if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)
     time.clearTimeout(timer)
-    void run()
+    sending = run()
   }
 
   return {
     wake,
-    isRunning: () => isRunning,
+    sending: () => sending,
     isHeld: () => isOrdered && notBefore > time.monotonic(),
     close() {
       isClosed = true

@@ -26,7 +26,6 @@ export function withFallback(storage: Storage): Storage {
       await memory.remove(key)
       await storage.set(key, value).catch(() => memory.set(key, value))
     },
-    close: storage.close,
   }
 }
 

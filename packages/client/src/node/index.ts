@@ -90,7 +90,7 @@ export function createNodeClient(
     },
   }
   const client = createClient(options, ports)
-  const { wake: _wake, leavePage: _leavePage, logs, run, ...intake } = client
+  const { wake: _wake, leavePage: _leavePage, loops, logs, run, ...intake } = client
   const saveNow = () => {
     if (!files || client.stats().isOptedOut) return
     for (const { name, text } of takeUnsaved(logs, run, files.reserveSync)) {
@@ -109,6 +109,9 @@ export function createNodeClient(
       process.removeListener('exit', saveNow)
       // A request that is still open would keep the process alive. Its events are marked.
       ended.abort()
+      // Until then another client of the directory must not take over what this one is renaming.
+      await Promise.all(loops.map((loop) => loop.sending()))
+      files?.close()
       return result
     },
   }

@@ -41,6 +41,21 @@ t.test('a new file that a kill left incomplete does not replace the old one', as
   await client.shutdown()
 })
 
+t.test('after shutdown another client finds all, also if a send was running', async (t) => {
+  const server = await startHttpIntake(t)
+  for (let round = 1; round <= 20; round++) {
+    const storage = createDataDir(t)
+    const first = createIntake({ ...common, url: nobody, storage })
+    first.log('tap', { round })
+    await first.stored()
+    await first.shutdown({ timeoutMs: round % 4 })
+    const second = createIntake({ ...common, url: server.url, storage })
+    await second.flush()
+    t.equal(server.rows.size, round)
+    await second.shutdown()
+  }
+})
+
 t.test('a new name is there whole or not at all', async (t) => {
   const dir = createDataDir(t)
   const storage = createFileStorage(dir)
@@ -91,7 +106,7 @@ t.test('a run that may still write is not listed, also in its own process', asyn
   const name = `key.0.0.run${processMark}.0.0.0`
   await first.append(name, true, 1, () => 'x')
   t.notOk((await second.list()).includes(name))
-  first.close!()
+  first.close()
   t.ok((await second.list()).includes(name))
 })
 
