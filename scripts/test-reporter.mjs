@@ -38,7 +38,7 @@ export default function Progress({ test }) {
     for (const [file, entry] of running) {
       if (entry.ended || performance.now() - entry.movedAt < stallMs) continue
       entry.ended = true
-      say(`STALLED: ${file.name}`)
+      say(`STALLED: ${file.name}, after: ${entry.line.trim()}`)
       file.setTimeout(1)
     }
   }
@@ -53,9 +53,16 @@ export default function Progress({ test }) {
 
   test.on('subtestStart', (file) => {
     const now = performance.now()
-    const entry = { since: now, movedAt: now, ended: false, stderr: '', counted: undefined }
+    const entry = {
+      since: now,
+      movedAt: now,
+      ended: false,
+      line: '',
+      stderr: '',
+      counted: undefined,
+    }
     running.set(file, entry)
-    file.parser.on('line', () => (entry.movedAt = performance.now()))
+    file.parser.on('line', (line) => Object.assign(entry, { line, movedAt: performance.now() }))
     file.parser.on('comment', (comment) => {
       const [, json] = endOfFile.exec(comment.trimEnd()) ?? []
       if (json === undefined) return

@@ -14,6 +14,8 @@ import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.t
 
 /** The program of the command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+/** Much longer than any command takes, so only one that hangs is killed. */
+const commandMs = 240_000
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
 export interface CommandResult {
@@ -29,7 +31,12 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
       const { cwd } = options
       const { COVERAGE_DIR } = process.env
       const coverage = COVERAGE_DIR === undefined ? {} : { NODE_V8_COVERAGE: COVERAGE_DIR }
-      const all = { cwd, env: { ...process.env, ...coverage, ...options.env, ...env } }
+      const all = {
+        cwd,
+        env: { ...process.env, ...coverage, ...options.env, ...env },
+        timeout: commandMs,
+        killSignal: 'SIGKILL',
+      } as const
       execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       })

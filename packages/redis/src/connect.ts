@@ -167,6 +167,9 @@ function connectCluster(
       ...(tls && { tls: {} }),
     },
   })
+  // If `disconnect` is called during a refresh, ioredis 6.0.0 starts its timer again after it, and
+  // the timer keeps the process alive.
+  cluster.once('end', () => (cluster.refreshSlotsCache = () => {}))
   reportLostPrimary(cluster)
   cluster.on('error', (error: Error) => onError(causeOf(error)))
   cluster.on('node error', onError)
