@@ -71,20 +71,22 @@ export function createAdmission(options: {
     if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
     const violations = state.durabilityViolations
     const lost = options.lostShards?.() ?? []
-    return {
-      ...(lost.length > 0 && {
-        redis_lost_its_data: `Redis has lost the data of the queue shards ${lost.join(', ')} (see intake setup)`,
-      }),
-      ...(state.installation === null && {
-        redis_lost_its_data: 'Redis is new or has lost its data (see intake setup)',
-      }),
-      ...(violations.length > 0 && { redis_could_lose_records: violations.join('; ') }),
+    // Without spreads, because this runs for every request.
+    const problems: RedisProblems = {}
+    if (state.installation === null) {
+      problems.redis_lost_its_data = 'Redis is new or has lost its data (see intake setup)'
+    } else if (lost.length > 0) {
+      problems.redis_lost_its_data = `Redis has lost the data of the queue shards ${lost.join(', ')} (see intake setup)`
     }
+    if (violations.length > 0) problems.redis_could_lose_records = violations.join('; ')
+    return problems
   }
 
   function acceptsNothing(): boolean {
-    const { redis_could_lose_records: atRisk, ...others } = redisProblems()
-    return Object.keys(others).length > 0 || (options.strict && atRisk !== undefined)
+    const problems = redisProblems()
+    const { redis_connection: connection, redis_lost_its_data: loss } = problems
+    if (connection !== undefined || loss !== undefined) return true
+    return options.strict && problems.redis_could_lose_records !== undefined
   }
 
   function isFull(kind: RecordKind): boolean {
