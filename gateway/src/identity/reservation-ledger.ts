@@ -55,7 +55,7 @@ export function createReservationLedger(options: {
   clock?: Clock
 }): ReservationLedger {
   const { redis, memoryBytes, shares, onError, clock = systemClock } = options
-  const usage = createReservationUsage({ redis })
+  const usage = createReservationUsage({ redis, clock })
   const levels: Record<RecordKind, number> = { logs: 1, feedback: 1 }
   let today: Day | undefined
   let asking: Promise<void> | undefined

@@ -1,6 +1,7 @@
 import { kinds, limits, type RecordKind } from '@intake/contract'
 import type { Day } from '@intake/identity'
 import { isDamaged, type Redis } from '@intake/redis'
+import type { Clock } from '@intake/runtime'
 
 export interface ReservationUsage {
   /** Counts a new reservation. */
@@ -53,7 +54,11 @@ const pastMs = 10 * 60_000
  * Counts reservations without asking Redis for each. If a gateway is killed, the reservations that
  * it has counted since the last `sync` are missing from the counts.
  */
-export function createReservationUsage({ redis }: { redis: Redis }): ReservationUsage {
+export function createReservationUsage(options: {
+  redis: Redis
+  clock: Pick<Clock, 'now'>
+}): ReservationUsage {
+  const { redis, clock } = options
   /**
    * `known` has the counts in Redis; `unsent` has what this gateway has counted since the last
    * `sync`.
@@ -61,7 +66,7 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   let known = createTallies()
   let unsent = createTallies()
   /** The counts of the days that are final. */
-  let past = { today: -1, readAt: 0, tallies: createTallies() }
+  let past = { today: -1, readAt: -Infinity, tallies: createTallies() }
 
   return {
     add: (kind, apiKeyId) => count(unsent[kind], apiKeyId, 1),
@@ -107,10 +112,10 @@ export function createReservationUsage({ redis }: { redis: Redis }): Reservation
   }
 
   async function readTallies(today: Day): Promise<Tallies> {
-    const isOld = performance.now() - past.readAt > pastMs
+    const isOld = clock.now() - past.readAt > pastMs
     if (past.today !== today || isOld) {
       const tallies = await readDays(redis, today, { from: changingDays, to: Infinity })
-      past = { today, readAt: performance.now(), tallies }
+      past = { today, readAt: clock.now(), tallies }
     }
     return readDays(redis, today, { from: 0, to: changingDays, onto: past.tallies })
   }

@@ -1,12 +1,14 @@
 import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
+import { createTestClock } from '@intake/test-kit/test-clock'
 import { createReservationUsage } from '../../src/identity/reservation-usage.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 
+const clock = createTestClock()
 const today = 20_782
 const key = `{intake}:reservations:used:logs:${today}`
 
@@ -14,7 +16,7 @@ t.test('a count that is damaged is 0, and the others are counted once', async (t
   for (const damaged of ['', 'garbage', '1.5', 'NaN', 'Infinity', '-7', '{"v":2}']) {
     await redis.flushall()
     await redis.hset(key, { damaged, other: '10' })
-    const usage = createReservationUsage({ redis })
+    const usage = createReservationUsage({ redis, clock })
     for (const apiKeyId of ['damaged', 'other', 'other']) usage.add('logs', apiKeyId)
     await usage.sync(today)
     await usage.sync(today)
@@ -31,7 +33,7 @@ t.test(
     await redis.flushall()
     await redis.set(key, 'garbage')
     await redis.hset(`{intake}:reservations:used:logs:${today - 1}`, { other: '10' })
-    const usage = createReservationUsage({ redis })
+    const usage = createReservationUsage({ redis, clock })
     usage.add('logs', 'other')
     usage.add('feedback', 'other')
     await usage.sync(today)
@@ -46,7 +48,7 @@ t.test('the days that cannot change are read once', async (t) => {
   for (const daysAgo of [1, 2, 3]) {
     await redis.hset(`{intake}:reservations:used:logs:${today - daysAgo}`, { other: '10' })
   }
-  const usage = createReservationUsage({ redis })
+  const usage = createReservationUsage({ redis, clock })
   await usage.sync(today)
   t.equal(usage.total('logs'), 30)
   const callsOf = async () => {
@@ -62,4 +64,19 @@ t.test('the days that cannot change are read once', async (t) => {
   await usage.sync(today + 1)
   t.equal(usage.total('logs'), 25, 'the oldest day is over')
   t.equal((await callsOf()) - before, 4 + 35, 'all days, because another one has begun')
+})
+
+t.test('the days that cannot change are read again after ten minutes', async (t) => {
+  await redis.flushall()
+  const old = `{intake}:reservations:used:logs:${today - 3}`
+  await redis.hset(old, { other: '10' })
+  const usage = createReservationUsage({ redis, clock })
+  await usage.sync(today)
+  await redis.del(old)
+  await clock.advance(600_000)
+  await usage.sync(today)
+  t.equal(usage.total('logs'), 10)
+  await clock.advance(1)
+  await usage.sync(today)
+  t.equal(usage.total('logs'), 0, 'Redis has lost them')
 })
