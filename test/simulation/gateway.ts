@@ -170,6 +170,7 @@ export function createGateway(options: {
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }
     const feedback: Feedback = {
       payload: { ...sender, feedback: { text: content, ...own } },
+      isPlain: true,
       textBytes: 0,
       uploads: [{ bytes: body.length, image }],
       fields: {},

@@ -166,10 +166,10 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
 
 /** The columns of the sender and of unknown fields, after the edits of the rules. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
-  const { payload } = form
+  const { payload, isPlain } = form
   const extra = extraOf(form)
   if (ruling === undefined) {
-    return { sender: senderColumns(context, payload), extra: extra && rowJson(extra) }
+    return { sender: senderColumns(context, payload, isPlain), extra: extra && rowJson(extra) }
   }
   return {
     sender: senderColumns(context, editSender(payload, ruling)),

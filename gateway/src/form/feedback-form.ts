@@ -13,6 +13,8 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
+  /** See `ParsedJson.isPlain`; about the payload. */
+  isPlain: boolean
   textBytes: number
   /** The file parts in order, under any name. */
   uploads: Upload[]
@@ -72,6 +74,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
+    isPlain,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
     fields,
