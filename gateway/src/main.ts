@@ -2,6 +2,13 @@ import { checkGatewayConfig, GatewayConfig } from '@intake/config'
 import { pause, runProcess } from '@intake/runtime'
 import { compose } from './compose.ts'
 
+/**
+ * New connections that wait until the event loop takes them. Beyond them the kernel drops the first
+ * packet of a connection, and its client waits a second before it sends it again. Linux allows
+ * 4,096 by default (`net.core.somaxconn`); Node asks for 511.
+ */
+const newConnectionsMax = 4_096
+
 await runProcess({
   name: 'gateway',
   config: GatewayConfig,
@@ -16,7 +23,7 @@ await runProcess({
       owner,
       isDraining: () => isDraining,
     })
-    await app.listen({ host: config.HOST, port: config.PORT })
+    await app.listen({ host: config.HOST, port: config.PORT, backlog: newConnectionsMax })
     // Closed first: requests are finished while everything that they need still works.
     owner.add(async () => {
       isDraining = true
