@@ -16,7 +16,7 @@ import { createLogQueue, type LogQueue } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
 import { createLogSender } from './send-logs.ts'
-import { createSendLoop } from './send-loop.ts'
+import { createSendLoop, type SendLoop } from './send-loop.ts'
 import { createSerial } from './serial.ts'
 import { textBytes } from './text-bytes.ts'
 import { createUuids } from './uuid.ts'
@@ -30,6 +30,8 @@ export interface Client<Attachment> extends Intake<Attachment> {
   wake(): void
   /** The page may end now: sends what fits, and stores the rest. */
   leavePage(): void
+  /** What sends log events, and what sends feedback. */
+  loops: readonly SendLoop[]
   logs: LogQueue
   /** The name of this run. */
   run: string
