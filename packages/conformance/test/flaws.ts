@@ -10,6 +10,7 @@ export const flaws = {
   'gives a new id after an open attempt': 're-identifies only what was never attempted',
   'drops a batch that is too large': 'splits on 413',
   'repeats rejected entries': 'does not repeat a rejected entry',
+  'follows redirects': 'sends nothing to where a 307 points, and keeps the event',
   'repeats dropped entries': 'does not repeat an entry that the operator drops',
   'knows all codes': 'takes a code that nobody knows as final for that entry, and sends the rest',
   'goes on when its key is revoked': 'stops when its key is revoked',

@@ -283,7 +283,8 @@ export function createReferenceSender(options: {
     if (typeof body === 'string') headers['content-type'] = 'application/json'
     else if (flaw !== 'is strict about pictures') headers['prefer'] = 'handling=lenient'
     try {
-      const response = await fetch(urlOf(path), { method: 'POST', headers, body, signal })
+      const redirect = flaw === 'follows redirects' ? 'follow' : 'manual'
+      const response = await fetch(urlOf(path), { method: 'POST', headers, body, signal, redirect })
       learnTime(response.headers)
       const { status } = response
       const isDone = status === 201 || status === 207

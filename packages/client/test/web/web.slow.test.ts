@@ -1,6 +1,7 @@
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 import type { PageWindow } from '../../adapters/web-driver.ts'
+import { startRedirecting } from '../node/redirecting.ts'
 import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow
@@ -155,6 +156,21 @@ t.test('the end of the page sends at most what a browser lets out', { skip }, as
   await page.goto(`${server.url}/`)
   await create()
   await until('the rest has arrived', () => server.rows.size === 151)
+})
+
+t.test('a redirect is not followed, because the key would go along', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const redirecting = await startRedirecting(t, 307)
+  const { page, create } = await visit()
+  await create({ url: redirecting.url, flushIntervalMs: 10, retryMs: { min: 20, max: 20 } })
+  await page.evaluate(() => window.client.log('tap'))
+  await page.evaluate(() => window.client.feedback({ text: 'Good' }))
+  await until('both were tried again', () => redirecting.redirected.length >= 6)
+  t.same(await page.evaluate(() => window.client.shutdown({ timeoutMs: 0 })), { left: 2 })
+  t.same(redirecting.followed, [])
+  await page.goto(`${server.url}/`)
+  await create()
+  await until('both have arrived', () => server.rows.size + server.feedback.length === 2)
 })
 
 t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
