@@ -29,6 +29,7 @@ export const flaws = {
   'retries 500 for ever': 'retries a 500 at most three times',
   'keeps everything in memory': 'keeps over a kill what was logged and never sent',
   'asks for settings at the start': 'makes no request before there is an event',
+  'believes the clock of a proxy': 'takes no time from the page of a proxy',
   'believes its clock': 'corrects a clock that is three days ahead',
   'keeps its store after opting out': 'empties its store when the user opts out',
   'drops the newest': 'gives way oldest first when its store is full',
