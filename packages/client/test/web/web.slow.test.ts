@@ -151,7 +151,7 @@ t.test(
       [],
       'no event that was stored is missing',
     )
-      t.same(missingOf('beside'), [], 'nor one of the other tab')
+    t.same(missingOf('beside'), [], 'nor one of the other tab')
   },
 )
 
