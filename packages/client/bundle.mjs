@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * release, read them.
  */
 const internal =
-  'monotonic setIdleTimeout writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures numbered memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice isRunning canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total time wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes'
+  'monotonic setIdleTimeout writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures numbered memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend hasKeepalive keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total time wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes'
 
 /** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {
@@ -32,7 +32,9 @@ export async function bundleWeb() {
       pure_getters: true,
       keep_fargs: false,
     },
-    mangle: { properties: { regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) } },
+    mangle: {
+      properties: { builtins: true, regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) },
+    },
   })
   // One keyword for all declarations compresses better. No text in the client has this word.
   return code.replace(/\bconst\b/g, 'let')

@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -14,6 +11,7 @@ import { createProcessDriver } from '../../packages/client/adapters/process-driv
 import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
 import { timeOfUuid } from '../../packages/client/src/core/uuid.ts'
 import { startHttpIntake } from '../../packages/client/test/node/http-intake.ts'
+import { startRedirecting } from '../../packages/client/test/node/redirecting.ts'
 import { checkExactlyOnce, events } from '../../packages/client/test/through-faults.ts'
 import { runConformance } from '../../packages/conformance/src/index.ts'
 import { startDrivenProcess } from './swift/driven-process.ts'
@@ -156,20 +154,14 @@ for (const aheadMs of [3 * dayMs, -3 * dayMs]) {
 }
 
 t.test('the key does not go along with a redirect', async (t) => {
-  const server = await startHttpIntake(t)
-  const redirecting = createServer((request, response) => {
-    request.resume()
-    response.writeHead(307, { location: server.url + request.url }).end()
-  })
-  await once(redirecting.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => redirecting.close())
-  const { port } = redirecting.address() as AddressInfo
+  const redirecting = await startRedirecting(t, 307)
   const client = startDrivenProcess(program)
   t.teardown(() => client.kill())
-  await client.call('init', options(`http://127.0.0.1:${port}`, createDataDir(t)))
+  await client.call('init', options(redirecting.url, createDataDir(t)))
   await client.call('logs', 0, 1, 'tap')
   t.same(await client.call('flush', 500), { left: 1 })
-  t.same(server.requests, [])
+  t.same(redirecting.redirected, ['/api/log/batch'])
+  t.same(redirecting.followed, [])
 })
 
 t.test('two processes with one directory send every event once', async (t) => {

@@ -9,12 +9,17 @@ export interface ClientProcess {
   exited: Promise<unknown>
 }
 
-/** Starts a process that runs a client, from a script in this folder. */
+/**
+ * Starts a process that runs a client, from a script in this folder.
+ *
+ * @param nodeOptions options of Node in addition to those that it needs
+ */
 export function startClientProcess(
   script: 'node-process.ts' | 'react-native-process.ts',
+  nodeOptions: readonly string[] = [],
 ): ClientProcess {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
-    execArgv: ['--expose-gc', '--import=tsx', '--conditions=intake:source'],
+    execArgv: ['--expose-gc', '--import=tsx', '--conditions=intake:source', ...nodeOptions],
   })
   const exited = once(child, 'exit')
   const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()

@@ -20,6 +20,7 @@ const Fault = Type.Object(
         Type.String({ pattern: '^[ -~]{1,64}$' }),
       ]),
     ),
+    location: Type.Optional(Type.String({ pattern: '^[!-~]{1,2000}$' })),
     store: Type.Optional(yes),
     loseResponse: Type.Optional(yes),
     cutResponse: Type.Optional(yes),
@@ -68,6 +69,7 @@ const effects = [
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',
+  location: 'status',
   store: 'status',
 }
 

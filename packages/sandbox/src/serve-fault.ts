@@ -59,6 +59,7 @@ function sendStatus(response: ServerResponse, fault: Fault): void {
   const code = codeOf(fault)
   const retryAfter = retryAfterOf(fault)
   if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
+  if (fault.location !== undefined) response.setHeader('location', fault.location)
   if (code === undefined) {
     response.writeHead(status, { 'content-type': 'text/html' })
     response.end(`<html><body><h1>${status}</h1><p>This is not Intake.</p></body></html>`)

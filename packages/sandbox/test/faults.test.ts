@@ -46,6 +46,16 @@ t.test('502: a status that is not Intake’s comes with the page of a proxy', as
   }
 })
 
+t.test('307: a redirect points to the location of the fault', async (t) => {
+  const sandbox = await startSandbox(t)
+  const location = 'https://example.com/api/log'
+  await addFault(sandbox, { status: 307, location })
+  const answer = await sendLog(sandbox)
+  t.equal(answer.status, 307)
+  t.equal(answer.headers.get('location'), location)
+  t.same(sandbox.records(), [])
+})
+
 t.test('503: with store, the record is stored although the answer says otherwise', async (t) => {
   const sandbox = await startSandbox(t)
   await addFault(sandbox, { status: 503, code: 'outcome_unknown', store: true })

@@ -29,7 +29,7 @@ export interface Answer {
 
 /** Rejects if the connection closes before the whole response has arrived. */
 async function post(url: string, init: RequestInit): Promise<Answer> {
-  const response = await fetch(url, { method: 'POST', ...init })
+  const response = await fetch(url, { method: 'POST', redirect: 'manual', ...init })
   const text = await response.text()
   const isJson = (response.headers.get('content-type') ?? '').includes('json')
   return {

@@ -99,8 +99,9 @@ final class LogSender {
       switch result["status"] as? String {
       // An operator's rule drops such events, so `dropped` is final, too.
       case "accepted", "dropped": read.append(.accepted)
-      case "rejected": read.append(.rejected(result["code"] as? String ?? "unknown"))
-      default: return nil
+      case nil: return nil
+      // A status that this release does not know counts as rejected.
+      default: read.append(.rejected(result["code"] as? String ?? "unknown"))
       }
     }
     return read.count == count ? read : nil

@@ -48,10 +48,14 @@ extension Attempted {
     let serverMs =
       (body["server_time"] as? String).flatMap(parseTime)
       ?? answer?.date.flatMap(parseHttpDate).map { $0 + 500 }
-    if let serverMs, tookMs < Limits.roundTripMs {
+    let isSuccess = status == 201 || status == 207
+    // A response of a proxy does not show the server's clock.
+    let isOfIntake =
+      isSuccess ? body["id"] is String || body["results"] is [Any] : problem != nil
+    if let serverMs, isOfIntake, tookMs < Limits.roundTripMs {
       recorder.withClock { $0.observe(serverMs: serverMs, roundTripMs: tookMs) }
     }
-    self.body = status == 201 || status == 207 ? body : nil
+    self.body = isSuccess ? body : nil
     decision = Decision(status: status, code: problem)
     code = problem ?? "http_\(status)"
     isDefinite = nothingWasStored(status: status, code: problem)

@@ -23,6 +23,8 @@ actor Worker {
   private let identity: Identity
   private let flushInterval: TimeInterval
   private var isStarted = false
+  /// True from the end of `shutdown` on: other clients may have taken over the records.
+  private var hasEnded = false
   private var stopped: String?
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
@@ -200,7 +202,9 @@ actor Worker {
   private func attempt(_ request: OutgoingRequest) async -> Attempted {
     let began = time.monotonic()
     let answer = await transport.send(request)
-    return Attempted(answer, tookMs: time.monotonic() - began, recorder: recorder)
+    // A response that arrives after the end counts as none, so that the records are kept as they
+    // are.
+    return Attempted(hasEnded ? nil : answer, tookMs: time.monotonic() - began, recorder: recorder)
   }
 
   private func stop(_ code: String) {
@@ -290,6 +294,7 @@ actor Worker {
     flushTimer?.cancel()
     syncTimer?.cancel()
     close()
+    hasEnded = true
     storage.close()
     transport.close()
     return left

@@ -19,7 +19,7 @@ final class ClientTests: XCTestCase {
   }
 
   private func start(
-    _ server: FakeServer, in folder: URL? = nil, _ change: (inout IntakeOptions) -> Void = { _ in }
+    _ server: any Transport, in folder: URL? = nil, _ change: (inout IntakeOptions) -> Void = { _ in }
   ) -> Intake {
     var options = IntakeOptions(
       url: "https://intake.example.com", apiKey: "ik_test", bundleIdentifier: "com.example.app")
@@ -59,6 +59,44 @@ final class ClientTests: XCTestCase {
     XCTAssertNotNil(device["os"])
     await client.shutdown()
     XCTAssertEqual(files, ["sequence"], "nothing is left")
+  }
+
+  func testAnAnswerThatArrivesAfterShutdownChangesNothing() async {
+    let held = HeldTransport(
+      Answer(
+        status: 413, body: Data(#"{"code":"body_too_large"}"#.utf8), date: nil, retryAfter: nil))
+    let first = start(held)
+    for _ in 1...10 { first.log("tap") }
+    await first.flush(timeout: 0)
+    await held.asked.wait()
+    let remaining = await first.shutdown(timeout: 0)
+    XCTAssertEqual(remaining, 10)
+    let kept = files
+    XCTAssertEqual(kept.count, 2, "a segment, and the counter of numbers")
+    await held.mayAnswer.open()
+    // Returns when the send has ended.
+    await first.flush(timeout: 60)
+    XCTAssertEqual(files, kept)
+    let dropped = await first.stats().dropped
+    XCTAssertEqual(dropped, [:])
+
+    let server = FakeServer()
+    let second = start(server)
+    let left = await second.flush()
+    XCTAssertEqual(left, 0)
+    XCTAssertEqual(server.rows.count, 10)
+    await second.shutdown()
+  }
+
+  func testAnEntryWithAStatusThatNobodyKnowsCountsAsRejected() async {
+    let server = FakeServer()
+    server.add(.answer(207, #"{"results":[{"status":"parked"}]}"#))
+    let client = start(server)
+    client.log("tap")
+    await client.flush()
+    let dropped = await client.stats().dropped
+    XCTAssertEqual(dropped, ["unknown": 1])
+    await client.shutdown()
   }
 
   func testItSendsByItselfAfterItsInterval() async throws {
@@ -188,7 +226,7 @@ final class ClientTests: XCTestCase {
     let client = start(server)
     server.add(
       .answer(207, "<html>"), .answer(200, "{\"results\":[]}"), .answer(404, "<html>"),
-      .answer(207, "{\"results\":[{\"status\":\"perhaps\"}]}"), .answer(302, ""))
+      .answer(207, "{\"results\":[{\"status\":1}]}"), .answer(302, ""))
     client.log("tap")
     await client.flush()
     XCTAssertEqual(server.rows.count, 1)
@@ -348,7 +386,7 @@ final class ClientTests: XCTestCase {
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<8 { group.addTask { for n in 0..<250 { client.log("tap", ["n": task * 250 + n]) } } }
     }
-    await client.flush()
+    await client.flush(timeout: 60)
     let numbers = server.rows.compactMap { ($0.log["params"] as? [String: Int])?["n"] }
     XCTAssertEqual(numbers.sorted(), Array(0..<2000))
     await client.shutdown()

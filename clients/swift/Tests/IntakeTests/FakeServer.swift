@@ -91,3 +91,38 @@ final class FakeServer: Transport, @unchecked Sendable {
     return ["results": results]
   }
 }
+
+/// Lets tasks wait until it is opened.
+actor Gate {
+  private var isOpen = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  func wait() async {
+    if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+  }
+
+  func open() {
+    isOpen = true
+    for waiter in waiting { waiter.resume() }
+    waiting = []
+  }
+}
+
+/// Answers every request in the same way, but not before it may.
+final class HeldTransport: Transport {
+  let asked = Gate()
+  let mayAnswer = Gate()
+  private let answer: Answer
+
+  init(_ answer: Answer) {
+    self.answer = answer
+  }
+
+  func send(_ request: OutgoingRequest) async -> Answer? {
+    await asked.open()
+    await mayAnswer.wait()
+    return answer
+  }
+
+  func close() {}
+}

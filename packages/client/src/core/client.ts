@@ -30,6 +30,8 @@ export interface Client<Attachment> extends Intake<Attachment> {
   wake(): void
   /** The page may end now: sends what fits, and stores the rest. */
   leavePage(): void
+  /** What sends log events, and what sends feedback. */
+  loops: readonly SendLoop[]
   logs: LogQueue
   loops: readonly SendLoop[]
   /** The name of this run. */

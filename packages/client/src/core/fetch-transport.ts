@@ -52,6 +52,8 @@ export function createFetchTransport(options: {
       headers,
       body: packed || body,
       credentials: 'omit',
+      // A redirect would take the key along. Its status is that of a failed attempt.
+      redirect: 'manual',
       keepalive,
       signal: abort && abort.signal,
     } as RequestInit

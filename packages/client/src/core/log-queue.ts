@@ -27,7 +27,10 @@ export interface LogQueue {
   add(line: string, user: string): void
   /** Closes the open segment, so that it can be sent. */
   close(): void
-  /** Stores events that are only in memory, and marks closed segments as closed in storage. */
+  /**
+   * Stores events that are only in memory, and marks closed segments as closed in storage. Waits for
+   * what was begun before, such as the mark of an attempt.
+   */
   save(): Promise<void>
   /** Takes over segments of ended runs: the newest entry of each key, oldest first. */
   adopt(names: readonly ParsedName[]): Promise<void>
@@ -229,9 +232,10 @@ export function createLogQueue(core: Core): LogQueue {
   return {
     add,
     close,
-    async save() {
-      for (const segment of segments.slice()) if (segment.memory) await serial(() => store(segment))
-    },
+    save: () =>
+      serial(async () => {
+        for (const segment of segments.slice()) await store(segment)
+      }),
     async adopt(names) {
       const adopted: Segment[] = []
       names.forEach(({ name, run: _run, ...entry }, at) => {

@@ -55,19 +55,24 @@ t.test('two processes with one directory send every event once', async (t) => {
 })
 
 t.test(
-  'a host that is never reached costs at most 4 MB of storage and 10 MB of heap',
+  'a host that is never reached costs at most 4 MB of storage and 10 MB of memory',
   async (t) => {
     const storage = createDataDir(t)
-    const client = startClientProcess('node-process.ts')
+    // Otherwise V8 lets its young generation grow by 30 MB, as in every program that runs for long.
+    const client = startClientProcess('node-process.ts', ['--max-semi-space-size=1'])
     t.teardown(() => client.kill())
-    const memory = async () => (await client.call<NodeJS.MemoryUsage>('memory')).heapUsed
+    const memory = () => client.call<NodeJS.MemoryUsage>('memory')
     await client.call('init', options(nobody, storage))
     await client.call('logs', 0, 100, 'warm')
+    // Loads Node's `fetch`.
+    await client.call('flush', 500)
     const before = await memory()
-    const lengths: number[] = []
+    const grown = { rss: 0, heapUsed: 0 }
     for (let from = 0; from < 100_000; from += 5000) {
       await client.call('logs', from, 5000, 'tap'.padEnd(200, '-'))
-      lengths.push(await memory())
+      const { rss, heapUsed } = await memory()
+      grown.rss = Math.max(grown.rss, rss - before.rss)
+      grown.heapUsed = Math.max(grown.heapUsed, heapUsed - before.heapUsed)
     }
     const bytes = readdirSync(storage).reduce(
       (sum, name) => sum + statSync(join(storage, name)).size,
@@ -76,10 +81,10 @@ t.test(
     const stats = await client.call<{ pending: { logs: number }; dropped: Record<string, number> }>(
       'stats',
     )
-    const grown = Math.max(...lengths) - before
     t.ok(bytes <= 4_000_000, `${bytes} bytes stored`)
-    t.ok(grown <= 10_000_000, `${grown} bytes of heap`)
+    t.ok(grown.rss <= 10_000_000, `${grown.rss} bytes of memory, ${grown.heapUsed} of heap`)
     t.ok(stats.pending.logs <= 5000, `${stats.pending.logs} events wait`)
     t.equal(stats.pending.logs + stats.dropped['queue_full']!, 100_100)
+    t.comment(`${bytes} bytes stored, ${grown.rss} of memory more, ${grown.heapUsed} of heap`)
   },
 )

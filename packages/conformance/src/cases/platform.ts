@@ -77,6 +77,24 @@ export const clock: ConformanceCase[] = [
     },
   },
   {
+    title: 'takes no time from the page of a proxy',
+    needs: ['clock'],
+    async run({ start, fault, heal, sender, drain, attempts, stored, expect }) {
+      await start()
+      fault({ clockOffsetMs: -3 * day })
+      fault({ status: 502, times: 1_000_000 })
+      await sender.log(tap, { n: 1 })
+      await drain('the second attempt ends', () => attempts()[1]?.seen.endedAt !== undefined)
+      await sender.log(tap, { n: 2 })
+      const now = Date.now()
+      fault({ clockOffsetMs: 0 })
+      heal()
+      await drain('the second event is stored', () => stored(2).length === 1)
+      const errorMs = Math.abs(now - Date.parse(stored(2)[0]?.time ?? ''))
+      expect(errorMs < clockErrorMs, () => `its time is wrong by ${errorMs} ms`)
+    },
+  },
+  {
     title: 'is not stopped by an event that is older than 30 days',
     needs: ['clock'],
     async run(trial) {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { ConformanceCase } from '../conformance-case.ts'
 import type { Fault } from '@intake/sandbox'
 import { day, tap, type Trial } from '../trial.ts'
@@ -94,6 +97,34 @@ function keepsThrough(title: string, refusal: Fault): ConformanceCase {
   }
 }
 
+/** A case in which the first response points to another server, which must get no request. */
+function staysAt(status: number): ConformanceCase {
+  return {
+    title: `sends nothing to where a ${status} points, and keeps the event`,
+    async run({ start, fault, sender, drainLogs, expect }) {
+      const seen: string[] = []
+      const other = createServer(({ method, url }, response) => {
+        seen.push(`${method} ${url}`)
+        // Lets a page follow the redirect.
+        const any = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+        response.writeHead(204, any).end()
+      })
+      await once(other.listen(0, '127.0.0.1'), 'listening')
+      try {
+        const { port } = other.address() as AddressInfo
+        await start()
+        fault({ status, location: `http://127.0.0.1:${port}/elsewhere` })
+        await sender.log(tap, { n: 1 })
+        await drainLogs(1)
+        expect(seen.length === 0, () => `another server got ${seen.join(', ')}`)
+      } finally {
+        other.closeAllConnections()
+        other.close()
+      }
+    },
+  }
+}
+
 const revoked: Fault = { status: 401 }
 const suspended: Fault = { status: 403, code: 'key_suspended' }
 
@@ -148,6 +179,8 @@ export const refusals: ConformanceCase[] = [
       for (const n of [1, 3]) expectAttempts(trial, n, 1)
     },
   },
+  staysAt(302),
+  staysAt(307),
   stopsFor('stops when its key is revoked', revoked),
   keepsThrough('keeps everything when its key is revoked, and sends it with a new one', revoked),
   stopsFor('stops when its key is suspended', suspended),

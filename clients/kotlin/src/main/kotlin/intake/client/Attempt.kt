@@ -1,6 +1,7 @@
 package intake.client
 
 import java.io.IOException
+import kotlin.concurrent.withLock
 
 /** What a response means for the records of its request. */
 internal enum class Decision {
@@ -36,29 +37,40 @@ internal class Attempted(
     val retryAfterMs: Long,
 )
 
-/** Sends a request and reads from its response what every request needs. */
+private val noAnswer = Answer(0, "")
+
+/**
+ * Sends a request and reads from its response what every request needs. A response that arrives
+ * after the end of the client counts as none, so that the records are kept as they are.
+ */
 internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val time = core.ports.time
     val began = time.monotonic()
-    val answer =
+    val arrived =
         try {
             core.ports.transport(request)
         } catch (_: IOException) {
-            Answer(0, "")
+            noAnswer
         }
+    val answer = if (core.io.withLock { core.hasEnded }) noAnswer else arrived
     val tookMs = time.monotonic() - began
     val problem = Json.parseObject(answer.body)
     val code = (problem["code"] as? String)?.ifEmpty { null }
+    val isSuccess = answer.status == 201 || answer.status == 207
+    // A response of a proxy does not show the server's clock.
+    val isOfIntake =
+        if (isSuccess) problem["id"] is String || problem["results"] is List<*> else code != null
     // The header has whole seconds; on average half a second has passed.
     val serverMs =
         parseIso(problem["server_time"] as? String) ?: parseHttpDate(answer.date)?.plus(500)
     val now =
         synchronized(core.memory) {
-            if (serverMs != null && tookMs < ROUND_TRIP_MS_MAX) core.clock.observe(serverMs, tookMs)
+            if (serverMs != null && isOfIntake && tookMs < ROUND_TRIP_MS_MAX)
+                core.clock.observe(serverMs, tookMs)
             core.clock.now()
         }
     return Attempted(
-        body = answer.body.takeIf { answer.status == 201 || answer.status == 207 },
+        body = answer.body.takeIf { isSuccess },
         decision = decide(answer.status, code),
         code = code ?: if (answer.status == 401) "unauthorized" else "http_${answer.status}",
         isDefinite = isDefinite(answer.status, code),

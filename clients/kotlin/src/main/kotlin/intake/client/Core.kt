@@ -23,6 +23,12 @@ internal class Core(
     /** The storage of the ports, with a fallback. */
     val storage: Storage = FallbackStorage(ports.storage)
     val clock = Clock(ports.time)
+
+    /**
+     * Guarded by `io`. True from the end of the client on: other clients may have taken over its
+     * records, so it sends none and changes none.
+     */
+    var hasEnded = false
     val drops = Drops { reason, count -> options.onDrop?.let { execute { it(reason, count) } } }
     private val uuids = Uuids()
 

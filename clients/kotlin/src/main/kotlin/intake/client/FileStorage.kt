@@ -21,7 +21,12 @@ private const val PID_MARK = "-pid"
  * @param directory called once, on a thread of the client
  */
 internal class FileStorage(directory: () -> File) : Storage {
-    private val dir by lazy(directory)
+    private val openDir by lazy(directory)
+    private var isClosed = false
+
+    /** After `close` there is none, because another client may have taken over the files. */
+    private val dir
+        get() = if (isClosed) throw IOException("the storage is closed") else openDir
 
     /** The segment that is open for appending. */
     private var growingName = ""
@@ -140,6 +145,7 @@ internal class FileStorage(directory: () -> File) : Storage {
         closeGrowing()
         sequenceFile?.close()
         sequenceFile = null
+        isClosed = true
     }
 }
 

@@ -148,9 +148,14 @@ internal constructor(
                 return false
             }
             val payload = Json.print(core.senderOf(owner, true) + ("feedback" to feedback))
-            if (feedbacks.add(id, payload, attachments.take(ATTACHMENTS_MAX).mapNotNull(::read))) {
-                feedbackLoop.wake()
-                return true
+            val images = attachments.take(ATTACHMENTS_MAX).mapNotNull(::read)
+            core.io.withLock {
+                // `optOut` or `shutdown` may have been called meanwhile.
+                if (!isOn()) return false
+                if (feedbacks.add(id, payload, images)) {
+                    feedbackLoop.wake()
+                    return true
+                }
             }
             drop("feedback_full")
         } catch (_: Exception) {
@@ -238,8 +243,11 @@ internal constructor(
         }
         logLoop.close()
         feedbackLoop.close()
-        saveNow()
-        core.io.withLock { storage.close() }
+        core.io.withLock {
+            saveNow()
+            core.hasEnded = true
+            storage.close()
+        }
         onEnd()
         done.giveUp()
         worker.shutdown()

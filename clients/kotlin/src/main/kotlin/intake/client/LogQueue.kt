@@ -243,10 +243,11 @@ internal class LogQueue(private val core: Core) {
     /**
      * Marks a segment as attempted, in storage, and reads it.
      *
-     * @return null if it is gone
+     * @return null if it is gone, or if the client has ended
      */
     fun attempt(segment: Segment): StoredSegment? =
         core.io.withLock {
+            if (core.hasEnded) return null
             val memory = write(segment)
             if (!synchronized(core.memory) { segment.isKnown }) return null
             val stored =

@@ -137,11 +137,11 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         if (results.size != count) return null
         return results.map {
             val result = it as? Map<*, *> ?: return null
-            when (result["status"]) {
+            when (result["status"] as? String ?: return null) {
                 // An operator's rule drops such events, so `dropped` is final, too.
                 "accepted", "dropped" -> EntryResult(null)
-                "rejected" -> EntryResult(result["code"] as? String ?: "unknown")
-                else -> return null
+                // A status that this release does not know counts as rejected.
+                else -> EntryResult(result["code"] as? String ?: "unknown")
             }
         }
     }

@@ -47,6 +47,7 @@ internal interface Storage {
     /** Makes everything that was appended durable. */
     fun sync()
 
+    /** Every later call throws. */
     fun close()
 }
 

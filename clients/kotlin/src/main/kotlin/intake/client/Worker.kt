@@ -19,7 +19,6 @@ internal class Worker {
         pool.setKeepAliveTime(10, TimeUnit.SECONDS)
         pool.allowCoreThreadTimeOut(true)
         pool.removeOnCancelPolicy = true
-        pool.executeExistingDelayedTasksAfterShutdownPolicy = false
     }
 
     /** Runs a task, unless `shutdown` was called before. */
@@ -35,5 +34,6 @@ internal class Worker {
             null
         }
 
+    /** Tasks of before still run, such as the timers of requests that have not ended. */
     fun shutdown() = pool.shutdown()
 }

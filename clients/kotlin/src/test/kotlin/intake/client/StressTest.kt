@@ -89,7 +89,7 @@ private class Process(private val files: Storage, server: FakeIntake) : Storage 
     override fun close() = step { files.close() }
 }
 
-private object JavaTime : TimeSource {
+internal object JavaTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 
     override fun monotonic() = System.nanoTime() / 1_000_000
