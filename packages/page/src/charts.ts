@@ -118,7 +118,7 @@ export function lanes(options: Lanes): Html {
     href === undefined
       ? undefined
       : html`<g class="hit"
-          >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" y="4" height="${top - 14}" /></a>`)}</g
+          >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" /></a>`)}</g
         >`
   return html`<p class="vh">${label}</p>
     <svg class="chart axes" aria-hidden="true" height="${top + 14}">
@@ -160,7 +160,7 @@ function drawLane(options: {
             width="${percentOf(x.bandwidth())}"
             y="${pixels(Math.min(y(part[1]), y1 - 1.5))}"
             height="${pixels(height)}"
-            ${isPale(t) ? html` class="part"` : undefined}
+            ${isPale(t) ? html`class="part"` : undefined}
           />`
         })}</g
       >`,
@@ -208,7 +208,7 @@ function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
     const when = printed(point.t)
     return html`<tr>
       <td>${href === undefined ? when : html`<a href="${href(point.t)}">${when}</a>`}</td>
-      ${columns.map(({ key }) => html`<td class="num">${wholeNumber(point[key] ?? 0)}</td>`)}
+      ${columns.map(({ key }) => html`<td>${wholeNumber(point[key] ?? 0)}</td>`)}
     </tr>`
   })
   return html`<details class="numbers">
@@ -218,7 +218,7 @@ function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
         <thead>
           <tr>
             <th>Time</th>
-            ${columns.map(({ name }) => html`<th class="num">${name}</th>`)}
+            ${columns.map(({ name }) => html`<th>${name}</th>`)}
           </tr>
         </thead>
         <tbody>
