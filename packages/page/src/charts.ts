@@ -305,7 +305,10 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  const labels = x.ticks(6).map((date) => {
+  // Labels that are less than a minute apart need seconds, so that fewer of them fit a phone.
+  const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
+  const ticks = isClose ? x.ticks(3) : x.ticks(6)
+  const labels = ticks.map((date) => {
     const place = x(date)
     if (place < 3 || place > 97) return undefined
     return html`<line
@@ -315,7 +318,7 @@ export function strip(options: {
         y1="44"
         y2="48"
       /><text class="time" x="${percentOf(place)}" y="60"
-        >${date.toISOString().slice(11, 16)}</text
+        >${date.toISOString().slice(11, isClose ? 19 : 16)}</text
       >`
   })
   return html`<p class="vh">${label}</p>
