@@ -118,6 +118,10 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   })
   const gateway = `http://127.0.0.1:${gatewayPort}`
   await until('the gateway is ready', async () => (await fetch(`${gateway}/readyz`)).ok)
+  await until(
+    'gateway and worker report',
+    async () => (await admin.zcard('{intake}:processes')) === 2,
+  )
 
   const send = (key: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway}/api/log`, {

@@ -18,7 +18,7 @@ import {
   shardPrefix,
   startShardHealth,
 } from '@intake/queue'
-import { connectRedis, createConnectionCheck, pollRedisState } from '@intake/redis'
+import { connectRedis, createConnectionCheck, pollRedisState, startPresence } from '@intake/redis'
 import {
   createMetrics,
   limitRepeats,
@@ -84,6 +84,13 @@ export async function compose(gateway: Process): Promise<{
   const { redisPoll, ledger, isShardUsable } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
+  own(
+    startPresence({
+      redis: redis.client,
+      service: 'gateway',
+      onError: redis.warnWhileConnected('this gateway could not report that it runs'),
+    }),
+  )
 
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)

@@ -6,13 +6,17 @@ const held = document.getElementById('held')
 const button = document.getElementById('pause')
 const box = document.getElementById('live')
 const kept = 200
-const seen = new Set([...rows.children].map(({ id }) => id))
+// Its links name the event of a row, and its device and application.
+const identity = (row) =>
+  [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ')
+const seen = new Set([...rows.children].map(identity))
 let since = box.dataset.since
 let paused = false
 let wait = 2000
 let waiting = []
 
 function show() {
+  for (const row of waiting) row.classList.add('new')
   rows.prepend(...waiting)
   waiting = []
   while (rows.children.length > kept) rows.lastElementChild.remove()
@@ -30,11 +34,13 @@ async function ask() {
   url.searchParams.set('since', since)
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(8000) })
-    if (!response.ok) throw new Error(String(response.status))
     const template = document.createElement('template')
     template.innerHTML = await response.text()
-    const found = [...template.content.children].filter(({ id }) => !seen.has(id))
-    for (const { id } of found) seen.add(id)
+    const fresh = template.content.querySelector('.fresh')
+    if (fresh) document.querySelector('.fresh').replaceWith(fresh)
+    if (!response.ok) throw new Error(String(response.status))
+    const found = [...template.content.children].filter((row) => !seen.has(identity(row)))
+    for (const row of found) seen.add(identity(row))
     since = response.headers.get('x-since') ?? since
     wait = 2000
     waiting = [...found, ...waiting].slice(0, kept)

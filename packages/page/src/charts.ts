@@ -118,7 +118,7 @@ export function lanes(options: Lanes): Html {
     href === undefined
       ? undefined
       : html`<g class="hit"
-          >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" y="4" height="${top - 14}" /></a>`)}</g
+          >${points.map(({ t }) => html`<a href="${href(t)}" tabindex="-1"><rect x="${percentOf((x(t) ?? 0) - x.step() * 0.11)}" width="${percentOf(x.step())}" /></a>`)}</g
         >`
   return html`<p class="vh">${label}</p>
     <svg class="chart axes" aria-hidden="true" height="${top + 14}">
@@ -160,7 +160,7 @@ function drawLane(options: {
             width="${percentOf(x.bandwidth())}"
             y="${pixels(Math.min(y(part[1]), y1 - 1.5))}"
             height="${pixels(height)}"
-            ${isPale(t) ? html` class="part"` : undefined}
+            ${isPale(t) ? html`class="part"` : undefined}
           />`
         })}</g
       >`,
@@ -208,7 +208,7 @@ function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
     const when = printed(point.t)
     return html`<tr>
       <td>${href === undefined ? when : html`<a href="${href(point.t)}">${when}</a>`}</td>
-      ${columns.map(({ key }) => html`<td class="num">${wholeNumber(point[key] ?? 0)}</td>`)}
+      ${columns.map(({ key }) => html`<td>${wholeNumber(point[key] ?? 0)}</td>`)}
     </tr>`
   })
   return html`<details class="numbers">
@@ -218,7 +218,7 @@ function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
         <thead>
           <tr>
             <th>Time</th>
-            ${columns.map(({ name }) => html`<th class="num">${name}</th>`)}
+            ${columns.map(({ name }) => html`<th>${name}</th>`)}
           </tr>
         </thead>
         <tbody>
@@ -305,7 +305,10 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  const labels = x.ticks(6).map((date) => {
+  // Labels that are less than a minute apart need seconds, so that fewer of them fit a phone.
+  const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
+  const ticks = isClose ? x.ticks(3) : x.ticks(6)
+  const labels = ticks.map((date) => {
     const place = x(date)
     if (place < 3 || place > 97) return undefined
     return html`<line
@@ -315,7 +318,7 @@ export function strip(options: {
         y1="44"
         y2="48"
       /><text class="time" x="${percentOf(place)}" y="60"
-        >${date.toISOString().slice(11, 16)}</text
+        >${date.toISOString().slice(11, isClose ? 19 : 16)}</text
       >`
   })
   return html`<p class="vh">${label}</p>

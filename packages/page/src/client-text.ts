@@ -16,7 +16,7 @@ export function clientText(text: string, lengthMax = 20_000): Html {
   const parts = shown.split(separated)
   const omitted = (parts.length - 1) / 2 - marksMax
   const notes = [note(rest, 'more characters'), note(omitted, 'more invisible characters')]
-  return html`<bdi class="client">${parts.map(mark)}</bdi>${notes}`
+  return html`<bdi>${parts.map(mark)}</bdi>${notes}`
 }
 
 /** Further marks are left out, because each is much longer than the character that it shows. */

@@ -13,11 +13,16 @@ export class Html {
 
 const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
 
+const block =
+  'ol|ul|li|dl|dt|dd|div|p|details|summary|section|aside|article|form|table|thead|tbody|tr|th|td|g|rect|line|path'
+/** Line breaks beside the tags of blocks and inside of tags, which change nothing that is shown. */
+const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^<>]*)?>)\\n`, 'g')
+
 /** The parts of a template without the indentation of its source. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = compact.get(parts)
   if (known !== undefined) return known
-  const made = parts.raw.map((part) => part.replaceAll(/\s*\n\s*/g, '\n'))
+  const made = parts.raw.map((part) => part.replaceAll(/\s*\n\s*/g, '\n').replaceAll(idle, ''))
   compact.set(parts, made)
   return made
 }

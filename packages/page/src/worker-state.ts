@@ -11,6 +11,15 @@ export interface Backlog {
   secondsToDrain: number
 }
 
+/** The processes of a service, such as all gateways. */
+export interface Processes {
+  reporting: number
+  /** Processes that have stopped reporting without ending in order, within the last hour. */
+  stopped: number
+  /** When the last of them reported, in ms since 1970. */
+  stoppedAtMs: number | undefined
+}
+
 /** A problem that this worker has found. */
 export interface PageProblem {
   code: string
@@ -38,6 +47,8 @@ export interface WorkerState {
   deadLetters(): number | undefined
   /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
+  /** The gateways and workers that report; undefined if Redis does not respond. */
+  processes(): Promise<Record<'gateway' | 'worker', Processes> | undefined>
 }
 
 /** What the header of every view shows, at the moment of the request. */

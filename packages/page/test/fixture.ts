@@ -19,6 +19,10 @@ const calmState: PageOptions['state'] = {
   visibleUntilMs: () => Date.now() - 20_000,
   deadLetters: () => 0,
   keyNames: async () => new Map([['key-1', 'shop-android']]),
+  processes: async () => ({
+    gateway: { reporting: 2, stopped: 0, stoppedAtMs: undefined },
+    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined },
+  }),
 }
 
 /** A reader whose queries return no rows. */
@@ -113,6 +117,9 @@ export async function view(url: string, path: string): Promise<{ status: number;
   return { status: response.status, text: await response.text() }
 }
 
-/** The paths to which a document has links. */
-export const linksIn = (text: string): string[] =>
-  Array.from(text.matchAll(/href="(\/[^"]*)"/g), ([, path = '']) => path.replaceAll('&#38;', '&'))
+/** The paths to which the document at a path has links. */
+export const linksIn = (text: string, path: string): string[] =>
+  Array.from(text.matchAll(/href="([/?][^"]*)"/g), ([, link = '']) => {
+    const { pathname, search } = new URL(link.replaceAll('&#38;', '&'), `http://page${path}`)
+    return pathname + search
+  })

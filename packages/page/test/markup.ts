@@ -29,7 +29,10 @@ export function checkMarkup(t: Test, document: string, path: string): void {
     if (!tags.has(name as string) && !isLive) t.fail(`${path}: tag ${name}`)
     for (const [, key = '', value = ''] of (list as string).matchAll(attribute)) {
       if (!attributes.has(key)) t.fail(`${path}: attribute ${key}`)
-      if (['href', 'src', 'action'].includes(key) && !/^(\/(?!\/)|#(main|refused)$)/.test(value)) {
+      if (
+        ['href', 'src', 'action'].includes(key) &&
+        !/^(\/(?!\/)|\?|#(main|refused)$)/.test(value)
+      ) {
         t.fail(`${path}: ${key} leads to ${value}`)
       }
     }

@@ -5,6 +5,7 @@ import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../schema/test/fixture.ts'
 import { icon, liveScript, stylesheet } from '../src/assets.ts'
+import type { PageOptions } from '../src/index.ts'
 import { ago, emptyReader, lateState, linksIn, startPage, startRowStore, view } from './fixture.ts'
 import { hostileRecords, joinedTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
@@ -59,12 +60,12 @@ t.test('no text of a client is markup, in any view', async (t) => {
     checkMarkup(t, text, path)
     for (const [svg] of text.matchAll(/<svg[^]*?<\/svg\s*>/g)) {
       t.notMatch(
-        svg.replaceAll(/\shref="\/[^"]*"/g, ''),
-        /client|&#|<script|<style|<image|<foreignObject|href="[^/]/,
+        svg.replaceAll(/\shref="[/?][^"]*"/g, ''),
+        /<bdi|&#|<script|<style|<image|<foreignObject|href="[^/?]/,
         `${path}: no text of a client in SVG`,
       )
     }
-    waiting.push(...linksIn(text))
+    waiting.push(...linksIn(text, path))
   }
   t.ok(seen.size > 20, `${seen.size} pages`)
   const found = [...seen].filter((path) => path.startsWith('/feedback/'))
@@ -159,6 +160,22 @@ t.test('the status is shown although ClickHouse does not respond', async (t) => 
     t.match(text, 'ClickHouse does not respond')
     t.match(text, '6 min behind')
   }
+})
+
+t.test('the status says how many gateways and workers report, and which stopped', async (t) => {
+  const statusOf = async (processes: PageOptions['state']['processes']) => {
+    const { url } = await startPage(t, { state: { ...lateState, processes } })
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    return response.text()
+  }
+  const stoppedAtMs = Date.UTC(2026, 10, 23, 12, 3, 11)
+  const text = await statusOf(async () => ({
+    gateway: { reporting: 2, stopped: 1, stoppedAtMs },
+    worker: { reporting: 0, stopped: 0, stoppedAtMs: undefined },
+  }))
+  t.match(text, '>2 gateways report, 1 stopped at 2026-11-23 12:03:11<')
+  t.match(text, '>no worker reports<')
+  t.notMatch(await statusOf(async () => undefined), /\breports?</)
 })
 
 t.test('a search of the former list of feedback leads to the list', async (t) => {

@@ -11,6 +11,12 @@ export {
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
+export {
+  definePresenceReader,
+  startPresence,
+  type ReportingProcesses,
+  type ReportingService,
+} from './presence.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
 export {

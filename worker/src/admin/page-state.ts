@@ -1,7 +1,7 @@
 import { createApiKeyStore } from '@intake/access'
 import { problemCatalogue, type Problems } from '@intake/health'
 import type { WorkerState } from '@intake/page'
-import type { Redis } from '@intake/redis'
+import { definePresenceReader, type Redis } from '@intake/redis'
 import { systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
 import type { StoredStateMonitor } from '../watch/stored-state.ts'
@@ -20,6 +20,7 @@ export function createPageState(options: {
 }): WorkerState {
   const { redis, backlogs, stored, problems, clock = systemClock } = options
   const keys = createApiKeyStore({ redis })
+  const readProcesses = definePresenceReader(redis)
   let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
 
   async function readNames(): Promise<ReadonlyMap<string, string>> {
@@ -49,5 +50,9 @@ export function createPageState(options: {
       }
       return names.byId
     },
+    processes: () =>
+      withTimeout(readProcesses(), readTimeoutMs, 'counting the processes', clock).catch(
+        () => undefined,
+      ),
   }
 }

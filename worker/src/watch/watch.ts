@@ -3,7 +3,13 @@ import type { WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { helpOf } from '@intake/health'
 import { defineReadBacklogs } from '@intake/queue'
-import { createConnectionCheck, readInstallation, whileConnected, type Redis } from '@intake/redis'
+import {
+  createConnectionCheck,
+  readInstallation,
+  startPresence,
+  whileConnected,
+  type Redis,
+} from '@intake/redis'
 import { limitRepeats, type Logger, type Owner, type Registry } from '@intake/runtime'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
@@ -76,6 +82,18 @@ export function startWatch(options: WatchOptions): Watch {
   registerBacklogMetrics(registry, backlogs)
   const stored = own(watchStored(options))
   registerStoredStateMetrics(registry, stored)
+  own(
+    startPresence({
+      redis,
+      service: 'worker',
+      onError: limitRepeats((err, omitted) => {
+        // A missing connection has a log line of its own.
+        if (redis.status !== 'ready') return
+        const help = helpOf('redis_connection')
+        log.warn({ err, omitted, help }, 'this worker could not report that it runs')
+      }),
+    }),
+  )
   const redisChecks = own(startRedisChecks({ redis, ...checks }))
   own(
     startShardRecovery({

@@ -5,9 +5,11 @@ import { html } from '../html.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
 import { printSearch, readSearch } from '../search.ts'
 import { liveSecurityPolicy } from '../security-headers.ts'
+import { freshnessOf } from '../views/document.ts'
 import { eventRow } from '../views/event-rows.ts'
 import { liveView } from '../views/live.ts'
 import type { Header } from '../worker-state.ts'
+import { unlessClickHouseFails } from './without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
@@ -52,11 +54,15 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
     const from = Math.max(sinceMs, header.nowMs - overlapMsMax)
-    const rows = await cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
+    const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
-    reply.header('x-since', String(nextSince(header)))
-    return html`${rows.map((row) => eventRow(row, header.nowMs))}`
+    const rows = await unlessClickHouseFails(reading)
+    if (rows === undefined) reply.code(503)
+    else reply.header('x-since', String(nextSince(header)))
+    // The tab may be open for hours, so that the freshness in its header must be renewed, above all
+    // when ClickHouse does not respond.
+    return html`${freshnessOf(header, 'logs')}${rows?.map((row) => eventRow(row, header.nowMs))}`
   })
 }
 

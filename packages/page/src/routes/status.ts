@@ -1,12 +1,8 @@
-import { ClickHouseError } from '@intake/clickhouse'
-import { TimeoutError, withTimeout } from '@intake/runtime'
 import { stepsOf } from '../period.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
 import { statusView, type StatusData } from '../views/status.ts'
 import type { ViewContext } from './context.ts'
-
-/** The view is shown without counts if ClickHouse takes longer. */
-const dataTimeoutMs = 4_000
+import { unlessClickHouseFails } from './without-clickhouse.ts'
 
 /** `GET /status`, for a browser; other clients get JSON from the admin server. */
 export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext) {
@@ -26,13 +22,11 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
     async ({ header, reply }) => {
       reply.header('vary', 'accept')
       const reading = cachedBriefly('status', () => read(header.nowMs))
-      try {
-        return statusView(header, await withTimeout(reading, dataTimeoutMs, 'reading the counts'))
-      } catch (error) {
-        if (error instanceof ClickHouseError || error instanceof TimeoutError)
-          return statusView(header, undefined)
-        throw error
-      }
+      const [data, processes] = await Promise.all([
+        unlessClickHouseFails(reading),
+        cachedBriefly('processes', () => state.processes()),
+      ])
+      return statusView({ header, data, processes })
     },
     { constraints: { wants: 'html' } },
   )

@@ -108,7 +108,7 @@ function headerOf({ header, view }: DocumentOptions): Html {
 }
 
 /** Shows up to when the records of a view are complete, with a link to the reasons. */
-function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
+export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const name = kind === 'logs' ? 'Events' : 'Feedback'
   const down = problems.filter(({ state }) => state === 'down').length

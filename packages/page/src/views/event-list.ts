@@ -9,7 +9,6 @@ import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm, type Suggestions } from './filter-form.ts'
-import { listPath } from './links.ts'
 import { nextPage } from './next-page.ts'
 import { behindAlert, card, periodLinks } from './parts.ts'
 
@@ -73,7 +72,7 @@ function histogram(options: {
       stepMs: steps.stepMs,
       label: `${wholeNumber(total)} events from ${when}. The table below has every step.`,
       href: (from) =>
-        listPath('logs', { ...search, from: new Date(from), to: new Date(from + steps.stepMs) }),
+        `?${printSearch({ ...search, from: new Date(from), to: new Date(from + steps.stepMs) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,
       ticks: 8,
       lanes: [

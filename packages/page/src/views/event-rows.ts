@@ -2,9 +2,9 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
-import { applicationLink, exactPath, listLink, msOf, shortTime } from './links.ts'
-import { paramLine, paramList } from './params.ts'
-import { badge, icon, isBadEvent } from './parts.ts'
+import { applicationLink, msOf, recordPath, shortTime } from './links.ts'
+import { paramList } from './params.ts'
+import { badge, isBadEvent } from './parts.ts'
 
 /** An event that took longer from the device to the gateway is marked. */
 const lateSeconds = 5 * 60
@@ -15,48 +15,38 @@ export const eventRows = (rows: readonly EventSummary[], nowMs: number, id?: str
     ${rows.map((row) => eventRow(row, nowMs))}
   </ol>`
 
+/**
+ * A list has many rows, so a row has few classes and each value once: the style sheet finds the cells
+ * by their elements. Links that start with `?` lead to the same view. The links of a row identify its
+ * event.
+ */
 export function eventRow(row: EventSummary, nowMs: number): Html {
   const { id, device_uuid, bundle_identifier, event, version, time, received_at } = row
   const delay = (msOf(received_at) - msOf(time)) / 1_000
-  const late =
-    delay > lateSeconds
-      ? html`<span class="tag">${badge(`${shortDuration(delay)} late`, 'warning')}</span>`
-      : undefined
+  const late = delay > lateSeconds ? badge(`${shortDuration(delay)} late`, 'warning') : undefined
   const isBad = isBadEvent(event)
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
-  return html`<li class="${isBad ? 'bad' : ''}" id="e-${id}-${device_uuid.slice(0, 8)}">
+  const user = html`<a href="${sameView('user', row.unique_user_id)}"
+    >${clientText(row.unique_user_id, 100)}</a
+  >`
+  return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<span class="ev"
-          >${isBad ? icon('warn') : undefined}${clientText(event)}</span
-        ><span class="params">${late}${paramLine(row.params_start)}</span
-        ><span class="app">${clientText(version ?? bundle_identifier, 100)}</span
-        ><span class="dev">${device_uuid.slice(0, 8)}</span>
+        ${shortTime(time, nowMs)}<b>${clientText(event)}</b
+        ><span>${clientText(version ?? bundle_identifier, 100)}</span
+        ><span>${device_uuid.slice(0, 8)}</span>
       </summary>
-      <div class="open">
-        ${paramList(row.params_start)}
-        <dl>
-          <dt>Application</dt>
-          <dd>${applicationLink(bundle_identifier)}</dd>
-          <dt>Happened</dt>
-          <dd>${time}${late === undefined ? undefined : html`, arrived ${received_at}`}</dd>
-          <dt>User</dt>
-          <dd>
-            ${listLink('logs', { user: row.unique_user_id }, clientText(row.unique_user_id, 100))}
-          </dd>
-          <dt>Device</dt>
-          <dd>
-            ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}
-            <a href="/live?${new URLSearchParams({ device: device_uuid }).toString()}"
-              >only this device</a
-            >
-          </dd>
-          <dt>Id</dt>
-          <dd class="mono">
-            <a href="${exactPath('logs', { id, device_uuid, bundle_identifier })}">${id}</a>
-          </dd>
-        </dl>
-      </div>
+      <p>
+        Happened ${time}${late === undefined ? undefined : html`, arrived ${received_at}`} in
+        ${applicationLink(bundle_identifier)}, user ${user},
+        ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}
+        <a href="${sameView('device', device_uuid)}">only this device</a>, id
+        <a href="${recordPath('logs', id)}">${id}</a>
+      </p>
     </details>
+    <div>${late}${paramList(row.params_start)}</div>
   </li> `
 }
+
+const sameView = (name: 'user' | 'device', value: string): string =>
+  `?${new URLSearchParams({ [name]: value }).toString()}`

@@ -55,8 +55,11 @@ export function timeElement(time: string, content: string = time.slice(0, 19)): 
   return html`<time datetime="${isoTime(time)}" title="${time} UTC">${content}</time>`
 }
 
-/** The time of day with milliseconds. The date is added if it is not today's. */
+/**
+ * The time of day with milliseconds; with the date instead of them if it is not today's. For lists
+ * that show the whole time elsewhere.
+ */
 export function shortTime(time: string, nowMs: number): Html {
   const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)
-  return timeElement(time, isToday ? time.slice(11, 23) : time.slice(5, 19))
+  return html`<time>${isToday ? time.slice(11, 23) : time.slice(5, 19)}</time>`
 }

@@ -4,7 +4,6 @@ import { html, type Html } from '../html.ts'
 import { printJson } from './columns.ts'
 
 const namesMax = 12
-const valueLength = 120
 
 type Params = [name: string, value: unknown][]
 
@@ -19,28 +18,27 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/** Params in one line: `amount=12 currency=EUR`. */
-export function paramLine(start: string): Html {
-  const params = parseParams(start)
-  if (params === undefined) return clientText(start, 300)
-  return html`${params.slice(0, namesMax).map(([name, value]) => html`${clientText(name, 60)}=<b>${clientText(shown(value), valueLength)}</b> `)}`
-}
-
-const typeOf = (value: unknown): string => {
-  if (typeof value === 'string') return 'text'
+/** The type of a value, shown because `12` may be a text too; undefined for texts. */
+function typeOf(value: unknown): string | undefined {
+  if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-/** Params with their types, one below the other. */
+/**
+ * Params with the types of those that are not texts. The style sheet shows them in one line or, in an
+ * open row, one below the other, so that a document contains them once.
+ */
 export function paramList(start: string): Html {
   const params = parseParams(start)
-  if (params === undefined) return html`<pre>${clientText(start)}</pre>`
-  if (params.length === 0) return html`<p class="mute">No params.</p>`
-  const items = params.slice(0, namesMax).map(
-    ([name, value]) =>
-      html`<dt>${clientText(name, 100)}</dt>
-        <dd>${clientText(shown(value), 600)} <span class="mute">${typeOf(value)}</span></dd>`,
-  )
-  return html`<dl>${items}</dl>`
+  if (params === undefined) return clientText(start)
+  if (params.length === 0) return html`<small>No params.</small>`
+  const items = params.slice(0, namesMax).map(([name, value]) => {
+    const type = typeOf(value)
+    const typed = html`${clientText(shown(value), 600)}${type && html`<i>${type}</i>`}`
+    return html`<dt>${clientText(name, 100)}</dt>
+      <dd>${typed}</dd>`
+  })
+  const rest = params.length - namesMax
+  return html`<dl>${items}${rest > 0 ? html`<dt class="note">${rest} more</dt>` : undefined}</dl>`
 }

@@ -8,8 +8,8 @@ import { columnList } from './columns.ts'
 import { document } from './document.ts'
 import { applicationLink, deviceLink, exactPath, listLink, msOf, timeElement } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
-import { paramLine } from './params.ts'
-import { ago, card, icon, isBadEvent } from './parts.ts'
+import { paramList } from './params.ts'
+import { ago, card, isBadEvent } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 export interface RecordWithEvents {
@@ -143,11 +143,10 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
   const rowOf = (row: EventSummary) =>
     html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
       <span class="ago">${distance(msOf(row.time) - atMs)}</span
-      >${timeElement(row.time, row.time.slice(11, 19))}<a
-        class="ev"
-        href="${exactPath('logs', row)}"
-        >${isBadEvent(row.event) ? icon('warn') : undefined}${clientText(row.event, 100)}</a
-      ><span class="params">${paramLine(row.params_start)}</span>
+      >${timeElement(row.time, row.time.slice(11, 19))}<a href="${exactPath('logs', row)}"
+        >${clientText(row.event, 100)}</a
+      >
+      <div>${paramList(row.params_start)}</div>
     </li>`
   return card(
     html`What this device did <small>before and after</small>`,

@@ -5,7 +5,7 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
-import type { Freshness, Header } from '../worker-state.ts'
+import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
@@ -23,8 +23,16 @@ export interface StatusData {
 
 const absent = '–'
 
-/** @param data undefined if ClickHouse does not respond */
-export function statusView(header: Header, data: StatusData | undefined): Html {
+/**
+ * @param options.data undefined if ClickHouse does not respond
+ * @param options.processes undefined if Redis does not respond
+ */
+export function statusView(options: {
+  header: Header
+  data: StatusData | undefined
+  processes: Awaited<ReturnType<WorkerState['processes']>>
+}): Html {
+  const { header, data, processes } = options
   const worst = header.problems.find(({ state }) => state === 'down') ?? header.problems[0]
   const noData = alert(
     'danger',
@@ -36,7 +44,7 @@ export function statusView(header: Header, data: StatusData | undefined): Html {
     view: 'status',
     title: 'Status',
     alert: html`${data === undefined ? noData : undefined}${worst && problemAlert(worst)}`,
-    body: html`${way(header, data)}
+    body: html`${way(header, data, processes)}
       <div class="grid g21">
         ${data === undefined ? card('Last hour', html`<p class="mute">Not known.</p>`) : lastHour(data)}
         ${problems(header)}
@@ -48,7 +56,11 @@ export function statusView(header: Header, data: StatusData | undefined): Html {
 }
 
 /** The stages that a record passes, with what waits at each of them now. */
-function way({ freshness: { logs, feedback } }: Header, data: StatusData | undefined): Html {
+function way(
+  { freshness: { logs, feedback } }: Header,
+  data: StatusData | undefined,
+  processes: Awaited<ReturnType<WorkerState['processes']>>,
+): Html {
   const { backlog, isLate } = logs
   const slow = isLate || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
   const lastMinute = data?.minutes.at(-2)?.events
@@ -56,8 +68,8 @@ function way({ freshness: { logs, feedback } }: Header, data: StatusData | undef
     [
       'Gateways',
       lastMinute === undefined ? absent : `${rate(lastMinute / 60)}/s`,
-      'accepted, last full minute',
-      '',
+      html`accepted, last full minute${reports('gateway', processes?.gateway)}`,
+      processes === undefined || hasAll(processes.gateway) ? '' : 'slow',
     ],
     [
       'Queue',
@@ -76,9 +88,9 @@ function way({ freshness: { logs, feedback } }: Header, data: StatusData | undef
           ? 'nothing waits'
           : html`about ${shortDuration(backlog.secondsToDrain)}`,
       backlog !== undefined && !Number.isFinite(backlog.secondsToDrain)
-        ? 'the queue is not getting shorter'
-        : 'until the queue is empty, at the present speed',
-      slow,
+        ? html`the queue is not getting shorter${reports('worker', processes?.worker)}`
+        : html`until the queue is empty, at the present speed${reports('worker', processes?.worker)}`,
+      processes === undefined || hasAll(processes.worker) ? slow : 'slow',
     ],
     [
       'Visible',
@@ -104,6 +116,17 @@ function way({ freshness: { logs, feedback } }: Header, data: StatusData | undef
     </ol>`,
     'card wide',
   )
+}
+
+const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
+
+/** How many processes report, and whether one has stopped; empty if that is not known. */
+function reports(service: string, processes: Processes | undefined): Html | undefined {
+  if (processes === undefined) return undefined
+  const { reporting, stopped, stoppedAtMs } = processes
+  const last = stoppedAtMs === undefined ? '' : `, ${stopped} stopped at ${clockTime(stoppedAtMs)}`
+  const count = reporting === 0 ? 'no' : wholeNumber(reporting)
+  return html`<br />${count} ${reporting > 1 ? `${service}s report` : `${service} reports`}${last}`
 }
 
 const rate = (perSecond: number) =>

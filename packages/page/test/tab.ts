@@ -1,0 +1,34 @@
+import type { Browser } from 'playwright-core'
+import type { Test } from 'tap'
+
+const timeout = 5 * 60_000
+
+/** Opens a tab that records console messages, errors of scripts and requests to other origins. */
+export async function openTab(
+  t: Test,
+  browser: Browser,
+  options: {
+    url: string
+    width: number
+    colorScheme?: 'light' | 'dark'
+    javaScriptEnabled?: boolean
+  },
+) {
+  const { url, width, colorScheme = 'light', javaScriptEnabled = true } = options
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme,
+    javaScriptEnabled,
+    reducedMotion: 'reduce',
+  })
+  t.teardown(() => context.close())
+  const tab = await context.newPage()
+  tab.setDefaultTimeout(timeout)
+  const incidents: string[] = []
+  tab.on('console', (message) => incidents.push(`console: ${message.text()}`))
+  tab.on('pageerror', (error) => incidents.push(`script: ${error.message}`))
+  tab.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) incidents.push(`request: ${request.url()}`)
+  })
+  return { tab, incidents, context }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { whileConnected } from './connection-check.ts'
+import type { Redis } from './connect.ts'
+import { installationKey } from './installation.ts'
+import { mainTag } from './servers.ts'
+
+export type ReportingService = 'gateway' | 'worker'
+
+export interface ReportingProcesses {
+  reporting: number
+  /** Processes that have stopped reporting without ending in order, within the last hour. */
+  stopped: number
+  /** When the last of them reported, in ms since 1970. */
+  stoppedAtMs: number | undefined
+}
+
+/** A sorted set: `<service>:<id>` by the time of the last report, by the clock of Redis. */
+const processesKey = `${mainTag}:processes`
+const intervalMs = 10_000
+/** A process that has been silent for this long has stopped. */
+const silentMs = 3 * intervalMs
+const keptMs = 3_600_000
+const leaveTimeoutMs = 1_000
+
+/** Writes nothing to a Redis without an installation: a key there could hide that it has lost its data. */
+const announceScript = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[2], now, ARGV[1])
+return redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - tonumber(ARGV[2]))`
+const readScript = `
+return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
+
+/**
+ * Reports every ten seconds that a process runs. A process that ends in order removes itself.
+ *
+ * @param options.onError called when Redis did not confirm a report
+ */
+export function startPresence(options: {
+  redis: Redis
+  service: ReportingService
+  onError: (error: unknown) => void
+  clock?: Clock
+}): { close(): Promise<void> } {
+  const { redis, service, onError, clock = systemClock } = options
+  const member = `${service}:${randomUUID()}`
+  redis.defineCommand('intakeAnnounce', { lua: announceScript, numberOfKeys: 2 })
+  const { intakeAnnounce } = redis as unknown as {
+    intakeAnnounce: (...args: (string | number)[]) => Promise<number>
+  }
+  const announce = whileConnected(redis, async () => {
+    await intakeAnnounce.call(redis, installationKey, processesKey, member, keptMs)
+  })
+  const polling = startPolling({ poll: announce, intervalMs, onError, clock })
+  return {
+    async close() {
+      polling.close()
+      if (redis.status !== 'ready') return
+      const leaving = redis.zrem(processesKey, member)
+      await withTimeout(leaving, leaveTimeoutMs, 'ending the reports', clock).catch(onError)
+    },
+  }
+}
+
+/** Creates a function that counts the processes of each service. */
+export function definePresenceReader(
+  redis: Redis,
+): () => Promise<Record<ReportingService, ReportingProcesses>> {
+  redis.defineCommand('intakeProcesses', { lua: readScript, numberOfKeys: 1 })
+  const { intakeProcesses } = redis as unknown as {
+    intakeProcesses: (key: string) => Promise<[[string, string], string[]]>
+  }
+  return async () => {
+    const [[seconds, microseconds], flat] = await intakeProcesses.call(redis, processesKey)
+    const nowMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000
+    const found = flat.flatMap((member, at) =>
+      at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],
+    )
+    const countOf = (service: ReportingService): ReportingProcesses => {
+      const last = found
+        .filter(({ member, lastMs }) => member.startsWith(`${service}:`) && lastMs > nowMs - keptMs)
+        .map(({ lastMs }) => lastMs)
+      const stopped = last.filter((lastMs) => lastMs < nowMs - silentMs)
+      return {
+        reporting: last.length - stopped.length,
+        stopped: stopped.length,
+        stoppedAtMs: stopped.length === 0 ? undefined : Math.max(...stopped),
+      }
+    }
+    return { gateway: countOf('gateway'), worker: countOf('worker') }
+  }
+}

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { ownRedis } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import {
+  claimInstallation,
+  connectRedis,
+  definePresenceReader,
+  startPresence,
+  type ReportingService,
+} from '../src/index.ts'
+
+const server = await ownRedis(t)
+const connect = async (role: 'producer' | 'consumer') => {
+  const redis = connectRedis({ url: server.url, role, onError: () => {} })
+  t.teardown(() => redis.disconnect())
+  await until('it is connected', () => redis.status === 'ready')
+  return redis
+}
+const redis = await connect('producer')
+const read = definePresenceReader(await connect('consumer'))
+const failures: unknown[] = []
+const onError = (error: unknown) => void failures.push(error)
+
+t.test('nothing is written to a Redis that has lost its data', async (t) => {
+  const presence = startPresence({ redis, service: 'gateway', onError })
+  await redis.ping()
+  t.same(await redis.keys('*'), [])
+  await presence.close()
+})
+
+t.test('processes that run are counted, and one that ends in order is forgotten', async (t) => {
+  await claimInstallation(redis, 'an installation')
+  const start = (service: ReportingService) => startPresence({ redis, service, onError })
+  const [first, second, worker] = [start('gateway'), start('gateway'), start('worker')]
+  await until('all report', async () => {
+    const { gateway, worker: workers } = await read()
+    return gateway.reporting === 2 && workers.reporting === 1
+  })
+  await first.close()
+  t.match(await read(), { gateway: { reporting: 1, stopped: 0 }, worker: { reporting: 1 } })
+  await Promise.all([second.close(), worker.close()])
+  t.match(await read(), { gateway: { reporting: 0, stopped: 0 }, worker: { reporting: 0 } })
+})
+
+t.test('one that is silent has stopped, and is shown for an hour', async (t) => {
+  const ago = (seconds: number) => Date.now() - seconds * 1_000
+  const killedAt = ago(60)
+  await redis.zadd('{intake}:processes', ago(2), 'gateway:a', killedAt, 'gateway:b')
+  await redis.zadd('{intake}:processes', ago(3_700), 'gateway:c', ago(5), 'worker:d')
+  t.same(await read(), {
+    gateway: { reporting: 1, stopped: 1, stoppedAtMs: killedAt },
+    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined },
+  })
+  const presence = startPresence({ redis, service: 'worker', onError })
+  await until(
+    'a report removes old ones',
+    async () => (await redis.zcard('{intake}:processes')) === 4,
+  )
+  t.equal(await redis.zscore('{intake}:processes', 'gateway:c'), null)
+  await presence.close()
+  t.same(failures, [])
+})
