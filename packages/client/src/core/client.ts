@@ -33,7 +33,6 @@ export interface Client<Attachment> extends Intake<Attachment> {
   /** What sends log events, and what sends feedback. */
   loops: readonly SendLoop[]
   logs: LogQueue
-  loops: readonly SendLoop[]
   /** The name of this run. */
   run: string
 }
