@@ -36,7 +36,10 @@ export function stepsOf(name: PeriodName, nowMs: number): Steps {
 const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]
 const stepsMax = 72
 
-/** The steps of a period that a reader has chosen, in the smallest width that gives a chart. */
+/**
+ * The steps of a period that a reader has chosen. Their width is the smallest that gives at most
+ * `stepsMax` steps.
+ */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =
     widthsMs.find((widthMs) => (to - from) / widthMs <= stepsMax) ??
