@@ -86,8 +86,8 @@ export interface Ports<Attachment> {
   /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
   /**
-   * The largest body that can be sent at the end of the page, before it is marked as attempted, in
-   * bytes; 0 if there is none.
+   * The largest body that can be sent at the end of the page, in bytes; 0 if none can. It is sent
+   * before its segment is marked as attempted.
    */
   pageEndBytes(): number
   /** Converts an attachment to the value that is stored. */
