@@ -10,7 +10,7 @@ internal enum class Decision {
     /** Send the same request again later, at most three times. */
     FEW,
 
-    /** The request is too large. Send its records in smaller ones. */
+    /** The request is too large. Send its records in smaller requests. */
     SPLIT,
 
     /** Keep everything, and send nothing: every request fails until someone changes a setting. */
@@ -26,7 +26,7 @@ internal enum class Decision {
  * @property body the body of a successful response; otherwise null
  * @property code the code of the problem, or `http_` and the status, which is 0 without a response
  * @property isDefinite whether it is certain that nothing was stored
- * @property retryAfterMs 0 if the server did not say
+ * @property retryAfterMs the pause that the server asked for; 0 if it asked for none
  */
 internal class Attempted(
     val body: String?,
@@ -36,7 +36,7 @@ internal class Attempted(
     val retryAfterMs: Long,
 )
 
-/** Sends a request and reads from its response what every request needs. */
+/** Sends a request. Reads from its response what does not depend on the kind of the request. */
 internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val time = core.ports.time
     val began = time.monotonic()
@@ -49,7 +49,8 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val tookMs = time.monotonic() - began
     val problem = Json.parseObject(answer.body)
     val code = (problem["code"] as? String)?.ifEmpty { null }
-    // The header has whole seconds; on average half a second has passed.
+    // `Date` has whole seconds, so on average half a second has passed since the time that it
+    // names.
     val serverMs =
         parseIso(problem["server_time"] as? String) ?: parseHttpDate(answer.date)?.plus(500)
     val now =
@@ -74,8 +75,9 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * A 4xx is final, even if this release does not know it. If a status about the address or the key
- * comes without a code, a proxy sent it: the request may reach the gateway later.
+ * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
+ * If a status about the address or the key comes without a code, a proxy sent it: the request may
+ * reach the gateway later.
  *
  * @param code the code of the problem; null if there was no response, or if it is not Intake's
  */

@@ -10,8 +10,8 @@ internal class StoredAttachment(val name: String, val type: String, val data: By
 internal fun isFeedback(key: String): Boolean = key.startsWith(PREFIX)
 
 /**
- * The feedback that waits. Each is one value in storage, with its attachments. Log events never
- * displace it.
+ * The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.
+ * Log events never displace it.
  */
 internal class Feedbacks(private val core: Core) {
     private class Entry(val key: String) {
@@ -21,8 +21,10 @@ internal class Feedbacks(private val core: Core) {
     private val entries = ArrayList<Entry>()
 
     /**
+     * Stores a feedback, to be sent later.
+     *
      * @param payload as JSON
-     * @return false if too many wait
+     * @return false if too much feedback waits already
      */
     fun add(id: String, payload: String, attachments: List<StoredAttachment>): Boolean =
         core.io.withLock {
@@ -90,7 +92,7 @@ internal class Feedbacks(private val core: Core) {
         return Sent()
     }
 
-    /** @return null if its result is final */
+    /** @return null if the result of the feedback is final */
     private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
         var attempted = attemptRequest(core, form)
         if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {

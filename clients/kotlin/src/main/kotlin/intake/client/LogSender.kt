@@ -40,8 +40,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // Without results for all entries it is not a response of Intake, although it has its
-            // status.
+            // A body without a result for each entry comes from a proxy, although the status is one
+            // of Intake's.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen
