@@ -1,7 +1,7 @@
 import Foundation
 
-/// The feedback that waits. Each is one value in storage, with its attachments. Log events never
-/// displace it.
+/// The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.
+/// Log events never displace it.
 final class Feedbacks {
   private struct Entry {
     let key: String
@@ -22,7 +22,7 @@ final class Feedbacks {
   var canSend: Bool { oldest != nil }
   private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
 
-  /// - Returns: false if too many wait
+  /// - Returns: false if too much feedback waits already
   func add(_ id: String, _ feedback: StoredFeedback) -> Bool {
     if entries.count >= Limits.feedback { return false }
     let key = Self.prefix + id
@@ -53,7 +53,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // Without an id it is not a response of Intake, although it has its status.
+      // A body without an id comes from a proxy, although the status is one of Intake's.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       remove(key)
       return .settled

@@ -1,4 +1,4 @@
-/// An event between its caller and storage.
+/// An event that is recorded but not stored yet.
 struct RecordedEvent: Sendable {
   /// The event as JSON, without its closing brace.
   let line: Line

@@ -13,7 +13,8 @@ enum SegmentState: Int {
 struct SegmentName: Equatable {
   /// Ascends with the time at which the segment was begun.
   var key: String
-  /// If several segments have the same key, the one with the highest generation and state counts.
+  /// Of several segments with the same key, the one with the highest generation and state replaces
+  /// the others.
   var generation = 0
   var state = SegmentState.closed
   /// The run of the client that wrote it.

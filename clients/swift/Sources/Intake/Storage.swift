@@ -80,7 +80,7 @@ final class Storage {
 
   func value(_ key: String) -> Data? { read(key + Self.valueEnd) }
 
-  /// Also true for a value that cannot be read now.
+  /// Whether there is a value for the key, even one that cannot be read now.
   func hasValue(_ key: String) -> Bool {
     memory[key + Self.valueEnd] != nil || files.exists(key + Self.valueEnd)
   }
