@@ -52,7 +52,10 @@ async function statusOfReadyz(url: string): Promise<{ status: number; text: stri
   return { status: statusCode, text: await body.text() }
 }
 
-/** Rows of one identity lie in one partition, so a query that reads one month counts them once. */
+/**
+ * Checks that all rows of an identity are in one partition, so that a query that reads one month
+ * counts them once.
+ */
 async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   const split = await cluster.sql.query(
     `SELECT id FROM intake.logs_raw GROUP BY bundle_identifier, id, device_uuid
