@@ -18,7 +18,7 @@ function startKotlinProcess(classPath: string): ClientProcess {
   const exited = once(child, 'exit')
   const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
   let last = 0
-  // A killed process does not read what is on its way.
+  // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as { id: number; result?: unknown; error?: string }
