@@ -34,7 +34,7 @@ export const runOptions = {
   minutes: { type: 'string' },
   /** Events in the tables that `queries` asks. */
   rows: { type: 'string', default: '20000000' },
-  /** Folder for CPU profiles of our own gateways and workers. */
+  /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
 } as const

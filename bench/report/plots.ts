@@ -20,10 +20,7 @@ export function cpuBars(costs: Costs): Plot {
   ])
 }
 
-/**
- * A chart with a bar for each query's time before, and a line for the times after. Queries without
- * a time before are left out.
- */
+/** A chart with a bar for the time of each query. */
 export function queryBars({ queries }: Measured): Plot {
   const milliseconds = queries.map((query) => query.milliseconds)
   return chart('Time of each query, in the order of the table', [
