@@ -8,7 +8,8 @@ export function findManifestProblems(manifests) {
   const [{ version }] = manifests
   return manifests.flatMap((manifest) => [
     ...(manifest.version === version ? [] : [`${manifest.file} has ${manifest.version}`]),
-    // `npm publish` refuses private packages (docs/decisions/0019-what-is-released.md).
+    // A package must be private, so that `npm publish` refuses it
+    // (docs/decisions/0019-what-is-released.md).
     ...(manifest.private === true ? [] : [`${manifest.file} is not private`]),
   ])
 }
