@@ -69,7 +69,11 @@ export class AdapterError extends Error {
   }
 }
 
-/** @param options.timeoutMs the timeout of each call */
+/**
+ * Creates the connection to a sender's adapter.
+ *
+ * @param options.timeoutMs the timeout of each call
+ */
 export function connectAdapter(options: { url: string; timeoutMs: number }): Adapter {
   const url = options.url.replace(/\/$/, '')
 

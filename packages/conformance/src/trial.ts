@@ -50,7 +50,11 @@ export interface Trial {
   settle(): Promise<void>
   /** Starts a flush that the case does not wait for, and that a kill may end. */
   beginFlush(): void
-  /** @throws {Failed} if the condition is false */
+  /**
+   * Fails the case if the condition is false.
+   *
+   * @throws {Failed}
+   */
   expect(condition: boolean, seen: () => string): void
   /** Allows the log requests of this case to exceed the limit of `findViolation`. */
   allowLargeBodies(): void

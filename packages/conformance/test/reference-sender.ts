@@ -269,7 +269,11 @@ export function createReferenceSender(options: {
   const urlOf = (path: string) =>
     init.url + path + (flaw === 'shows its key in the URL' ? `?key=${init.apiKey}` : '')
 
-  /** @returns the outcome, and the results of the entries if a batch was accepted */
+  /**
+   * Sends a request.
+   *
+   * @returns the outcome, and the results of the entries if a batch was accepted
+   */
   async function request(
     path: string,
     body: string | FormData,

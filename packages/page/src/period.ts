@@ -19,7 +19,11 @@ export interface Steps extends TimeWindow {
   stepMs: number
 }
 
-/** @throws {PageError} 400 */
+/**
+ * Reads the name of the period in a query string; `absent` is the default.
+ *
+ * @throws {PageError} 400 if there is no such period
+ */
 export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodName {
   const name = query.get('period') ?? absent
   if (Object.hasOwn(periods, name)) return name as PeriodName
