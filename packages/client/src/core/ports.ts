@@ -7,7 +7,7 @@
 export interface Storage {
   /** All names and keys, except those of another process that is known to be running. */
   list(): Promise<string[]>
-  /** @returns undefined if `name` does not exist */
+  /** Reads the text of a name; resolves to undefined if the name does not exist. */
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
@@ -33,7 +33,7 @@ export interface Storage {
   rename(from: string, to: string): Promise<boolean>
   /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
-  /** @returns undefined if `key` does not exist */
+  /** Reads a value; resolves to undefined if the key does not exist. */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
 }
