@@ -22,6 +22,8 @@ final class Feedbacks {
   var canSend: Bool { oldest != nil }
   private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
 
+  /// Stores a feedback, to be sent later.
+  ///
   /// - Returns: false if too much feedback waits already
   func add(_ id: String, _ feedback: StoredFeedback) -> Bool {
     if entries.count >= Limits.feedback { return false }
@@ -128,7 +130,9 @@ struct StoredFeedback {
 }
 
 extension StoredFeedback {
-  /// - Returns: nil if it is damaged
+  /// Parses a stored feedback.
+  ///
+  /// - Returns: nil if the data is damaged
   init?(parsing data: Data) {
     let fields = data.split(separator: newline, maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, let parts = try? JSONDecoder().decode([Part].self, from: fields[0])

@@ -91,7 +91,9 @@ final class LogSender {
     case rejected(String)
   }
 
-  /// - Returns: nil if there is not a result for each entry
+  /// Reads the results of a batch.
+  ///
+  /// - Returns: nil unless there is a result for each entry
   private func readResults(_ body: [String: Any], count: Int) -> [EntryResult]? {
     guard let results = body["results"] as? [Any], results.count == count else { return nil }
     var read: [EntryResult] = []

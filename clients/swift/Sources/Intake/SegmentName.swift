@@ -31,7 +31,9 @@ struct SegmentName: Equatable {
 }
 
 extension SegmentName {
-  /// - Returns: nil if it is not the name of a segment
+  /// Parses the name of a segment's file.
+  ///
+  /// - Returns: nil for any other name
   init?(parsing text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 7, let generation = Int(parts[1]),

@@ -35,6 +35,8 @@ final class Storage {
     memory[name] ?? (try? files.read(name)) ?? nil
   }
 
+  /// Adds bytes at the end of a name, or creates the name.
+  ///
   /// - Returns: false if `name` should exist but does not; the bytes are then not stored
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
     if memory[name] != nil && !isNew {

@@ -20,6 +20,8 @@ struct Answer: Sendable {
 }
 
 protocol Transport: Sendable {
+  /// Sends a request.
+  ///
   /// - Returns: nil if there was no complete response
   func send(_ request: OutgoingRequest) async -> Answer?
   func close()

@@ -43,7 +43,7 @@ internal class Feedbacks(private val core: Core) {
             synchronized(core.memory) { entries.add(Entry(key)) }
         }
 
-    /** @return null if it is damaged */
+    /** Parses a stored feedback. Returns null if it is damaged. */
     private fun parse(value: ByteArray): OutgoingRequest.Form? =
         try {
             val end = value.indexOf('\n'.code.toByte())
@@ -92,7 +92,7 @@ internal class Feedbacks(private val core: Core) {
         return Sent()
     }
 
-    /** @return null if the result of the feedback is final */
+    /** Sends a feedback. Returns null if its result is final. */
     private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
         var attempted = attemptRequest(core, form)
         if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {

@@ -171,7 +171,9 @@ internal constructor(
     fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
 
     /**
-     * @return resolves when everything logged so far is on the device, also after a power failure
+     * Stores the events that were logged so far.
+     *
+     * @return resolves when they survive even a power failure
      */
     fun stored(): Future<Unit> {
         val stored = Promised(FOREVER) {}

@@ -63,7 +63,11 @@ class Attachment(
     ) : this(name, type, { data })
 }
 
-/** @property isKept false if the feedback was refused at once; `onDrop` then got the reason */
+/**
+ * The result of keeping a feedback.
+ *
+ * @property isKept false if the feedback was refused at once; `onDrop` then got the reason
+ */
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
 /** How many records wait, and how many were given up. */

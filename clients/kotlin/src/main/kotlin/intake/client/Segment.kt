@@ -36,7 +36,7 @@ internal class EntryName(
     override fun toString() = "$key.$generation.$state.$run.$count.$bytes.$shiftMs"
 }
 
-/** @return null if it is not the name of a segment */
+/** Parses the name of a stored segment. Returns null for any other name. */
 internal fun parseName(name: String): EntryName? {
     val parts = name.split('.')
     if (parts.size != 7) return null
@@ -102,7 +102,11 @@ internal class SegmentMemory(val user: String, val era: Era) {
     var stored = 0
 }
 
-/** @property lines the events, each as a JSON object */
+/**
+ * The content of a stored segment.
+ *
+ * @property lines the events, each as a JSON object
+ */
 internal class StoredSegment(val context: Context, val lines: List<String>)
 
 /**

@@ -61,7 +61,7 @@ fun Attachment(context: Context, uri: Uri): Attachment {
     }
 }
 
-/** Its monotonic clock also counts while the device sleeps. */
+/** The clocks of Android. The monotonic clock also counts while the device sleeps. */
 private object BootTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 
