@@ -5,7 +5,11 @@ import type { Driver } from '../../packages/client/adapters/driver.ts'
 import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
 import type { ClientProcess } from '../../packages/client/adapters/start-process.ts'
 
-/** @param classPath contains the client and its adapter */
+/**
+ * The driver of the Kotlin client.
+ *
+ * @param classPath contains the client and its adapter
+ */
 export const createKotlinDriver = (classPath: string): Driver =>
   createProcessDriver('kotlin', () => startKotlinProcess(classPath))
 

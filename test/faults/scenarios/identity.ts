@@ -31,7 +31,11 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
       const body = { ...plain.body, log: { ...(plain.body['log'] as object), ...log } }
       return { ...plain, body, keyed: true, idempotencyKey }
     },
-    /** @param isHeard whether the client sees the response */
+    /**
+     * Sends a record once, and writes the attempt to the history.
+     *
+     * @param isHeard whether the client sees the response
+     */
     async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
       await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
       const sent = await sender.send(url, record)
