@@ -39,7 +39,11 @@ export const runOptions = {
   save: { type: 'boolean', default: false },
 } as const
 
-/** @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid */
+/**
+ * Reads the options of `npm run bench`.
+ *
+ * @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid
+ */
 export function readOptions(args: string[]): RunOptions {
   const values = parseOptions(args, runOptions)
   const { quick } = values

@@ -20,7 +20,11 @@ export const guardOptions = {
   only: { type: 'string', default: parts.join(',') },
 } as const
 
-/** @throws {OptionError} if an option is unknown, or a part or a number is invalid */
+/**
+ * Reads the options of `npm run bench:guard`.
+ *
+ * @throws {OptionError} if an option is unknown, or a part or a number is invalid
+ */
 export function readGuardOptions(args: string[]): GuardOptions {
   const values = parseOptions(args, guardOptions)
   return {

@@ -75,7 +75,11 @@ interface Point {
   y: number
 }
 
-/** @param points in ascending order of `x`, in seconds */
+/**
+ * A chart with one line.
+ *
+ * @param points in ascending order of `x`, in seconds
+ */
 function lineChart(title: string, unit: string, points: Point[]): Plot {
   const xMax = points.at(-1)?.x ?? 0
   const values = Array.from({ length: linePoints }, (_, index) =>
