@@ -3,7 +3,11 @@
 /** Licences that permit distributing the images; any other licence needs a decision. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
 
-/** @param manifests parsed, each with its file; the first is that of the root */
+/**
+ * Finds what is wrong with the manifests of a release.
+ *
+ * @param manifests parsed, each with its file; the first is that of the root
+ */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests
   return manifests.flatMap((manifest) => [
@@ -25,6 +29,8 @@ export const hotPath = [
 ]
 
 /**
+ * Finds what is wrong with the report of the bench.
+ *
  * @param report bench/results/latest.md
  * @param changedSince lists the commits after a commit that changed one of the paths, one per line
  */
@@ -68,7 +74,11 @@ export function setChartVersion(chart, version) {
   return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
 }
 
-/** @param list packages by licence, as `pnpm licenses list --json` prints it */
+/**
+ * Finds the packages whose licences are not permitted.
+ *
+ * @param list packages by licence, as `pnpm licenses list --json` prints it
+ */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
     // In a choice, such as "MIT OR Apache-2.0", one licence must be known. With AND, all must be
