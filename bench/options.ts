@@ -13,7 +13,7 @@ export interface RunOptions {
   name: string
 }
 
-/** `usage` in `scripts/bench.mjs` describes them, too. */
+/** The options of the command. `usage` in `scripts/bench.mjs` describes them, too. */
 export const runOptions = {
   /** Suites, separated by commas. */
   suite: { type: 'string' },

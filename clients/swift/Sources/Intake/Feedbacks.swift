@@ -46,7 +46,7 @@ final class Feedbacks {
       let key = entries[at].key
       let data = storage.value(key)
       if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
-      // If there is no data, another client has sent it.
+      // If there is no data, another client has sent the feedback.
       if data != nil { drops.add("damaged") }
       remove(key)
     }

@@ -229,7 +229,7 @@ final class LogQueue {
     let data = storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))
     let lines = stored?.lines.count ?? 0
-    // If there is no data, another client has sent it.
+    // If there is no data, another client has sent the segment.
     if data != nil { recorder.drops.add("damaged", max(segment.entry.count - lines, 0)) }
     grow(segment, lines - segment.entry.count, (data?.count ?? 0) - segment.entry.bytes)
     if lines > 0 { return stored }

@@ -21,8 +21,8 @@ function survives(title: string, fault: Fault, options: { times: number }): Conf
 function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
   const { attempts, attemptsOf, records, expect } = trial
   const sent = attemptsOf(1).map(({ events }) => events.find(({ params }) => params['n'] === 1)?.id)
-  // Counts attempts without their events, because a connection that was reset may have carried only
-  // the header of a request.
+  // Counts all attempts, even those without an event, because a connection that was reset may have
+  // carried only the header of a request.
   expect(attempts().length >= attemptsMin, () => `${attempts().length} attempts`)
   expect(new Set(sent).size === 1, () => `sent under ${[...new Set(sent)].join(', ')}`)
   expect(records().length === 1, () => `${records().length} records`)

@@ -111,7 +111,7 @@ function keepApplication(
   }
 }
 
-/** The length of a segment, which includes itself but not the marker. */
+/** The field with the length of a segment: it counts the field itself but not the marker. */
 function lengthOf(segmentBytes: number): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(segmentBytes - 2)

@@ -78,7 +78,7 @@ internal class Feedbacks(private val core: Core) {
     fun send(): Sent? {
         val entry = oldest() ?: return null
         val value = core.io.withLock { core.storage.get(entry.key) }
-        // If there is no value, another run has sent it.
+        // If there is no value, another run has sent the feedback.
         if (value != null) {
             val form = parse(value)
             if (form == null) core.drops.add("damaged", 1)

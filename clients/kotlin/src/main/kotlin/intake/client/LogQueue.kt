@@ -277,7 +277,7 @@ internal class LogQueue(private val core: Core) {
         val stored = text?.let { parseSegment(it) }
         val length = stored?.lines?.size ?: 0
         synchronized(core.memory) {
-            // If there is no text, another run has sent it.
+            // If there is no text, another run has sent the segment.
             if (text != null) drops.add("damaged", maxOf(segment.count - length, 0))
             grow(segment, length - segment.count, maxOf(textBytes(text ?: "") - segment.bytes, 0))
             if (length == 0) remove(segment)
