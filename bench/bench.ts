@@ -29,7 +29,7 @@ export interface BenchOptions extends RoundsOptions {
   soakMinutes: number
   /** Number of events in the tables of the suite `queries`; at most 1,000,000 if `quick`. */
   rows: number
-  /** Folder for CPU profiles of our own processes. */
+  /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: Rounds
-  /** Builds the peer at the first call. */
+  /** Builds the third-party product to compare with, at the first call. */
   peer(): Promise<Peer>
   /** Starts a variant, which runs until it is stopped or the bench ends. */
   start(

@@ -47,7 +47,8 @@ function createEvent(random: () => number, size: BodySize): LogBody {
       network: pick(random, networks),
     })
   }
-  // Adds entries until the size is reached; large events consist mostly of a trail.
+  // Adds parameters until the size is reached: first those of `extras`, then breadcrumbs, of which
+  // large events mostly consist.
   const trail: unknown[] = []
   for (let next = 0; bytesOf(body) < size * 0.95; next++) {
     const extra = extras[next]

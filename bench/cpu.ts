@@ -11,7 +11,11 @@ export function readProcessCpu(pid: number): number {
   return parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
 
-/** @param stat the text of `/proc/<pid>/stat`; the name in it may contain blanks and parentheses */
+/**
+ * The CPU seconds in the text of `/proc/<pid>/stat`.
+ *
+ * @param stat the name in it may contain blanks and parentheses
+ */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   // Fields 14 and 15 of proc(5); the name is field 2.
@@ -38,8 +42,8 @@ export function readThreadCpu(pid: number): ThreadCpu {
 }
 
 /**
- * @param schedstat the text of `/proc/<pid>/task/<thread>/schedstat`: the first field is in
- * nanoseconds
+ * The CPU seconds in the text of `/proc/<pid>/task/<thread>/schedstat`, whose first field is in
+ * nanoseconds.
  */
 export function parseSchedstat(schedstat: string): number {
   return Number(schedstat.split(' ', 1)[0]) / 1e9
@@ -57,7 +61,7 @@ export function readMachineCpu(): MachineCpu {
   return parseMachineStat(readFileSync('/proc/stat', 'utf8'))
 }
 
-/** @param stat the text of `/proc/stat` */
+/** Parses the text of `/proc/stat`. */
 export function parseMachineStat(stat: string): MachineCpu {
   const [first = ''] = stat.split('\n', 1)
   const ticks = first.trim().split(/\s+/).slice(1).map(Number)

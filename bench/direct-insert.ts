@@ -24,7 +24,8 @@ export interface DirectInsert {
 export const rowsPerInsert = 5_000
 
 /**
- * Inserts rows of the default size into our own table. The body of each insert is one gzip member.
+ * Inserts rows of the default size into Intake's own table. The body of each insert is one gzip
+ * member.
  *
  * @param intake must be idle during the inserts
  */

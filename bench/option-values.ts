@@ -10,7 +10,11 @@ export class OptionError extends Error {
   override name = 'OptionError'
 }
 
-/** @throws {OptionError} if an option is unknown, or its value is missing */
+/**
+ * Parses the options of a command.
+ *
+ * @throws {OptionError} if an option is unknown, or its value is missing
+ */
 export function parseOptions<const Options extends Config>(
   args: string[],
   options: Options,

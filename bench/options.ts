@@ -13,7 +13,7 @@ export interface RunOptions {
   name: string
 }
 
-/** `usage` in `scripts/bench.mjs` describes them, too. */
+/** The options of the command. `usage` in `scripts/bench.mjs` describes them, too. */
 export const runOptions = {
   /** Suites, separated by commas. */
   suite: { type: 'string' },
@@ -34,12 +34,16 @@ export const runOptions = {
   minutes: { type: 'string' },
   /** Events in the tables that `queries` asks. */
   rows: { type: 'string', default: '20000000' },
-  /** Folder for CPU profiles of our own gateways and workers. */
+  /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
 } as const
 
-/** @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid */
+/**
+ * Reads the options of `npm run bench`.
+ *
+ * @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid
+ */
 export function readOptions(args: string[]): RunOptions {
   const values = parseOptions(args, runOptions)
   const { quick } = values

@@ -1,11 +1,11 @@
 import { createAppProcess, type AppProcessOptions } from '@intake/test-kit/app-process'
 import type { Owner } from './owner.ts'
 
-/** The process of a gateway or a worker, ours or an anchor's. */
+/** The process of a gateway or a worker: of Intake, or of a baseline (`anchors`). */
 export interface BenchProcess {
   name: string
   pid: number
-  /** The URL of the admin interface; only our own processes have one. */
+  /** The URL of the admin interface; only Intake's own processes have one. */
   adminUrl(): string
   stop(): Promise<void>
 }

@@ -10,7 +10,10 @@ export interface RowsSample {
 }
 
 const sampleMs = 50
-/** A worker may pause for a minute between two attempts; after that, no more rows will come. */
+/**
+ * If no row arrives for this time, none will: a worker pauses for at most a minute between
+ * attempts.
+ */
 const standstillMs = 75_000
 
 /**

@@ -38,13 +38,13 @@ export interface VariantOptions {
   /** The folder for log files. */
   dataDir: string
   gateways?: number
-  /** The number of workers. An anchor has one worker, or none if this is 0. */
+  /** The number of workers. A baseline has one worker, or none if this is 0. */
   workers?: number
-  /** The tree whose build runs as our own processes; this tree by default. */
+  /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string
-  /** More settings for our own processes. */
+  /** More settings for Intake's processes. */
   env?: Record<string, string>
-  /** Writes a CPU profile of each of our own processes into this folder when it exits. */
+  /** Writes a CPU profile of each of Intake's processes into this folder when it exits. */
   profileDir?: string | undefined
 }
 
@@ -53,7 +53,7 @@ const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
-/** The programs of the anchors: small services that Intake is compared with. */
+/** The programs of the baselines, the small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
@@ -62,7 +62,9 @@ const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   direct: { gateway: 'direct.js' },
 }
 
-/** Starts the processes of a variant. Anchors get their own table of the same form as ours. */
+/**
+ * Starts the processes of a variant. A baseline gets its own table of the same form as Intake's.
+ */
 export async function startVariant(name: VariantName, options: VariantOptions): Promise<Variant> {
   if (name === 'intake') return startIntake(options)
   return name === 'benthos' ? startBenthos(options) : startAnchor(name, options)
@@ -173,7 +175,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const start = (script: string) =>
     startProcess({
       name: `${name} ${script}`,
-      // Our own processes use the same heap option (packages/runtime/src/heap.ts).
+      // Intake's own processes use the same heap option (packages/runtime/src/heap.ts).
       args: ['--heap-growing-percent=400', join(anchors, script)],
       env: {
         PORT: String(port),
@@ -233,7 +235,7 @@ async function startBenthos({ services, owner, dataDir, peer }: VariantOptions):
   return { name: 'benthos', ports: [port], gateways: [gateway], workers: [], database, stop }
 }
 
-/** A table of the same form as ours in the variant's own database. */
+/** Creates a table of the same form as Intake's in the variant's own database. */
 async function createTable(name: VariantName, { sql }: Services): Promise<string> {
   const database = `bench_${name.replaceAll('-', '_')}`
   await sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)

@@ -35,7 +35,11 @@ export async function measureVisibility(
   return percentilesOf(visibleAfter(round.load.ackTimes, samples))
 }
 
-/** @param ackTimes ascending */
+/**
+ * The milliseconds from each acknowledgement until enough rows were readable.
+ *
+ * @param ackTimes ascending
+ */
 export function visibleAfter(
   ackTimes: readonly number[],
   samples: readonly RowsSample[],

@@ -20,7 +20,11 @@ export class NotExactError extends Error {
   override name = 'NotExactError'
 }
 
-/** @throws {NotExactError} if they differ */
+/**
+ * Requires that the visible rows are exactly the acknowledged events.
+ *
+ * @throws {NotExactError} if not
+ */
 export function requireExact(what: string, acknowledged: IdDigest, visible: IdDigest): void {
   const same =
     acknowledged.count === visible.count &&

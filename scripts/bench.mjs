@@ -1,4 +1,4 @@
-// npm run bench: measures Intake against small anchors, in about nine minutes. To select
+// npm run bench: measures Intake and small baseline services, in about nine minutes. To select
 // suites: npm run bench -- --suite capacity,latency. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
@@ -6,7 +6,7 @@ import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm run bench -- [options]
 
-Measures Intake against small anchors, in about nine minutes (bench/README.md).
+Measures Intake and small baseline services, in about nine minutes (bench/README.md).
   --suite <names>      separated by commas; default: all except queries and soak
   --variants <names>   the variants that the suite capacity compares
   --rounds <n>         turns in comparisons with a limit

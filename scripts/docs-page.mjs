@@ -3,6 +3,8 @@
 import { Marked } from 'marked'
 
 /**
+ * Renders the page as HTML.
+ *
  * @param {{ name: string, text: string }[]} documents Markdown, by file name, in their order
  * @param {object} openApi the OpenAPI document
  */

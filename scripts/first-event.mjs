@@ -1,6 +1,6 @@
-// From an empty folder to a visible row: what a developer types, and how long it takes, on the web,
-// in Node and in Kotlin. Starts a stack of its own; the packages are packed from this tree instead
-// of downloaded.
+// Does what a developer types to get from an empty folder to a visible row, on the web, in Node and
+// in Kotlin, and prints how long it takes. Starts a stack of its own; the packages are packed from
+// this tree instead of downloaded.
 //
 // node scripts/first-event.mjs [web] [node] [kotlin]
 import { spawn, spawnSync } from 'node:child_process'

@@ -3,12 +3,17 @@
 /** Licences that permit distributing the images; any other licence needs a decision. */
 const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
 
-/** @param manifests parsed, each with its file; the first is that of the root */
+/**
+ * Finds what is wrong with the manifests of a release.
+ *
+ * @param manifests parsed, each with its file; the first is that of the root
+ */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests
   return manifests.flatMap((manifest) => [
     ...(manifest.version === version ? [] : [`${manifest.file} has ${manifest.version}`]),
-    // `npm publish` refuses private packages (docs/decisions/0019-what-is-released.md).
+    // A package must be private, so that `npm publish` refuses it
+    // (docs/decisions/0019-what-is-released.md).
     ...(manifest.private === true ? [] : [`${manifest.file} is not private`]),
   ])
 }
@@ -24,6 +29,8 @@ export const hotPath = [
 ]
 
 /**
+ * Finds what is wrong with the report of the bench.
+ *
  * @param report bench/results/latest.md
  * @param changedSince lists the commits after a commit that changed one of the paths, one per line
  */
@@ -67,7 +74,11 @@ export function setChartVersion(chart, version) {
   return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
 }
 
-/** @param list packages by licence, as `pnpm licenses list --json` prints it */
+/**
+ * Finds the packages whose licences are not permitted.
+ *
+ * @param list packages by licence, as `pnpm licenses list --json` prints it
+ */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
     // In a choice, such as "MIT OR Apache-2.0", one licence must be known. With AND, all must be

@@ -41,7 +41,7 @@ const eventLines = {
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
 /**
- * States that only `intake doctor` detects, and the states as which they show while Intake runs.
+ * For each state that only `intake doctor` detects, the states that it causes while Intake runs.
  */
 const shownAs = {
   redis_version: ['redis_connection'],

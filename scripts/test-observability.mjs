@@ -1,5 +1,5 @@
-// npm run test:observability: the alert rules and dashboards of deploy/observability on a real
-// Prometheus that scrapes a running Intake under load; about five minutes.
+// npm run test:observability: tests the alert rules and dashboards of deploy/observability on a
+// real Prometheus that scrapes a running Intake under load; about five minutes.
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'

@@ -13,7 +13,11 @@ const stderrKept = 8_192
 /** The line that scripts/test-together.mjs prints when one of its files has ended. */
 const endOfFile = /^# file (\{.*\})$/
 
-/** @param props.test the test whose subtests are the processes */
+/**
+ * Prints the progress of a run.
+ *
+ * @param props.test the test whose subtests are the processes
+ */
 export default function Progress({ test }) {
   const running = new Map()
   const done = []

@@ -9,7 +9,11 @@ import t from 'tap'
 import { keepServices } from '@intake/test-kit/own-services'
 import { root } from './bootstrap.mjs'
 
-/** @param files paths from the root */
+/**
+ * Runs the files one after the other.
+ *
+ * @param files paths from the root
+ */
 export async function runTogether(files) {
   const services = []
   keepServices({ teardown: (handler) => services.push(handler) })

@@ -98,7 +98,8 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const log = join(redisData, 'appendonlydir')
   cpSync(join(old.dataDir, log), join(next, log), { recursive: true })
   await old.keys.config('SET', 'auto-aof-rewrite-percentage', 100)
-  // A worker may store a frame that is in the copy of Redis.
+  // Redis was copied before ClickHouse, so a worker may have stored a frame that the copy still
+  // has.
   await insert(waiting.slice(0, 1))
   await old.clickhouse.query("BACKUP DATABASE intake TO File('monday')")
   await insert([logRow('too late')])

@@ -288,7 +288,8 @@ for (const [service, config] of [
   ['worker', WorkerConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
-    // The object store of compose has keys: it needs no account of AWS, and no container gets one.
+    // Leaves out the settings for accounts of AWS, which no container gets: the object store of
+    // compose has keys of its own.
     const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
     const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))

@@ -167,7 +167,8 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Tries all texts together. Two texts would end all others; they come first, and then last.
+    // Sends all hostile texts in one. Some of them would hide those that follow, so a second text
+    // has the reverse order.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )

@@ -41,7 +41,10 @@ const atLoad = (load: string) => {
   return row.split('|')[4]?.trim().replace(/ \(.*/, '')
 }
 
-/** What each page says in words of the report; blanks in the page may be line breaks. */
+/**
+ * The texts that each page must contain, with figures of the report. A blank may be a line break in
+ * the page.
+ */
 const pages: Record<string, string[]> = {
   'docs/operations/capacity.md': [
     `| ${perFrame} | ${waiting('memory, B/event')} | ${waiting('accepted/s')} per second to one gateway`,

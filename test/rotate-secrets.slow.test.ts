@@ -173,7 +173,8 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
   await redis.acl('DELUSER', 'app')
   await more('another user')
 
-  // The embedded ClickHouse has fixed users.
+  // The users of the embedded ClickHouse cannot be changed, so the worker gets another existing
+  // one.
   const switched = new Date().toISOString().slice(0, 19).replace('T', ' ')
   writeSecrets({ 'clickhouse-url': clickhouseServer.url })
   await until('it is used', () => isUsed(worker, 'CLICKHOUSE_URL', 1))

@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * or session.
  */
 const dependent = [
-  // The type of a parameter, a cast or a column. Within a name such as UUIDv7ToDateTime it is not a
-  // type.
+  // `DateTime` as the type of a parameter, a cast or a column, but not within a name such as
+  // UUIDv7ToDateTime.
   /(?<![A-Za-z0-9_])DateTime(?:64\(\d\))?(?:[})\s,]|$)/,
   /\bDateTime64\(\d\)/,
   /\bDateTime\(\)/,

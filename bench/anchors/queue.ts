@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** The queue of the anchors that use BullMQ: one job per event. */
+/** The queue of the baselines in this folder that use BullMQ: one job per event. */
 export const eventQueue = { name: process.env['DATABASE'] ?? '', prefix: '{bench}' }
 
 export const connect = () =>

@@ -7,7 +7,11 @@ export interface Table {
   close(): Promise<void>
 }
 
-/** @param options.connectionsMax the most concurrent inserts */
+/**
+ * Opens the table of this variant.
+ *
+ * @param options.connectionsMax the most concurrent inserts
+ */
 export function openTable(options: { connectionsMax: number }): Table {
   const url = new URL(process.env['CLICKHOUSE_URL'] ?? '')
   const { username, password } = url

@@ -32,7 +32,10 @@ export interface Measurements {
   /** The figures to compare. */
   figures: readonly Figure[]
   /**
-   * @param costs the costs of two passes that ran one right after the other, or at the same time
+   * Adds the costs of a pair of passes.
+   *
+   * @param process the number of the pair of processes
+   * @param costs of two passes that ran one right after the other, or at the same time
    */
   add(process: number, costs: Both<Costs>): void
   /** For each pair of processes, the median ratio (this tree ÷ base) of its passes. */

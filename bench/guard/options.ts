@@ -11,7 +11,7 @@ export interface GuardOptions {
   only: readonly Part[]
 }
 
-/** `usage` in `scripts/bench-guard.mjs` describes them, too. */
+/** The options of the command. `usage` in `scripts/bench-guard.mjs` describes them, too. */
 export const guardOptions = {
   base: { type: 'string' },
   processes: { type: 'string', default: '8' },
@@ -20,7 +20,11 @@ export const guardOptions = {
   only: { type: 'string', default: parts.join(',') },
 } as const
 
-/** @throws {OptionError} if an option is unknown, or a part or a number is invalid */
+/**
+ * Reads the options of `npm run bench:guard`.
+ *
+ * @throws {OptionError} if an option is unknown, or a part or a number is invalid
+ */
 export function readGuardOptions(args: string[]): GuardOptions {
   const values = parseOptions(args, guardOptions)
   return {

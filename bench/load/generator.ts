@@ -9,6 +9,8 @@ import type { LoadResult } from './tally.ts'
 export interface Generator {
   pid: number
   /**
+   * Runs a load, and resolves to its result.
+   *
    * @param onBegin called when everything is prepared, right before the first request
    * @throws if the load takes a minute longer than it should, or the process has exited
    */

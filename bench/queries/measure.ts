@@ -118,7 +118,11 @@ FROM system.parts WHERE active AND database = 'intake' AND table = 'logs_raw'`,
   return row
 }
 
-/** @throws {Error} if not every event is visible exactly once */
+/**
+ * Requires that every event is visible exactly once.
+ *
+ * @throws {Error} if not
+ */
 async function requireRows({ sql }: Server, expected: number): Promise<void> {
   const [row] = await sql.query<{ visible: number; ids: number }>(
     'SELECT count() AS visible, uniqExact(sipHash64(id)) AS ids FROM intake.logs',

@@ -20,10 +20,7 @@ export function cpuBars(costs: Costs): Plot {
   ])
 }
 
-/**
- * A chart with a bar for each query's time before, and a line for the times after. Queries without
- * a time before are left out.
- */
+/** A chart with a bar for the time of each query. */
 export function queryBars({ queries }: Measured): Plot {
   const milliseconds = queries.map((query) => query.milliseconds)
   return chart('Time of each query, in the order of the table', [
@@ -78,7 +75,11 @@ interface Point {
   y: number
 }
 
-/** @param points in ascending order of `x`, in seconds */
+/**
+ * A chart with one line.
+ *
+ * @param points in ascending order of `x`, in seconds
+ */
 function lineChart(title: string, unit: string, points: Point[]): Plot {
   const xMax = points.at(-1)?.x ?? 0
   const values = Array.from({ length: linePoints }, (_, index) =>

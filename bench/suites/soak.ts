@@ -100,7 +100,11 @@ function numbersTable(of: {
   }
 }
 
-/** @param growth slope × length of the run, in MiB */
+/**
+ * Checks that the gateway's memory hardly grows.
+ *
+ * @param growth slope × length of the run, in MiB
+ */
 function check(settled: ResidentSample[], growth: number): Check {
   const limit = growthMax * median(settled.map(({ mebibytes }) => mebibytes))
   return {

@@ -27,7 +27,11 @@ const settings = new Set([
   ...others,
 ])
 
-/** @throws {Error} names the first manifest that is wrong */
+/**
+ * Checks the manifests that the chart renders.
+ *
+ * @throws {Error} names the first manifest that is wrong
+ */
 export function checkManifests({ manifests, chart, customResources }) {
   const objects = parseAllDocuments(manifests, { version: '1.1' })
     .map((document) => document.toJS())

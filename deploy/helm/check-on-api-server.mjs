@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execute, startApiServer } from './api-server.mjs'
 
 /**
- * The hardest release name that Helm allows: a Service name must not contain dots. The version is
- * as hard: a label value must not contain a plus sign.
+ * A release name and a version that Helm allows, but whose characters the chart must replace: the
+ * name of a Service must not contain a dot, and the value of a label must not contain a plus sign.
  */
 const release = 'in.house'
 const version = '0.0.1+test'

@@ -8,7 +8,11 @@ import { bundleWeb } from '../../packages/client/bundle.mjs'
 const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
 const files = { '/': 'index.html', '/page.js': 'page.js', '/style.css': 'style.css' }
 
-/** @returns the server, which does not listen yet */
+/**
+ * Creates an HTTP server for the example.
+ *
+ * @returns the server, which does not listen yet
+ */
 export async function createSite() {
   const client = await bundleWeb()
   return createServer(async (request, response) => {

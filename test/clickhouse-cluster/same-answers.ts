@@ -96,7 +96,7 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
   for (const path of ['/', '/events', '/dead-letters']) t.ok(await show(pages[0]!.url + path), path)
 }
 
-/** Puts rows into one order, because rows with equal sort keys may come in any order. */
+/** Sorts the rows as texts, because rows with equal sort keys may come in any order. */
 const inOneOrder = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted()
 
 async function show(url: string): Promise<string> {

@@ -5,7 +5,11 @@ import type { Driver } from '../../packages/client/adapters/driver.ts'
 import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
 import type { ClientProcess } from '../../packages/client/adapters/start-process.ts'
 
-/** @param classPath contains the client and its adapter */
+/**
+ * The driver of the Kotlin client.
+ *
+ * @param classPath contains the client and its adapter
+ */
 export const createKotlinDriver = (classPath: string): Driver =>
   createProcessDriver('kotlin', () => startKotlinProcess(classPath))
 
@@ -18,7 +22,7 @@ function startKotlinProcess(classPath: string): ClientProcess {
   const exited = once(child, 'exit')
   const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
   let last = 0
-  // A killed process does not read what is on its way.
+  // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as { id: number; result?: unknown; error?: string }

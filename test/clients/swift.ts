@@ -75,7 +75,7 @@ t.test('the client passes every case of the conformance suite', async (t) => {
   t.teardown(() => adapter.close())
   const { results } = await runConformance({ adapter: adapter.url })
   for (const { title, outcome, seen, requests } of results) {
-    // A process has no page that closes.
+    // The cases about pages that close do not apply to a process.
     const isOfPages = /clos(es|ed|ing) page|page closed/.test(title)
     t.equal(outcome, isOfPages ? 'not applicable' : 'passed', [title, seen, ...requests].join('\n'))
   }

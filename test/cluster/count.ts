@@ -20,7 +20,11 @@ export interface RunResult {
   violations: string[]
 }
 
-/** @param range the numbers of the records of this run */
+/**
+ * Compares the responses of a run with the visible rows.
+ *
+ * @param range the numbers of the records of this run
+ */
 export async function countRun(options: {
   sql: ClickHouse
   events: readonly Event[]

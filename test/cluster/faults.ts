@@ -8,7 +8,7 @@ import type { Topology } from './topologies.ts'
 export type Fault = (topology: Topology, shard: number) => Promise<RedisServer>
 export type FaultName = 'killed' | 'killed, replicas behind'
 
-/** This is shorter than the time after which the other servers consider a silent server failed. */
+/** How long the replicas are frozen. It is too short for other servers to consider them failed. */
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {

@@ -41,7 +41,7 @@ export interface Stage {
   apiKey: string
   gatewayUrl: string
   gateway: AppProcess
-  /** The observer's own connection. */
+  /** The test's own connection to Redis. */
   keys: Redis
   isReady(): Promise<boolean>
   close(): Promise<void>

@@ -7,7 +7,10 @@ import type { GatewayPorts } from '../../gateway/src/ports.ts'
 
 type Found = Pick<StoredObject, 'body' | 'contentType' | 'sha256'> | undefined
 
-/** A client of its own for the bucket `intake`, which looks for objects below a folder. */
+/**
+ * Creates a function that reads an object below a folder of the bucket `intake`, independently of
+ * the store under test.
+ */
 export function createFinder(endpoint: string, folder = ''): (key: string) => Promise<Found> {
   const client = s3Client(endpoint)
   return async (key) => {
@@ -20,7 +23,7 @@ export function createFinder(endpoint: string, folder = ''): (key: string) => Pr
   }
 }
 
-/** The behaviour of every store of attachments. */
+/** Tests what every store of attachments must do. */
 export async function conforms(
   t: Test,
   store: GatewayPorts['attachments'],

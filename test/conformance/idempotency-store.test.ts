@@ -38,7 +38,7 @@ t.test('in Redis', async (t) => {
   await conforms(t, createIdempotencyStore({ reserve: defineReserve(redis), ledger }))
 })
 
-/** The behaviour of every `IdempotencyStore`. */
+/** Tests what every `IdempotencyStore` must do. */
 async function conforms(t: Test, store: IdempotencyStore): Promise<void> {
   const reserve = (change: Partial<Reservation> = {}) =>
     store.reserve({ ...first, ...change }, soon())

@@ -38,8 +38,9 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Locks expire and jobs stall only where the script says so, although real time passes between
-    // the steps.
+    // Delays the check for stalled jobs, so that jobs stall only where the script says so, although
+    // real time passes between the steps. For the same reason locks do not expire by themselves
+    // (`persist`).
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)

@@ -6,7 +6,7 @@ import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Order, AttackResult } from './attack-process.ts'
 
-// Runs at lower priority than the gateway, which may itself be niced.
+// Runs at lower priority than the gateway, whose own priority may be reduced.
 setPriority(Math.min(getPriority() + 5, constants.priority.PRIORITY_LOW))
 
 function tell(outcome: AttackResult): void {

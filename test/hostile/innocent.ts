@@ -85,7 +85,7 @@ export function startInnocent(options: {
   }
 }
 
-/** Gives the record a device of this run only: keys are separate per device. */
+/** Gives the record a device of this run only, because idempotency keys are separate per device. */
 function ofRun(record: Payload, run: number): Payload {
   const isLarge = Number(record.expected['seq']) % largeEvery === 1
   const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))

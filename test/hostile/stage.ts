@@ -39,7 +39,11 @@ const atFullForce = {
   DEVICE_FEEDBACK_PER_MINUTE_MAX: '1000000000',
 }
 
-/** @param options.root directory of the built code to test */
+/**
+ * Starts the services that all cases share.
+ *
+ * @param options.root directory of the built code to test
+ */
 export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
   const { dir, root } = options
   mkdirSync(dir, { recursive: true })

@@ -61,9 +61,11 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
   args: ['--import', new URL('changed-limits.js', built).href],
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
 })
-/** The kernel kills the process, frozen or not, when its parent is gone for any reason. */
+/**
+ * Makes the kernel kill the process, even a frozen one, when its parent has ended for any reason.
+ */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
-/** This is much longer than an orderly end takes. */
+/** The timeout of an orderly end, much longer than one takes. */
 const stopMs = 60_000
 
 export function createAppProcess(options: AppProcessOptions): AppProcess {
@@ -80,7 +82,7 @@ export function createAppProcess(options: AppProcessOptions): AppProcess {
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-    spawned.stdin.on('error', () => undefined) // it is gone
+    spawned.stdin.on('error', () => undefined) // the process has ended
     const exited = once(spawned, 'close') as Promise<[number | null, NodeJS.Signals | null]>
     const isUp = new Promise<void>((resolve) => {
       for (const stream of [spawned.stdout, spawned.stderr]) {

@@ -4,7 +4,11 @@ export interface DocumentedQuery {
   sql: string
 }
 
-/** @param page the text of docs/queries.md; each heading of the third level has one query */
+/**
+ * The queries of docs/queries.md.
+ *
+ * @param page the text of the page; each heading of the third level has one query
+ */
 export function documentedQueries(page: string): DocumentedQuery[] {
   const sections = page.matchAll(/^### (.*)\n[^]*?```sql\n([^]*?)```$/gm)
   return Array.from(sections, ([, title = '', sql = '']) => ({ title, sql }))

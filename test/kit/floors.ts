@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 /**
- * Checks that every file is on a floor, and imports only from its own floor and those below it.
+ * Checks that every file belongs to a floor, a layer of the source, and imports only from its own
+ * floor and those below it.
  *
  * @param options.source the folder of the floors
  * @param options.floors names of files and folders in it, from top to bottom

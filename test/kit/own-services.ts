@@ -9,9 +9,9 @@ import { createDataDir } from './data-dir.ts'
 
 /**
  * Services that only this test uses until it ends, and that are empty when it begins. Test files
- * that share a process (scripts/test-together.mjs) pass them on. They cannot use a service at the
- * same time, because keys in Redis and the database in ClickHouse have fixed names. A test that
- * changes the settings of its service starts its own.
+ * that share a process (scripts/test-together.mjs) reuse them one after the other. Two tests cannot
+ * use a service at the same time, because keys in Redis and the database in ClickHouse have fixed
+ * names. A test that changes the settings of its service starts its own.
  */
 export const ownRedis = (t: Test) => redis.take(t)
 export const ownClickHouse = (t: Test) => clickhouse.take(t)

@@ -4,7 +4,11 @@
  */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 
-/** @throws {RangeError} when the bytes end too early or have a group */
+/**
+ * Parses a message.
+ *
+ * @throws {RangeError} when the bytes end too early or have a group
+ */
 export function readMessage(bytes: Buffer): Message {
   const fields = new Map<number, (bigint | Buffer)[]>()
   let at = 0

@@ -8,7 +8,7 @@ interface Listener {
   listen(options: { host: string; port: number }): Promise<unknown>
 }
 
-/** Opens a new connection. If it has an error, it only ends. */
+/** Opens a new connection. An error of the connection only closes it. */
 export async function open(t: Test, { app }: { app: Listener }): Promise<Socket> {
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo

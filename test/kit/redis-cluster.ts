@@ -20,6 +20,8 @@ const slots = 16_384
 const nodeTimeoutMs = 2_000
 
 /**
+ * Starts a cluster of primaries and their replicas.
+ *
  * @param options.replicas number of replicas of each primary
  */
 export async function startRedisCluster(options: {

@@ -1,6 +1,6 @@
 import { Client } from 'minio'
 
-/** A client of its own for the S3 server at a URL with an access key. */
+/** Creates a client for the S3 server at a URL that contains the access key. */
 export function s3Client(url: string): Client {
   const { hostname, port, username, password } = new URL(url)
   return new Client({

@@ -4,8 +4,8 @@ import type { Clock } from '@intake/runtime'
 /** A clock that advances only when the test moves it. */
 export interface TestClock extends Clock {
   /**
-   * Runs the timers of the next `ms` milliseconds in order, and after each everything that follows
-   * from it.
+   * Runs the timers of the next `ms` milliseconds in order. After each timer it lets everything
+   * happen that follows from it and does not wait for another timer.
    */
   advance(ms: number): Promise<void>
   /** Runs timers until none is pending. */

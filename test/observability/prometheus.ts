@@ -19,7 +19,11 @@ export interface Alert {
 }
 export interface Prometheus {
   url: string
-  /** @throws {Error} Prometheus rejects the query */
+  /**
+   * Evaluates a query.
+   *
+   * @throws {Error} if Prometheus rejects the query
+   */
   query(expr: string): Promise<Series[]>
   /** Alerts that are pending or firing. */
   alerts(): Promise<Alert[]>

@@ -28,7 +28,7 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Resolves when the server no longer responds. Its threads stop one after the other. */
+/** Freezes a server. Resolves when it no longer responds, because its threads stop one by one. */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()

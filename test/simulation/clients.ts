@@ -104,7 +104,7 @@ export function startClients(options: {
     })
   }
 
-  /** A refused connection is a refused request. */
+  /** Records the outcome of an attempt. A refused connection counts as a refused request. */
   function record(submission: Submission, reply: Reply<GatewayAnswer>) {
     const answer = reply.outcome === 'answered' ? reply.value : undefined
     const outcome = answer?.outcome ?? (reply.outcome === 'unreachable' ? 'refused' : 'unknown')

@@ -122,7 +122,7 @@ export function createJobs(world: World, from: readonly Job[] = []): Jobs {
       const job = lockOf(id, token)
       if (job === undefined) return
       jobs.delete(id)
-      // A job can only have returned to the queue without its lock.
+      // If the design completes jobs without their lock, the job may already be in the queue again.
       if (order.includes(id)) order.splice(order.indexOf(id), 1)
     },
 

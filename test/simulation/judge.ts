@@ -39,7 +39,7 @@ export function judge(options: {
   visible: readonly Row[]
   objects: Pick<ObjectStore, 'has'>
   jobs: readonly Pick<Jobs, 'count'>[]
-  /** The ids in `Watermark`. */
+  /** The ids that `early` of `Watermark` returned. */
   early: readonly string[]
 }): Violation[] {
   const { submissions, visible, objects } = options

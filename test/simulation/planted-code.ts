@@ -1,7 +1,7 @@
 import type { Edit } from '@intake/test-kit/built-copy'
 import type { Rule } from './judge.ts'
 
-/** A bug in the real code that breaks `breaks`. */
+/** A bug in the real code that makes the simulation break the rule `breaks`. */
 interface PlantedCode {
   name: string
   edits: Edit[]

@@ -6,6 +6,8 @@ import { createProcess, type Part, type World } from './world.ts'
 /** Redis with the queues and the reservations. */
 export interface Redis extends Part {
   /**
+   * The jobs of one queue.
+   *
    * @param shard number of the shard of the log queue; default: 0
    */
   jobs(kind: RecordKind, shard?: number): Jobs

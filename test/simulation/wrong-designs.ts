@@ -1,7 +1,7 @@
 import { rightDesign, type Design } from './design.ts'
 import type { Rule } from './judge.ts'
 
-/** A design that differs from the right one by `change` and therefore breaks `breaks`. */
+/** A design that differs from the right one by `change` and therefore breaks the rule `breaks`. */
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule

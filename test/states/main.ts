@@ -13,7 +13,7 @@ import { states, type State } from './states.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Codes of problems. */
+    /** Codes of problems, separated by commas. */
     only: { type: 'string' },
     /** A file for the results of a complete run. */
     write: { type: 'string' },
@@ -26,7 +26,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, ''
 /** The time within which a state must be seen. */
 const limitSeconds = 15
 /**
- * How long to wait until a state that an earlier case left behind is over: notes last five minutes.
+ * How long to wait until a state that an earlier case left behind is over: a state that is an event
+ * lasts five minutes.
  */
 const overSeconds = 400
 

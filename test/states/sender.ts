@@ -7,8 +7,8 @@ const requestMs = 60_000
 const device = { os: 'Android' }
 
 /**
- * Sends a log five times a second and a feedback with an image once a second. The responses do not
- * change that.
+ * Sends a log five times a second and a feedback with an image once a second, whatever the
+ * responses are.
  */
 export function startSender({ url, apiKey }: { url: string; apiKey: string }): {
   stop(): Promise<void>

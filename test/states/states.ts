@@ -48,7 +48,7 @@ const setting = (name: string, value: string): Pick<State, 'begin' | 'end'> => {
 }
 
 const today = () => new Date().toISOString().slice(0, 10)
-/** The key with a budget. */
+/** The id of the API key with a budget, from `begin` until `end`. */
 let budgeted = ''
 
 const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | 'end'> => ({

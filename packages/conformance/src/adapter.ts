@@ -38,7 +38,7 @@ export interface Adapter {
   describe(): Promise<{ name: string; capabilities: string[] }>
   init(options: InitOptions): Promise<void>
   clock(offsetMs: number): Promise<void>
-  /** Resolves to the id of the event when it is in the storage. */
+  /** Logs an event. Resolves to its id when the sender has stored it. */
   log(event: string, params: object): Promise<string>
   /** Logs events with the params `{ n: 0 }`, `{ n: 1 }` and so on. */
   logs(event: string, count: number): Promise<void>
@@ -47,7 +47,7 @@ export interface Adapter {
     email?: string
     attachments?: SentAttachment[]
   }): Promise<string>
-  /** Resolves to the number of records that remain. */
+  /** Sends the records that wait. Resolves to the number of records that remain. */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>
   optOut(): Promise<void>
@@ -69,7 +69,11 @@ export class AdapterError extends Error {
   }
 }
 
-/** @param options.timeoutMs for each call */
+/**
+ * Creates the connection to a sender's adapter.
+ *
+ * @param options.timeoutMs the timeout of each call
+ */
 export function connectAdapter(options: { url: string; timeoutMs: number }): Adapter {
   const url = options.url.replace(/\/$/, '')
 
@@ -84,7 +88,8 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
       response = await fetch(url + path, {
         method,
         headers: {
-          // A server may close an idle connection at the moment at which it is used again.
+          // Uses each connection once: a server may close an idle connection just when it is used
+          // again.
           connection: 'close',
           ...(body && { 'content-type': 'application/json' }),
         },

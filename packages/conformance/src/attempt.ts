@@ -12,7 +12,7 @@ export interface SentEvent {
 export interface Attempt {
   readonly seen: SeenRequest
   readonly path: string
-  /** The body as it arrived. */
+  /** The size of the body as it arrived. */
   readonly bytes: number
   /** The body after decompression. */
   readonly body: Buffer

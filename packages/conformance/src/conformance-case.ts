@@ -7,6 +7,10 @@ export interface ConformanceCase {
   title: string
   /** The capabilities that the case needs. If the sender lacks one, the case is not applicable. */
   needs?: readonly Capability[]
-  /** @throws {Failed} with what the suite saw instead */
+  /**
+   * Runs the case.
+   *
+   * @throws {Failed} if the sender fails the case, with what the suite saw instead
+   */
   run(trial: Trial): Promise<void>
 }

@@ -10,7 +10,7 @@ export class Failed extends Error {
 }
 
 const flushMs = 500
-/** The pause after a call of `flush` that ended at once. */
+/** The longest pause between two calls of `flush`. */
 const flushPauseMs = 50
 export const day = 86_400_000
 
@@ -18,7 +18,9 @@ export const day = 86_400_000
 export interface Trial {
   sender: Adapter
   sandbox: Pick<Sandbox, 'now' | 'url'>
-  /** Starts the sender on its storage. A restart keeps the device. */
+  /**
+   * Starts the sender with the UUID of the device. After a kill it gets the same UUID and storage.
+   */
   start(options?: Partial<InitOptions>): Promise<void>
   /** Adds a fault for the next requests. */
   fault(fault: Fault): void
@@ -48,9 +50,13 @@ export interface Trial {
   settle(): Promise<void>
   /** Starts a flush that the case does not wait for, and that a kill may end. */
   beginFlush(): void
-  /** @throws {Failed} if the condition is false */
+  /**
+   * Fails the case if the condition is false.
+   *
+   * @throws {Failed}
+   */
   expect(condition: boolean, seen: () => string): void
-  /** Allows the log requests of this case to be larger than a sender's batch. */
+  /** Allows the log requests of this case to exceed the limit of `findViolation`. */
   allowLargeBodies(): void
   readonly mayHaveLargeBodies: boolean
 }
@@ -88,8 +94,7 @@ export function createTrial(options: {
     try {
       while (!condition()) {
         if (late.aborted) throw new Failed(`waited in vain until ${what}`)
-        // Also continues without a change, because a record can be stored without a further
-        // request.
+        // Checks at least every 100 ms, because a record can be stored without a further request.
         await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
       }
     } finally {

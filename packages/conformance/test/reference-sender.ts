@@ -92,7 +92,7 @@ export function createReferenceSender(options: {
   let isOptedOut = false
   let nextNumber = 1
 
-  // Keeps each batch and each feedback in a file. The end of the file's name is the state.
+  // Each batch and each feedback is kept in a file. The end of the file's name is its state.
 
   const isMemoryOnly = init.storageFull === true || flaw === 'keeps everything in memory'
   function onDisk(save: () => void): void {
@@ -178,11 +178,9 @@ export function createReferenceSender(options: {
 
   const drop = (reason: string, count: number) => (dropped[reason] = (dropped[reason] ?? 0) + count)
 
-  // Events
-
   const now = () => Date.now() + shiftMs + correctionMs
 
-  /** Later events have greater ids, also within a millisecond. */
+  /** Makes an id. Later events have greater ids, even within a millisecond. */
   function newId(timeMs: number): string {
     if (flaw === 'gives ids of version 4') return randomUUID()
     const fresh = createUuidV7(timeMs)
@@ -244,8 +242,6 @@ export function createReferenceSender(options: {
     }
   }
 
-  // Requests
-
   const bodyOf = ({ user: ofUser, entries }: Batch) =>
     JSON.stringify({
       bundle_identifier: init.bundleIdentifier,
@@ -273,7 +269,11 @@ export function createReferenceSender(options: {
   const urlOf = (path: string) =>
     init.url + path + (flaw === 'shows its key in the URL' ? `?key=${init.apiKey}` : '')
 
-  /** @returns the outcome, and the body if it is that of Intake */
+  /**
+   * Sends a request.
+   *
+   * @returns the outcome, and the results of the entries if a batch was accepted
+   */
   async function request(
     path: string,
     body: string | FormData,

@@ -3,7 +3,7 @@ import { runConformance } from '../src/index.ts'
 import { flaws, type Flaw } from './flaws.ts'
 import { startSender } from './support.ts'
 
-/** Many wrong senders never do what the case waits for. */
+/** Shorter than the default, because many wrong senders never do what the case waits for. */
 const waitMs = 10_000
 
 // The cases wait most of the time, so several senders are judged at once.

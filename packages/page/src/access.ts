@@ -64,13 +64,16 @@ export async function guardAccess(
   })
 }
 
-/** The plugin has this error for a request without a password, or with one that it cannot read. */
+/**
+ * Whether this is the plugin's error for a request without a password, or with an unreadable one.
+ */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Another site may link to the page, but must not make a reader's browser send searches.
+ * Refuses requests that another site causes, except navigation: another site may link to the page,
+ * but must not make a reader's browser send searches.
  *
  * @throws {PageError} 403
  */

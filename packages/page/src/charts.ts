@@ -196,7 +196,7 @@ function axisTime(date: Date, stepMs: number): string {
   return `${date.getUTCDate()} ${date.toLocaleString('en', { month: 'short', timeZone: 'UTC' })}`
 }
 
-/** The numbers of a chart for the keyboard and for screen readers, with the same links. */
+/** A table with the numbers and the links of a chart, for the keyboard and for screen readers. */
 function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
   const columns = drawn.flatMap((lane) => lane.columns)
   const printed = (t: number) =>
@@ -255,13 +255,13 @@ export function spark(
   </svg>`
 }
 
-/** The bar behind a row of a list. */
+/** The bar behind a row of a list. `share` is its length, from 0 to 1. */
 export const barBehind = (share: number, series: Series): Html =>
   html`<svg class="fill s-${series}" width="100%" height="100%" aria-hidden="true">
     <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
   </svg>`
 
-/** The key of a legend for a series. */
+/** An entry of a legend: the colour or pattern of a series, and its name. */
 export const legendKey = (series: Series, name: string | Html): Html =>
   html`<span
     ><svg width="12" height="10" aria-hidden="true">

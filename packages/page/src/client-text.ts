@@ -19,7 +19,9 @@ export function clientText(text: string, lengthMax = 20_000): Html {
   return html`<bdi>${parts.map(mark)}</bdi>${notes}`
 }
 
-/** Further marks are left out, because each is much longer than the character that it shows. */
+/**
+ * The maximum number of invisible characters that are shown: a mark is longer than its character.
+ */
 const marksMax = 100
 
 /** Every second part is an invisible character. */

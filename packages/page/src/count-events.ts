@@ -10,7 +10,10 @@ const hourMs = 3_600_000
  * An hour that began less than this before the last count may have been counted before it was over.
  */
 const uncountedMs = hourMs
-/** The maximum period of a search for other fields, because it reads the records themselves. */
+/**
+ * The longest period that is counted from the records themselves, unless the search names a user or
+ * a device, for which the table has an index.
+ */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
 export interface EventCounts {
@@ -26,8 +29,8 @@ export interface EventCounts {
  * other search from the records.
  *
  * @param countedAtMs when the hours were last counted; undefined if never
- * @returns undefined if counting would read too much: a search for a user or device in a long
- * period that names no application
+ * @returns undefined if more than 27 hours would be counted from the records, and the search names
+ *   neither a user nor a device
  */
 export async function countEvents(
   reader: RecordReader,

@@ -70,7 +70,11 @@ export function printDeadLetterCursor(last: DeadLetterSummary): string {
   }).toString()
 }
 
-/** @throws {PageError} 400 */
+/**
+ * Reads the cursor in a query string; undefined if there is none.
+ *
+ * @throws {PageError} 400
+ */
 export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor | undefined {
   const text = readText(query, 'after')
   if (text === undefined) return undefined

@@ -55,7 +55,7 @@ async function readArrivedSince(
   )
 }
 
-/** The most frequent of these events. */
+/** The most frequent names of these events, with their numbers. */
 export function countNames(rows: readonly EventSummary[]): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const { event } of rows) counts.set(event, (counts.get(event) ?? 0) + 1)

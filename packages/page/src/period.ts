@@ -19,7 +19,11 @@ export interface Steps extends TimeWindow {
   stepMs: number
 }
 
-/** @throws {PageError} 400 */
+/**
+ * Reads the name of the period in a query string; `absent` is the default.
+ *
+ * @throws {PageError} 400 if there is no such period
+ */
 export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodName {
   const name = query.get('period') ?? absent
   if (Object.hasOwn(periods, name)) return name as PeriodName
@@ -36,7 +40,10 @@ export function stepsOf(name: PeriodName, nowMs: number): Steps {
 const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]
 const stepsMax = 72
 
-/** The steps of a period that a reader has chosen, in the smallest width that gives a chart. */
+/**
+ * The steps of a period that a reader has chosen. Their width is the smallest that gives at most
+ * `stepsMax` steps.
+ */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =
     widthsMs.find((widthMs) => (to - from) / widthMs <= stepsMax) ??

@@ -12,8 +12,8 @@ import { shownTypes } from './views/pictures.ts'
 export const signedPrefix = '/pictures/'
 
 /**
- * How many pictures are in memory at once, for all readers, and how many requests may wait. This
- * number is high, because a list of feedback requests many pictures.
+ * How many pictures are in memory at once, for all readers, and how many requests may wait.
+ * `waitingMax` is high, because a list of feedback requests many pictures.
  */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**

@@ -12,8 +12,9 @@ const widthsMs = [dayMs / 24, dayMs, 30 * dayMs, Infinity]
 const budgetMs = 6_000
 
 /**
- * Reads up to `rowsMax` rows, nearest first. The windows of time grow, so that a page of new rows
- * reads only a day of the table. Stops early when it takes too long.
+ * Reads up to `rowsMax` rows, beginning at the end of the period. It reads one window of time after
+ * the other, each longer than the last, so that a page of new rows reads only a day of the table.
+ * Stops early when it takes too long.
  *
  * @param options.within the whole period
  * @param options.forwards whether to start at the beginning of the period instead of its end

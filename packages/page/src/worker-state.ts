@@ -67,8 +67,9 @@ export interface Freshness {
 }
 
 /**
- * In ordinary operation records are known to be complete up to a minute ago: gateways may take up
- * to 30 seconds to accept a feedback.
+ * Records are late if they are complete only up to a moment longer ago than this. In ordinary
+ * operation that moment is at most a minute ago, because gateways may take up to 30 seconds to
+ * accept a feedback.
  */
 const lateMs = 75_000
 

@@ -13,13 +13,15 @@ const keptTags = setOfFourLetters(
     'pre0,pre1,pre2,aabg,aagg,aarg,ndin,vcgt',
 )
 const headerBytes = 128
-/** As many parts take as long as a profile without tags. */
+/** The cost of a profile without tags, as a number of parts of the file (see `PartCount`). */
 const profileParts = 4
 
 /**
- * Zeroes the tags of an ICC profile that do not draw; a profile that cannot be read, entirely.
+ * Zeroes the tags of an ICC profile that are not needed to render the picture. A profile that
+ * cannot be read is zeroed entirely.
  *
- * @param walk.parts of the file. Its tags count: a file can have a profile in each of its parts
+ * @param walk.parts counts the parts of the whole file. Each tag counts as one, because a file can
+ *   have a profile in each of its parts
  */
 export function scrubProfile(
   bytes: Buffer,
@@ -56,6 +58,7 @@ export function scrubProfile(
 }
 
 function isZero(bytes: Buffer): boolean {
-  // Each byte equals the next: compared natively, because a gap may be as large as the file.
+  // Compares each byte with the next. The native comparison is used because a gap may be as large
+  // as the file.
   return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1))
 }

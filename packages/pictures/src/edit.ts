@@ -31,7 +31,10 @@ export class Edit {
     return this.length === bytes && this.#zeros.length === 0 && this.#sets.length === 0
   }
 
-  /** @returns the kept ranges, as a part of `bytes` */
+  /**
+   * Applies the changes to `bytes` in place. Returns the beginning of `bytes`, which then consists
+   * of the kept ranges.
+   */
   apply(bytes: Buffer): Buffer {
     for (let i = 0; i < this.#zeros.length; i += 2)
       bytes.fill(0, this.#zeros[i], this.#zeros[i + 1])

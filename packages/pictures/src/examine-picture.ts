@@ -16,9 +16,10 @@ export interface Picture {
   /** Whether it certainly has no metadata: then `removeMetadata` changes nothing. */
   isClean: boolean
   /**
-   * Removes everything that does not draw: positions, maker notes, serial numbers, comments,
-   * previews, and what follows the end. Pixels, colours and the orientation remain. It edits the
-   * bytes in place, and returns the part of them that remains. Call it only once.
+   * Removes everything that is not needed to render the picture: positions, maker notes, serial
+   * numbers, comments, previews, and what follows the end. Pixels, colours and the orientation
+   * remain. It edits the bytes in place, and returns the part of them that remains. Call it only
+   * once.
    */
   removeMetadata(): Buffer
 }

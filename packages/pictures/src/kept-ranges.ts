@@ -2,8 +2,8 @@ import type { Edit } from './edit.ts'
 
 /**
  * The ranges of a file that something refers to, in any order; they may overlap. In formats that
- * work with offsets everything else is filled with zeros, so that no offset changes. Each range belongs to
- * a part that was counted.
+ * work with offsets everything else is filled with zeros, so that no offset changes. The number of
+ * ranges needs no limit of its own, because each belongs to a part that `PartCount` has counted.
  */
 export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []

@@ -31,7 +31,11 @@ export class Reader {
     return Number(this.#isLittle ? this.bytes.readBigUInt64LE(at) : this.bytes.readBigUInt64BE(at))
   }
 
-  /** @throws {PictureError} unless the bytes from `from` to `to`, exclusive, exist */
+  /**
+   * Requires that the bytes from `from` to `to`, exclusive, exist.
+   *
+   * @throws {PictureError} if the file ends earlier
+   */
   require(from: number, to: number): void {
     if (from < 0 || to < from || to > this.bytes.length) throw new PictureError('it ends too early')
   }
@@ -42,7 +46,11 @@ export function fourLetters(letters: string): number {
   return Buffer.from(letters, 'latin1').readUInt32BE()
 }
 
-/** @param names separated by commas, because a name may end with a blank */
+/**
+ * The numbers of several names of four letters.
+ *
+ * @param names separated by commas, because a name may end with a blank
+ */
 export function setOfFourLetters(names: string): ReadonlySet<number> {
   return new Set(names.split(',').map(fourLetters))
 }

@@ -24,8 +24,8 @@ export class Largest {
 }
 
 /**
- * A real file has at most some thousand segments, chunks, blocks, boxes, entries of tables, strips or
- * samples.
+ * The maximum number of parts: segments, chunks, blocks, boxes, entries of tables, strips or
+ * samples. A real file has at most some thousand.
  */
 const partsMax = 20_000
 
@@ -34,7 +34,7 @@ export class PartCount {
   #left = partsMax
 
   /**
-   * Called before anything is done for the parts.
+   * Counts parts. Call it before doing anything for them.
    *
    * @throws {PictureError} when there are too many
    */
@@ -44,7 +44,7 @@ export class PartCount {
   }
 }
 
-/** Limits what is read where a file can refer to the same bytes from several places. */
+/** Limits the bytes that are read from a file that can refer to the same bytes several times. */
 export class ByteCount {
   #left: number
 
@@ -53,7 +53,7 @@ export class ByteCount {
   }
 
   /**
-   * Called before the bytes are read.
+   * Counts bytes. Call it before reading them.
    *
    * @throws {PictureError} when there are too many
    */

@@ -48,7 +48,7 @@ t.test(
   },
 )
 
-/** The formats that the reader can read. Their colour profiles may have tags. */
+/** The formats that ExifReader can read. */
 const readable = new Set(corpus.map(({ type }) => type).filter((type) => type !== 'image/bmp'))
 
 function tellingTags(bytes: Buffer): string[] {

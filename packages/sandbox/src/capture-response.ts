@@ -18,7 +18,7 @@ export function captureResponse(
 ): Promise<CapturedResponse | undefined> {
   return new Promise((resolve) => {
     const head: { status: number; headers: OutgoingHttpHeaders } = { status: 200, headers: {} }
-    // The routes write a response with one call of each of these functions.
+    // It is enough to replace these functions: the routes write a response with one call of each.
     Object.assign(response, {
       writeHead(status: number, headers: OutgoingHttpHeaders = {}) {
         Object.assign(head, { status, headers })

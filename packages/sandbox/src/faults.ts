@@ -75,7 +75,11 @@ const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
 
 const validate = compileSchema(Fault)
 
-/** @throws {IntakeError} `invalid_request`, with a pointer to each invalid field */
+/**
+ * Validates a fault.
+ *
+ * @throws {IntakeError} `invalid_request`, with a pointer to each invalid field
+ */
 export function parseFault(value: unknown): Fault {
   const fault = validate(value)
   const chosen = effects.filter((effect) => fault[effect] !== undefined)
@@ -112,7 +116,11 @@ function invalid(fields: readonly string[], detail: string): IntakeError {
 
 /** The faults of coming requests. */
 export interface Faults {
-  /** @throws {IntakeError} `queue_full` when there are too many */
+  /**
+   * Adds a fault for coming requests.
+   *
+   * @throws {IntakeError} `queue_full` when there are too many
+   */
   add(fault: Fault): void
   /**
    * Returns the oldest fault that applies to the next request of an operation, and removes it after

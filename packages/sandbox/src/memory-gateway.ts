@@ -12,7 +12,7 @@ import type { Handler } from '@intake/http-edge'
 import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/runtime'
 import { createMemoryCounters } from './memory-counters.ts'
 
-/** The memory that records may take. The gateway refuses logs at three quarters of it. */
+/** The memory that records may take, in bytes. The gateway refuses logs at three quarters of it. */
 const recordBytesMax = 256 * 1024 * 1024
 
 /** The state of a healthy Redis. */
@@ -29,7 +29,7 @@ const memoryState = {
 /**
  * The gateway on in-memory ports, with its default settings, and open to all pages.
  *
- * @param options.bytes the memory that records use
+ * @param options.bytes returns the memory that records use, in bytes
  * @param options.now the gateway's clock, in milliseconds since 1970
  * @param options.countOutcome default: outcomes are not counted
  */

@@ -12,7 +12,11 @@ export interface MemoryIdempotencyStore extends IdempotencyStore {
   clear(): void
 }
 
-/** @param options.keysMax number of keys beyond which new ones are refused with `keys_full` */
+/**
+ * Creates an empty store of reservations.
+ *
+ * @param options.keysMax number of keys beyond which new ones are refused with `keys_full`
+ */
 export function createMemoryIdempotencyStore(
   options: { keysMax?: number } = {},
 ): MemoryIdempotencyStore {

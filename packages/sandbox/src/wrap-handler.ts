@@ -70,7 +70,10 @@ const operations: ReadonlySet<string> = new Set<Operation>([
 ])
 const isOperation = (path: string): path is Operation => operations.has(path)
 
-/** A test in a page controls the sandbox, too; the gateway lets it send. */
+/**
+ * Lets pages of every origin call `/_sandbox`, because a test that runs in a page controls the
+ * sandbox. The gateway has its own CORS setting for the API.
+ */
 const controlCors = createCors({
   pathPrefix: '/_sandbox',
   methods: ['GET', 'POST', 'DELETE'],

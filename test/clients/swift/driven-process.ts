@@ -15,7 +15,7 @@ export function startDrivenProcess(program: string): ClientProcess {
     calls.get(id)?.(result)
     calls.delete(id)
   })
-  // A killed process does not read what is on its way.
+  // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   return {
     call: (method, ...args) =>

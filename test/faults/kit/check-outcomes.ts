@@ -9,19 +9,22 @@ interface Minute {
   kind: string
   minute: string
   /**
-   * Attempts whose record is in a raw table or a dead letter: nothing merges them there (see
-   * cluster.ts).
+   * Attempts whose record is in a raw table or a dead letter. The raw tables have every attempt,
+   * because merges are off (see cluster.ts).
    */
   stored: number
   accepted: number
   /**
-   * Attempts whose record may be stored, in any minute, because they are counted when they are
-   * refused, perhaps by another clock.
+   * Attempts whose record may be stored. Those of all minutes are added up, because an attempt is
+   * counted in the minute in which it was refused, perhaps by another clock.
    */
   unknown: number
 }
 
-/** How long before a kill counts may be lost: the interval of reports, and an outage of Redis. */
+/**
+ * Counts of this time before a kill may be lost, in milliseconds: the interval between reports, and
+ * an outage of Redis.
+ */
 const lostMs = 120_000
 
 const attempts = (kind: string) => `SELECT api_key_id, '${kind}' AS kind, received_at,

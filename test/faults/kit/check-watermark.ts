@@ -2,7 +2,8 @@ import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
 /**
- * When the row's part was stored, in seconds since 1970. Merges are off, so the part is unchanged.
+ * The kind of a row, and when its part was stored, in seconds since 1970. Merges are off, so the
+ * part is unchanged.
  */
 interface StoredAt {
   kind: string
@@ -22,8 +23,8 @@ const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: an acknowledged record with an earlier `received_at`
- * was stored earlier.
+ * Checks for every watermark that was ever stored that each acknowledged record with an earlier
+ * `received_at` had been stored before it.
  */
 export async function checkWatermark(
   { sql }: Cluster,

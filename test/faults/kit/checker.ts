@@ -59,8 +59,9 @@ export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
 /**
- * Compares the responses with what analysts see, after the queues have drained, the counts of
- * outcomes with what is stored, and the watermarks with when it was stored. Ends the gateways.
+ * Waits until the queues have drained. Then compares the responses with what analysts see, the
+ * counts of outcomes with what is stored, and the watermarks with the times at which rows were
+ * stored. Ends the gateways.
  */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { cluster, payload, keptFrames = 0 } = options

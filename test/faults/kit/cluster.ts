@@ -13,7 +13,7 @@ import { freePorts } from '@intake/test-kit/free-ports'
 
 export interface ClusterOptions {
   dataDir: string
-  /** Where `gateway/dist`, `worker/dist` and `packages` are. */
+  /** The folder that contains `gateway/dist`, `worker/dist` and `packages`. */
   root: string
   random: () => number
   gateways?: number
@@ -46,7 +46,7 @@ export interface Cluster {
     'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3',
     TcpProxy
   >
-  /** The observer's own connections, without a proxy. */
+  /** The connections of the test itself, without a proxy. */
   sql: ClickHouse
   keys: Redis
   /** Starts one more worker; `root` selects another build. */

@@ -19,7 +19,10 @@ export interface History {
   close(): Promise<void>
 }
 
-/** An append-only file of JSON lines; lines appended during one sync share the next. */
+/**
+ * Opens an append-only file of JSON lines. Lines that are appended during a sync share the next
+ * one.
+ */
 export function openHistory(file: string): History {
   const descriptor = openSync(file, 'a')
   const events: Event[] = []

@@ -22,12 +22,12 @@ export interface HttpFake {
   port: number
   /** Applies to requests from now on. */
   set(treatment: Treatment): void
-  /** The number of requests that were not just passed. */
+  /** The number of requests whose treatment was not `passed`. */
   treated(): number
   close(): Promise<void>
 }
 
-/** An insert of records. */
+/** Whether the request is an insert of records. */
 export const isInsert = ({ url = '' }: IncomingMessage) =>
   /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 
@@ -91,8 +91,8 @@ export async function startHttpFake(options: {
 }
 
 /**
- * Leads the workers to a fake of ClickHouse that handles inserts of records; all other requests are
- * passed on.
+ * Connects the workers to a fake of ClickHouse that handles inserts of records; all other requests
+ * are passed on.
  */
 export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })

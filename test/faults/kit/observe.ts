@@ -37,7 +37,7 @@ export async function backlogOf(keys: Redis, shards = 1): Promise<Backlog> {
   return total
 }
 
-/** The frames with counts of outcomes that are not stored yet. */
+/** The number of frames with counts of outcomes that are not stored yet. */
 export async function outcomeFramesLeft(keys: Redis): Promise<number> {
   const key = (part: string) => `${queuePrefix}:${queueNames.outcomes}:${part}`
   const lengths = await Promise.all([

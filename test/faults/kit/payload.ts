@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A record is derived from its number, so that a reader can check that it is complete. */
+/**
+ * A record to send. It is derived from its number, so that a reader can check that it is complete.
+ */
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean

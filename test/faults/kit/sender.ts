@@ -19,7 +19,11 @@ export interface Sent {
 }
 
 export interface Sender {
-  /** @param options.isFresh whether to use a new connection, which is closed after the response */
+  /**
+   * Makes one attempt to send a record.
+   *
+   * @param options.isFresh whether to use a new connection, which is closed after the response
+   */
   send(url: string, record: Payload, options?: { isFresh?: boolean }): Promise<Sent>
   close(): Promise<void>
 }

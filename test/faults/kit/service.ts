@@ -13,7 +13,11 @@ export interface ManagedService {
   thaw(): void
 }
 
-/** @param options.launch starts the service on a port, 0 for a free one */
+/**
+ * Creates a service that is not started yet.
+ *
+ * @param options.launch starts the service on a port, 0 for a free one
+ */
 export function createManagedService(options: {
   name: string
   launch: (port: number) => Promise<Service>

@@ -7,7 +7,10 @@ import { queueKey } from './observe.ts'
 
 const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw']
 
-/** The rows with the payload of a user, in every version, and the dead letters. */
+/**
+ * The number of raw rows with the payload of a user, in every version, and of the user's dead
+ * letters.
+ */
 export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `SELECT (SELECT count() FROM intake.logs_raw WHERE unique_user_id = {user:String})
@@ -18,7 +21,7 @@ export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number>
   return row?.n ?? 0
 }
 
-/** Records of a user that analysts see. */
+/** The number of records of a user that analysts see. */
 export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `SELECT (SELECT count() FROM intake.logs WHERE unique_user_id = {user:String})
@@ -57,7 +60,7 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   return hidden
 }
 
-/** Frames in Redis, in any state, that contain a text. */
+/** The number of frames in Redis, in any state, that contain a text. */
 export async function framesWith({ keys }: Cluster, part: string): Promise<number> {
   let frames = 0
   for (const kind of kinds) {

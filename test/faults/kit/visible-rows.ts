@@ -16,7 +16,11 @@ const head = `toString(id) AS id, bundle_identifier, toString(device_uuid) AS de
   unique_user_id, device.os AS os, device.battery_level AS battery_level,
   device.sdk_version AS sdk_version, device_extra.seq::Int64 AS seq`
 
-/** @param where an SQL condition on the columns that both views have */
+/**
+ * Reads the records that analysts see.
+ *
+ * @param where an SQL condition on the columns that both views have
+ */
 export async function visibleRows({ sql }: Cluster, where = 'true'): Promise<Row[]> {
   const logs = await sql.query<{ id: string; seq: number }>(
     `SELECT ${head}, event, params FROM intake.logs WHERE ${where}`,

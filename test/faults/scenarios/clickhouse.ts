@@ -103,8 +103,8 @@ export const clickhouseScenarios: Scenario[] = [
       await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first insert is the rejected one. The rows of the second insert collected during the
-      // first.
+      // The first accepted insert repeats the rejected one. The second has the frames that were
+      // gathered during the first, so it is larger.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count
@@ -167,7 +167,7 @@ export const clickhouseScenarios: Scenario[] = [
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
       const [worker] = cluster.workers
-      // ClickHouse (26.7) empties the column in rows of an insert that runs while it is renamed.
+      // If a column is renamed during an insert, ClickHouse (26.7) empties it in the inserted rows.
       const rename = async (from: string, to: string) => {
         await worker!.kill()
         await cluster.sql.command(`ALTER TABLE intake.logs_raw RENAME COLUMN ${from} TO ${to}`)

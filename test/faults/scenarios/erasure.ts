@@ -14,8 +14,8 @@ const user = 'user-who-is-erased-4711'
 const hourMs = 60 * 60 * 1_000
 
 /**
- * Sends records of the user, outside the history: if one is visible at the end, it was never
- * issued.
+ * Sends records of the user, which are not in the history: one that is visible at the end is
+ * therefore a violation ("visible but never issued").
  */
 function createPerson({ cluster, payload, later, expect }: Stage) {
   const sender = createSender({ apiKey: cluster.apiKey, connections: 16 })
@@ -152,11 +152,12 @@ export const erasureScenarios: Scenario[] = [
         `SELECT (SELECT uniqExact(id) FROM intake.logs_raw WHERE is_deleted = 1)
               + (SELECT uniqExact(id) FROM intake.feedback_raw WHERE is_deleted = 1) AS n`,
       )
-      // The records and the dead letter have tombstones. There are more if a response was lost.
+      // The records and the dead letter have tombstones. If a response was lost, there are more
+      // tombstones than acknowledged records.
       const records = person.sent.length + 1
       expect(tombs!.n >= records, `a tombstone for each of ${records} records (${tombs!.n})`)
 
-      // By the second erasure every gateway has read the list.
+      // The second erasure begins when every gateway has read the list of suppressed senders.
       await run(stage, ...erase, '--suppress')
       await run(stage, ...erase)
       await person.send(20)

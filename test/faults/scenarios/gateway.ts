@@ -93,7 +93,7 @@ export const gatewayScenarios: Scenario[] = [
   {
     id: 'F8',
     title: 'gateway without a directory for temporary files: uploads still work',
-    // Creating a file there fails.
+    // `/dev/full` is not a directory, so creating a file in it fails.
     cluster: { gatewayEnv: { TMPDIR: '/dev/full' } },
     load: { rate: 60, feedbackEvery: 2 },
     async run({ acknowledged, producer, expect }) {

@@ -31,7 +31,11 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
       const body = { ...plain.body, log: { ...(plain.body['log'] as object), ...log } }
       return { ...plain, body, keyed: true, idempotencyKey }
     },
-    /** @param isHeard whether the client sees the response */
+    /**
+     * Sends a record once, and writes the attempt to the history.
+     *
+     * @param isHeard whether the client sees the response
+     */
     async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
       await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
       const sent = await sender.send(url, record)
@@ -52,7 +56,10 @@ async function statusOfReadyz(url: string): Promise<{ status: number; text: stri
   return { status: statusCode, text: await body.text() }
 }
 
-/** Rows of one identity lie in one partition, so a query that reads one month counts them once. */
+/**
+ * Checks that all rows of an identity are in one partition, so that a query that reads one month
+ * counts them once.
+ */
 async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   const split = await cluster.sql.query(
     `SELECT id FROM intake.logs_raw GROUP BY bundle_identifier, id, device_uuid

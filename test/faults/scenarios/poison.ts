@@ -16,7 +16,11 @@ async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   return queue
 }
 
-/** @param afterDeadLetter runs once the dead letter exists, before the other frames are done */
+/**
+ * Enqueues 20 frames, of which one has a bad row, and expects that only this row is dead-lettered.
+ *
+ * @param afterDeadLetter runs once the dead letter exists, before the other frames are done
+ */
 async function poisonOneRow(
   stage: Stage,
   afterDeadLetter: (worker: AppProcess) => Promise<void>,

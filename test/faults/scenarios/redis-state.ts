@@ -33,7 +33,8 @@ export const redisStateScenarios: Scenario[] = [
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
-        // A Redis that acknowledges first has accepted records that it has not written at all.
+        // Waits for records in the buffer of Redis. If it acknowledged them before writing, the
+        // kill would lose them.
         await until(
           'records wait to be written',
           async () => /aof_buffer_length:[1-9]/.test(await cluster.keys.info('persistence')),
@@ -142,7 +143,7 @@ export const redisStateScenarios: Scenario[] = [
     id: 'F32',
     title:
       'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // Clients that retry must leave enough others to send new records.
+    // The rate is low, because some of the sender's clients are occupied by retries.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)

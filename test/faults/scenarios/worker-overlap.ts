@@ -10,8 +10,8 @@ import type { Scenario, Stage } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 
 /**
- * Halts the only worker during an insert that is already stored, until another completed its
- * frames.
+ * Halts the only worker during an insert that is already stored, until another worker has completed
+ * its frames.
  */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage

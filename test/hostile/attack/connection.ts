@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import type { Attacker } from '../hostile-case.ts'
 
-/** A connection that only closes on errors. Nothing is read without a listener for data. */
+/**
+ * Opens a connection. An error only closes it. Nothing is read until there is a listener for data.
+ */
 export function dial({ port }: Pick<Attacker, 'port'>): Socket {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => undefined)

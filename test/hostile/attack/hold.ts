@@ -12,8 +12,8 @@ export type Held = Record<'sent' | 'openMax', number>
 /**
  * Holds connections open and reopens each a second after it closes.
  *
- * @param options.greeting what each sends first
- * @param options.trickle what each then sends once a second, also after the attack
+ * @param options.greeting what each connection sends first
+ * @param options.trickle what each connection then sends once a second, also after the attack
  * @param options.givesUp closes a connection at the first response bytes, and reopens it
  */
 export async function holdConnections(

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { mebibyte } from './bodies.ts'
 
-/** A picture that is made to take long. */
+/** A picture that takes long to examine. */
 export interface CostlyPicture {
   name: string
   type: string
@@ -75,7 +75,7 @@ function profileOfTags(tags: number): Buffer {
   profile.writeUInt32BE(tags, 128)
   for (let tag = 0; tag < tags; tag++) {
     profile.write('desc', 132 + tag * 12, 'latin1')
-    // The last come first, so that they have to be sorted.
+    // The first tag has the last position, so that the positions have to be sorted.
     profile.writeUInt32BE(tableEnd + 2 * (tags - tag), 136 + tag * 12)
     profile.writeUInt32BE(1, 140 + tag * 12)
   }
@@ -95,7 +95,10 @@ function profileOf(content: Buffer): Buffer {
   return profile
 }
 
-/** Bytes of 0 and 1 without order: the search for repetitions finds many, and none is the best. */
+/**
+ * Bytes of 0 and 1 in random order. Compressing them is slow: the search for repetitions finds
+ * many, and none is much longer than the others.
+ */
 function bits(bytes: number): Buffer {
   const content = Buffer.alloc(bytes)
   let state = 1
@@ -192,7 +195,10 @@ const fileType = box('ftyp', latin1('heic\0\0\0\0mif1heic'))
 const handler = box('hdlr', Buffer.alloc(8), latin1('pict'), Buffer.alloc(13))
 const imageSize = box('ispe', u32(0, 16, 16))
 
-/** One item, and where its data is: `locations` times in the whole rest of the file. */
+/**
+ * A HEIC with one item, whose data is listed `locations` times. Each time it is the whole rest of
+ * the file.
+ */
 function heic(options: {
   kind: string
   locations: number
@@ -201,7 +207,7 @@ function heic(options: {
 }): Buffer {
   const { kind, locations, properties = [], data } = options
   const info = box('infe', u32(0x0200_0000), u16(1, 0), latin1(`${kind}\0`))
-  // Numbers of four bytes; a length of zero stands for everything up to the end.
+  // Offsets and lengths have four bytes. A length of zero means everything up to the end.
   const location = Buffer.concat([u32(1), u16(0, 0, 1), u32(500, 0)])
   return Buffer.concat([
     fileType,
@@ -296,7 +302,7 @@ export const picturesOfManyParts: readonly CostlyPicture[] = [
   },
 ]
 
-/** Files in which a few bytes ask for much. */
+/** Files in which a few bytes cause much work. */
 export const craftedPictures: readonly CostlyPicture[] = [
   {
     name: 'profiles with a thousand tags',

@@ -4,7 +4,7 @@ import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat, wait } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
-/** A form with one JPEG whose pixels are nothing but one byte. */
+/** A form with one JPEG, whose scan is a repetition of one byte. */
 function pictureForm(bytes: number): Buffer {
   const dispositions = ['name="payload"', 'name="attachments"; filename="a.jpg"']
   const [payload, attachment] = dispositions.map(

@@ -34,7 +34,7 @@ export function createReservationCommands(options: {
     })
   }
 
-  /** The ledger's counts limit memory, which a run does not use up. */
+  /** Stubs of the counts by which the ledger limits memory. A run never reaches this limit. */
   const counts = {
     time: () => command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
     multi: () => ({ hincrby() {}, expireat() {}, exec: () => Promise.resolve([]) }),

@@ -3,7 +3,7 @@
 struct Era: Equatable, Codable, Sendable {
   /// The device's clock minus the monotonic clock, in milliseconds.
   var drift: Double
-  /// The time that is added to the device's clock when an id is made.
+  /// The milliseconds that are added to the device's clock when an id is made.
   var offset: Double
   /// Whether the server's clock was known. If so, the ids of this era are never changed.
   var isTrusted: Bool
@@ -33,7 +33,8 @@ struct Clock {
     let drift = wall - time.monotonic()
     let jump = drift - era.drift
     if abs(jump) > Self.jumpMs {
-      // If only the clock was set, time passed evenly, so a known offset can be adjusted.
+      // If only the clock was set, real time ran on evenly: subtract the jump, so that ids stay
+      // right.
       let isKnown = era.isTrusted && Self.wasSet(jump)
       let offset = isKnown ? Self.unlessTolerated(era.offset - jump) : era.offset
       era = Era(drift: drift, offset: offset, isTrusted: false)

@@ -4,15 +4,16 @@ enum Decision {
   case retry
   /// Send the same request again later, at most three times.
   case few
-  /// The request is too large. Send its records in smaller ones.
+  /// The request is too large. Send its records in smaller requests.
   case split
   /// Keep everything, and send nothing: every request fails until someone changes a setting.
   case stop
   /// Give up the records, because they will never be accepted.
   case drop
 
-  /// A 4xx is final, even if this release does not know it. If a status about the address or the
-  /// key comes without a code, a proxy sent it: the request may reach the gateway later.
+  /// Decides what to do after a failure. A 4xx is final, even if this release does not know its
+  /// code. If a status about the address or the key comes without a code, a proxy sent it: the
+  /// request may reach the gateway later.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response

@@ -18,7 +18,7 @@ func findDevice() -> [String: [UInt8]] {
     let bundle = Bundle.main.infoDictionary ?? [:]
     device["bundle_name"] = bundle["CFBundleDisplayName"] ?? bundle["CFBundleName"]
     device["version_name"] = bundle["CFBundleShortVersionString"]
-    // It can be a list of numbers, which the field does not allow.
+    // The version may be a list of numbers, such as 1.2.3, but the field takes only an integer.
     device["version_code"] = (bundle["CFBundleVersion"] as? String).flatMap { Int($0) }
     #if !os(macOS)
       device["first_install_time"] = firstInstallTime()
@@ -40,8 +40,8 @@ func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
 
 private let unknownValues = ["null", "\"\"", "\"unknown\""].map { Array($0.utf8) }
 
-/// Documented properties that are sent only with feedback: they nearly double the device of a
-/// batch.
+/// Documented properties that are sent only with feedback: they would nearly double the size of the
+/// device in a batch.
 let feedbackOnlyFields: Set<String> = [
   "build_hardware", "build_host", "build_security_patch", "build_tags", "build_time", "build_type",
   "build_user", "build_version_codename", "build_version_incremental", "first_install_time",

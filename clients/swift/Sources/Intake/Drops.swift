@@ -30,8 +30,8 @@ final class Drops: Sendable {
     counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
   }
 
-  /// The counts that no event has reported; nil if there are none. From then on they count as
-  /// reported.
+  /// Returns how many records no event has reported, by reason; nil if there are none. They then
+  /// count as reported.
   func takeUnreported() -> [String: Int]? {
     counts.withLock { counts in
       if counts.unreported.isEmpty { return nil }

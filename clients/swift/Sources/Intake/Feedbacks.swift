@@ -1,7 +1,7 @@
 import Foundation
 
-/// The feedback that waits. Each is one value in storage, with its attachments. Log events never
-/// displace it.
+/// The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.
+/// Log events never displace it.
 final class Feedbacks {
   private struct Entry {
     let key: String
@@ -22,7 +22,9 @@ final class Feedbacks {
   var canSend: Bool { oldest != nil }
   private var oldest: Int? { entries.firstIndex { $0.failures < Limits.fewAttempts } }
 
-  /// - Returns: false if too many wait
+  /// Stores a feedback, to be sent later.
+  ///
+  /// - Returns: false if too much feedback waits already
   func add(_ id: String, _ feedback: StoredFeedback) -> Bool {
     if entries.count >= Limits.feedback { return false }
     let key = Self.prefix + id
@@ -44,7 +46,7 @@ final class Feedbacks {
       let key = entries[at].key
       let data = storage.value(key)
       if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
-      // If there is no data, another client has sent it.
+      // If there is no data, another client has sent the feedback.
       if data != nil { drops.add("damaged") }
       remove(key)
     }
@@ -53,7 +55,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // Without an id it is not a response of Intake, although it has its status.
+      // A body without an id comes from a proxy, although the status is one of Intake's.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       remove(key)
       return .settled
@@ -128,7 +130,9 @@ struct StoredFeedback {
 }
 
 extension StoredFeedback {
-  /// - Returns: nil if it is damaged
+  /// Parses a stored feedback.
+  ///
+  /// - Returns: nil if the data is damaged
   init?(parsing data: Data) {
     let fields = data.split(separator: newline, maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, let parts = try? JSONDecoder().decode([Part].self, from: fields[0])

@@ -117,6 +117,8 @@ final class Files {
     return true
   }
 
+  /// Renames a file.
+  ///
   /// - Returns: false if `from` does not exist
   func rename(_ from: String, to: String) throws -> Bool {
     if Foundation.rename(path(from), path(to)) == 0 { return true }

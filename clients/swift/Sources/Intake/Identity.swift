@@ -21,7 +21,7 @@ final class Identity {
   /// The sender as a JSON object.
   ///
   /// - Parameters:
-  /// - user: if empty, the UUID of the device stands for the user
+  /// - user: if empty, the UUID of the device is sent as the user
   /// - isOfFeedback: whether to include all properties of the device, not only those of log events
   func sender(user: String, isOfFeedback: Bool) -> [UInt8] {
     var device = found.merging(battery) { $1 }.merging(given) { $1 }

@@ -12,7 +12,7 @@ public struct IntakeOptions: Sendable {
   public var deviceUuid: UUID?
   /// Identifies the user. Without it, the device's UUID is sent. `identify` changes it.
   public var userId: String?
-  /// Properties of the device. They are added to those that the client finds, and replace them.
+  /// Properties of the device. They replace those of the same name that the client finds.
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
   /// extensions, because iOS ends an app that is suspended while it holds a lock there. Default:

@@ -5,6 +5,8 @@ enum Json {
   /// Deeper nesting is refused, because a mutable dictionary of Foundation can contain itself.
   private static let depthMax = 64
 
+  /// Prints an object.
+  ///
   /// - Returns: nil if the object has a value that JSON cannot hold
   static func print(_ object: [String: Any]) -> [UInt8]? {
     var out: [UInt8] = []

@@ -23,6 +23,8 @@ final class Lane {
     failures = 0
   }
 
+  /// Begins a pause.
+  ///
   /// - Parameter retryAfterMs: the pause that the server asked for; 0 if it asked for none
   func pause(_ retryAfterMs: Double) {
     failures += 1

@@ -23,6 +23,6 @@ enum Limits {
   static let retryAfterMs = 86_400_000.0
   /// If a response took longer than this, it says too little about the server's clock.
   static let roundTripMs = 8000.0
-  /// Intake sends no response that is longer.
+  /// The maximum size of a response, in bytes. Intake sends no longer one.
   static let answerBytes = 4_000_000
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that several threads use, one after the other.
+/// A value that several threads use, one at a time.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value

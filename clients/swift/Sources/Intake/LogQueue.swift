@@ -11,7 +11,7 @@ final class LogQueue {
   private let segmentBytes: Int
   private let eventsMax: Int
   private let bytesMax: Int
-  /// What a record of this user says about its sender, as JSON.
+  /// The fields that describe the sender of a record of this user, as a JSON object.
   private let senderOf: (_ user: String) -> [UInt8]
   private var segments: [Segment] = []
   private var open: Open?
@@ -158,7 +158,7 @@ final class LogQueue {
     _ = rename(segment)
   }
 
-  /// Gives a segment the name of its state.
+  /// Renames a segment in storage to match its state.
   ///
   /// - Returns: false if the segment is gone
   private func rename(_ segment: Segment) -> Bool {
@@ -229,7 +229,7 @@ final class LogQueue {
     let data = storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))
     let lines = stored?.lines.count ?? 0
-    // If there is no data, another client has sent it.
+    // If there is no data, another client has sent the segment.
     if data != nil { recorder.drops.add("damaged", max(segment.entry.count - lines, 0)) }
     grow(segment, lines - segment.entry.count, (data?.count ?? 0) - segment.entry.bytes)
     if lines > 0 { return stored }
@@ -237,7 +237,7 @@ final class LogQueue {
     return nil
   }
 
-  /// Replaces a segment by others, or removes it.
+  /// Replaces a segment by `parts`; removes it if there are none.
   func replace(_ segment: Segment, by parts: [(entry: SegmentName, stored: StoredSegment)] = []) {
     guard let at = segments.firstIndex(where: { $0 === segment }) else { return }
     var added: [Segment] = []

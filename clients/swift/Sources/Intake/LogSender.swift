@@ -4,7 +4,7 @@ import Foundation
 enum Sent {
   /// The next request is sent at once.
   case settled
-  /// Nothing was settled. Pause, for this many milliseconds if it is not 0.
+  /// The records have no final result. Pause, for this many milliseconds if it is not 0.
   case pause(Double)
   /// Send nothing more, for this reason.
   case stop(String)
@@ -66,7 +66,7 @@ final class LogSender {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
-      // Without results for all entries it is not a response of Intake, although it has its status.
+      // A body without a result for each entry comes from a proxy, although its status is Intake's.
       guard let results = readResults(body, count: lines.count) else {
         return .pause(attempted.retryAfterMs)
       }
@@ -91,7 +91,9 @@ final class LogSender {
     case rejected(String)
   }
 
-  /// - Returns: nil if there is not a result for each entry
+  /// Reads the results of a batch.
+  ///
+  /// - Returns: nil unless there is a result for each entry
   private func readResults(_ body: [String: Any], count: Int) -> [EntryResult]? {
     guard let results = body["results"] as? [Any], results.count == count else { return nil }
     var read: [EntryResult] = []

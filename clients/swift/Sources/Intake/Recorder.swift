@@ -1,4 +1,4 @@
-/// An event between its caller and storage.
+/// An event that is recorded but not stored yet.
 struct RecordedEvent: Sendable {
   /// The event as JSON, without its closing brace.
   let line: Line
@@ -59,6 +59,8 @@ final class Recorder: Sendable {
     return record(logged.event, params: text)
   }
 
+  /// Keeps an event, unless the user has opted out or the client is shut down.
+  ///
   /// - Parameter params: as JSON
   func record(_ event: String, params: [UInt8]) -> Recorded? {
     let (recorded, lost) = state.withLock { state -> (Recorded?, Int) in

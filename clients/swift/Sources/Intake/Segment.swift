@@ -19,8 +19,8 @@ final class Segment {
   }
 }
 
-/// The content of a segment's file. The first line says where its events come from. The second line
-/// is what every request says about its sender. The other lines are the events.
+/// The content of a segment's file. The first line has the origin of its events. The second line is
+/// what every request says about its sender. The other lines are the events.
 struct StoredSegment {
   struct Origin: Codable {
     var era: Era
@@ -50,8 +50,8 @@ struct StoredSegment {
 }
 
 extension StoredSegment {
-  /// An incomplete last line was never reported as stored: the process ended while writing it. It
-  /// is left out.
+  /// Parses a stored segment. An incomplete last line is left out: the process ended while writing
+  /// it, and never reported it as stored.
   ///
   /// - Returns: nil if the data is damaged
   init?(parsing data: Data) {

@@ -13,7 +13,8 @@ enum SegmentState: Int {
 struct SegmentName: Equatable {
   /// Ascends with the time at which the segment was begun.
   var key: String
-  /// If several segments have the same key, the one with the highest generation and state counts.
+  /// Of several segments with the same key, the one with the highest generation and state replaces
+  /// the others.
   var generation = 0
   var state = SegmentState.closed
   /// The run of the client that wrote it.
@@ -30,7 +31,9 @@ struct SegmentName: Equatable {
 }
 
 extension SegmentName {
-  /// - Returns: nil if it is not the name of a segment
+  /// Parses the name of a segment's file.
+  ///
+  /// - Returns: nil for any other name
   init?(parsing text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 7, let generation = Int(parts[1]),

@@ -35,6 +35,8 @@ final class Storage {
     memory[name] ?? (try? files.read(name)) ?? nil
   }
 
+  /// Adds bytes at the end of a name, or creates the name.
+  ///
   /// - Returns: false if `name` should exist but does not; the bytes are then not stored
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
     if memory[name] != nil && !isNew {
@@ -80,7 +82,7 @@ final class Storage {
 
   func value(_ key: String) -> Data? { read(key + Self.valueEnd) }
 
-  /// Also true for a value that cannot be read now.
+  /// Whether there is a value for the key, even one that cannot be read now.
   func hasValue(_ key: String) -> Bool {
     memory[key + Self.valueEnd] != nil || files.exists(key + Self.valueEnd)
   }

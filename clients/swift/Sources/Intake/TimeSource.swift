@@ -67,6 +67,8 @@ func parseTime(_ text: String) -> Double? {
   return time(date[0], date[1] - 1, date[2], clock: parts[1].dropLast())
 }
 
+/// The milliseconds since 1970 of a date and time in UTC.
+///
 /// - Parameter clock: the time of the day, such as `12:00:00`, or with a fraction of the second
 private func time(_ year: Int32, _ month: Int32, _ day: Int32, clock: Substring) -> Double? {
   let fields = clock.split(separator: ":")

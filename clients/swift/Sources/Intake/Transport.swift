@@ -5,7 +5,7 @@ struct OutgoingRequest: Sendable {
   let path: String
   let contentType: String
   let body: Data
-  /// The seconds after which an incomplete response is no longer awaited.
+  /// The timeout of the whole request, in seconds.
   let timeout: TimeInterval
   var headers: [String: String] = [:]
 }
@@ -20,6 +20,8 @@ struct Answer: Sendable {
 }
 
 protocol Transport: Sendable {
+  /// Sends a request.
+  ///
   /// - Returns: nil if there was no complete response
   func send(_ request: OutgoingRequest) async -> Answer?
   func close()
@@ -34,7 +36,7 @@ struct Attempted {
   let code: String
   /// Whether it is certain that nothing was stored.
   let isDefinite: Bool
-  /// 0 if the server did not say.
+  /// The pause that the server asked for; 0 if it asked for none.
   let retryAfterMs: Double
 }
 
@@ -44,7 +46,8 @@ extension Attempted {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]
     let problem = body["code"] as? String
-    // The header has whole seconds; on average half a second has passed.
+    // `Date` has whole seconds, so on average half a second has passed since the time that it
+    // names.
     let serverMs =
       (body["server_time"] as? String).flatMap(parseTime)
       ?? answer?.date.flatMap(parseHttpDate).map { $0 + 500 }

@@ -13,7 +13,7 @@ struct Uuids {
     let bits = random.next()
     if now > last || now < last - Self.backMsMax {
       last = now
-      // Half of the range remains for counting.
+      // Starts in the lower half of the range, so that the upper half is left for counting.
       counter = UInt16(truncatingIfNeeded: random.next() as UInt32) & 0x7ff
     } else if counter == Self.counterMax {
       counter = 0

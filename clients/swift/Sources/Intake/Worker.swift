@@ -140,6 +140,8 @@ actor Worker {
 
   // MARK: Sending
 
+  /// Sends the requests of a lane, at once or after its pause.
+  ///
   /// - Parameter isUrgent: ends the pause after a failure, but not one that the server asked for
   private func wake(_ lane: Lane, isUrgent: Bool = false) {
     if lane.isRunning || lane.isClosed { return }
@@ -175,7 +177,9 @@ actor Worker {
     settleWaiting()
   }
 
-  /// - Returns: nil if nothing can be sent
+  /// Sends the oldest segment.
+  ///
+  /// - Returns: nil if none can be sent
   private func sendLogs() async -> Sent? {
     guard let attempt = sender.begin() else { return nil }
     let attempted = await self.attempt(sender.request(attempt))
@@ -252,6 +256,8 @@ actor Worker {
     return true
   }
 
+  /// Sends the records that wait, for at most `timeout` seconds.
+  ///
   /// - Returns: the number of records that remain
   func flush(timeout: TimeInterval) async -> Int {
     close()

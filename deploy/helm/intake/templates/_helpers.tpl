@@ -1,4 +1,4 @@
-{{/* Release names may have dots, Services not. */}}
+{{/* The prefix of all names. The name of a release may have dots; that of a Service may not. */}}
 {{- define "intake.fullname" -}}
 {{- $name := .Release.Name | replace "." "-" }}
 {{- if contains .Chart.Name $name }}{{ $name | trunc 40 | trimSuffix "-" }}
@@ -14,7 +14,7 @@
 {{- else }}{{ include "intake.serviceAccount" . }}{{ end }}
 {{- end }}
 
-{{/* The arguments of these: root, component. */}}
+{{/* Arguments of intake.selector and intake.labels: root, component. */}}
 {{- define "intake.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ quote .root.Release.Name }}
@@ -30,7 +30,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* root, image: gateway, worker or cli */}}
+{{/* Arguments: root, image (gateway, worker or cli). */}}
 {{- define "intake.image" -}}
 {{- $image := index .root.Values.images .image }}
 {{- $registry := required "images.registry must be set" .root.Values.images.registry | trimSuffix "/" }}
@@ -38,12 +38,13 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- else }}{{ printf "%s/%s:%s" $registry $image.name ($image.tag | default .root.Chart.AppVersion) }}{{ end }}
 {{- end }}
 
-{{/* A number of the values is a float; this prints 268435456 and not 2.68435456e+08. */}}
+{{/* Prints a value. Helm reads numbers as floats; whole numbers are printed as 268435456, not as 2.68435456e+08. */}}
 {{- define "intake.value" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 
-{{/* root, settings (a list, later ones count), secrets. A secret comes as a file, so that it can change. */}}
+{{/* Arguments: root, settings (a list; later items replace earlier ones), secrets. A secret comes as a file, so that it
+     can change while the process runs. */}}
 {{- define "intake.env" }}
 {{- $settings := dict }}
 {{- range .settings }}{{ $settings = merge (deepCopy (. | default dict)) $settings }}{{ end }}
@@ -61,7 +62,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- end }}
 {{- end }}
 
-{{/* root, secrets */}}
+{{/* Arguments: root, secrets. */}}
 {{- define "intake.volumes" -}}
 - name: tmp
   emptyDir: { sizeLimit: 64Mi }
@@ -97,7 +98,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* What all pods have. root, component, serviceAccount */}}
+{{/* The fields that all pods have. Arguments: root, component, serviceAccount. */}}
 {{- define "intake.pod" -}}
 serviceAccountName: {{ quote .serviceAccount }}
 automountServiceAccountToken: false
@@ -125,7 +126,7 @@ priorityClassName: {{ quote . }}
 {{- end }}
 {{- end }}
 
-{{/* Labels and annotations of a pod. root, component */}}
+{{/* Labels and annotations of a pod. Arguments: root, component. */}}
 {{- define "intake.podMetadata" -}}
 labels:
   {{- include "intake.selector" . | nindent 2 }}
@@ -137,7 +138,7 @@ annotations: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{/* root, component */}}
+{{/* Arguments: root, component. */}}
 {{- define "intake.spread" }}
 {{- if .root.Values.topologySpread }}
 topologySpreadConstraints:
@@ -151,7 +152,8 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* /readyz says 503 while Redis or ClickHouse is away; a restart would not help, so it is not asked for liveness. */}}
+{{/* Liveness is not checked with /readyz, which responds with 503 while Redis or ClickHouse is away: a restart would not
+     help. */}}
 {{- define "intake.probes" -}}
 startupProbe:
   httpGet: { path: /healthz, port: admin }
@@ -167,7 +169,7 @@ readinessProbe:
   timeoutSeconds: 2
 {{- end }}
 
-{{/* Settings of every command: root */}}
+{{/* Settings of every command. The argument is the root. */}}
 {{- define "intake.commandEnv" -}}
 {{- $urls := dict
   "INTAKE_GATEWAY_ADMIN_URL" (printf "http://%s-gateway-admin:3001" (include "intake.fullname" .))
@@ -175,7 +177,7 @@ readinessProbe:
 {{- include "intake.env" (dict "root" . "settings" (list $urls .Values.settings (pick (.Values.gateway.settings | default dict) "REDIS_DURABILITY" "REDIS_ACK_REPLICAS")) "secrets" .Values.commands.secrets) }}
 {{- end }}
 
-{{/* The container of a command: root, name, command */}}
+{{/* The container of a command. Arguments: root, name, command. */}}
 {{- define "intake.commandContainer" -}}
 - name: {{ .name }}
   image: {{ include "intake.image" (dict "root" .root "image" "cli") }}

@@ -8,7 +8,9 @@ import type { Sent } from './send-loop.ts'
 export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined
-  /** What to do if the records are not settled: they are kept. */
+  /**
+   * What to do next if the records have no final result and are kept; undefined if they have one.
+   */
   unsettled?: Sent | undefined
   /**
    * The error code in the response; without one, `http_` and the status, which is 0 if there was no
@@ -28,7 +30,7 @@ interface ResponseBody {
 }
 
 /**
- * Sends a request and reads from the response what every request needs.
+ * Sends a request. Reads from the response what does not depend on the kind of the request.
  *
  * @param entry counts its responses with 500; after three of them it waits for the next start
  */
@@ -44,7 +46,7 @@ export async function attemptRequest(
   const tookMs = time.monotonic() - began
   const { id, results, code, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
-  // `Date` has whole seconds, so on average half a second has passed since then.
+  // `Date` has whole seconds, so on average half a second has passed since the time that it names.
   const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
   // A response of a proxy does not show the server's clock. Nor does a response during which the
   // device slept or its clock was set, because the duration of the request is then unknown.
@@ -52,7 +54,7 @@ export async function attemptRequest(
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
     clock.observe(serverMs, tookMs)
-  // `Retry-After` is a number of seconds or a date. If the server sends none, the loop chooses.
+  // `Retry-After` is a number of seconds or a date. Without it the loop chooses the pause.
   const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
   const reason = code || `http_${status}`
   const decision = decide(status, code)

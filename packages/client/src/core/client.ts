@@ -42,7 +42,10 @@ const deviceKey = 'device'
 const optOutKey = 'opted-out'
 const droppedKey = 'dropped'
 
-/** The client of every platform. It does nothing but remember its options until it is used. */
+/**
+ * The client of every platform. It does no I/O before its first record or the next turn of the
+ * event loop.
+ */
 export function createClient<Attachment>(
   options: IntakeOptions,
   ports: Ports<Attachment>,
@@ -79,7 +82,7 @@ export function createClient<Attachment>(
 
   const drops = createDrops((reason, count) => {
     hasNewDrops = true
-    // Calls it later, because the app may log there.
+    // Calls `onDrop` later, because the app may call `log` in it.
     if (onDrop) time.setTimeout(() => tell(reason, count), 0)
   })
   const core: Core = {

@@ -8,7 +8,7 @@ import type { TimeSource } from './ports.ts'
 export interface Era {
   /** The device's clock minus the monotonic clock. */
   drift: number
-  /** The time that is added to the device's clock when an id is made. */
+  /** The milliseconds that are added to the device's clock when an id is made. */
   offset: number
   /** Whether the server's clock was known. If so, the ids of this era are never changed. */
   isTrusted: boolean

@@ -18,7 +18,7 @@ export interface Core {
   /** Names of properties of the device that the server has refused. */
   refused: string[]
   /**
-   * The sender as a record that is made now describes it.
+   * The fields that describe the sender of a record that is made now.
    *
    * @param user empty if there is no user; the UUID of the device is then sent instead
    * @param isOfFeedback true to include all properties of the device, not only those that log

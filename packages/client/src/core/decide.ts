@@ -8,7 +8,7 @@ import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts
 export type Decision = 'retry' | 'stop' | 'drop'
 
 /**
- * @returns an empty object if the text is not a JSON object: a network's login page, for example
+ * Parses a JSON object. Returns an empty object for any other text, such as a network's login page.
  */
 export function parseObject(text: string): Record<string, unknown> {
   try {

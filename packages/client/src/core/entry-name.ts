@@ -43,7 +43,7 @@ export interface ParsedName extends EntryName {
 
 type Seven = [number, number, number, number, number, number, number]
 
-/** @returns undefined if this is not the name of a segment */
+/** Parses the name of a segment; undefined for any other name. */
 export function parseName(name: string): ParsedName | undefined {
   const parts = name.split('.')
   const [key, , , run] = parts as [string, string, string, string]

@@ -7,8 +7,8 @@ const timeoutMs = { text: 30_000, form: 180_000 }
 /** Compressing a smaller body would not make it smaller. */
 const gzipBytesMin = 1000
 /**
- * The bodies of all requests that outlive their page may have 64 KiB together (in Chromium 66,000
- * bytes do not arrive).
+ * The maximum size of the bodies of all open requests that may outlive their page, in bytes.
+ * Browsers allow 64 KiB; Chromium does not send 66,000 bytes.
  */
 const keepaliveBytesMax = 60_000
 

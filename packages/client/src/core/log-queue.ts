@@ -43,7 +43,7 @@ export interface LogQueue {
    * @returns undefined if the segment is gone
    */
   attempt(segment: Segment): Promise<StoredSegment | undefined>
-  /** Replaces a segment by others, or deletes it. */
+  /** Replaces a segment by `parts`; deletes it if there are none. */
   replace(
     segment: Segment,
     parts?: readonly { segment: Segment; stored: StoredSegment }[],

@@ -7,7 +7,7 @@
 export interface Storage {
   /** All names and keys, except those of another process that is known to be running. */
   list(): Promise<string[]>
-  /** @returns undefined if `name` does not exist */
+  /** Reads the text of a name; resolves to undefined if the name does not exist. */
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
@@ -33,7 +33,7 @@ export interface Storage {
   rename(from: string, to: string): Promise<boolean>
   /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
-  /** @returns undefined if `key` does not exist */
+  /** Reads a value; resolves to undefined if the key does not exist. */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
 }
@@ -86,8 +86,8 @@ export interface Ports<Attachment> {
   /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
   /**
-   * The largest body that can be sent at the end of the page, before it is marked as attempted, in
-   * bytes; 0 if there is none.
+   * The largest body that can be sent at the end of the page, in bytes; 0 if none can. It is sent
+   * before its segment is marked as attempted.
    */
   pageEndBytes(): number
   /** Converts an attachment to the value that is stored. */

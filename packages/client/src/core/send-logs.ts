@@ -144,7 +144,7 @@ function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Co
   return `${head.slice(0, -1)},"logs":[${logs}]}`
 }
 
-/** @returns undefined unless there is a result for each entry */
+/** Reads the results of a batch; undefined unless there is a result for each entry. */
 function readResults(body: string, count: number): EntryResult[] | undefined {
   const { results } = parseObject(body)
   if (!Array.isArray(results) || results.length !== count) return undefined

@@ -3,9 +3,9 @@ import type { TimeSource } from './ports.ts'
 
 /**
  * The result of one request. Without `retryAfterMs` and `stop`, the next request follows at once.
- * `isAccepted`: the server accepted at least one record of it. `retryAfterMs`:
- * nothing was settled; pause for this time, or if it is 0 for the usual time. `stop`: send nothing
- * more, for this reason.
+ * `isAccepted`: the server accepted at least one record of it. `retryAfterMs`: the records have no
+ * final result; pause for this time, or if it is 0 for the usual time. `stop`: send nothing more,
+ * for this reason.
  */
 export interface Sent {
   isAccepted?: boolean
@@ -31,7 +31,7 @@ export interface SendLoop {
  * Sends one request after another. After a failure it pauses; the pauses double and have a random
  * part, so that the devices of a fleet do not return together.
  *
- * @param options.send sends the oldest; undefined if nothing waits
+ * @param options.send sends the oldest records; resolves to undefined if none can be sent
  * @param options.onPause called whenever the loop ends or pauses
  */
 export function createSendLoop(options: {

@@ -1,4 +1,6 @@
-/** Returns the size of a text in UTF-8. Counts itself, because Hermes has no `TextEncoder`. */
+/**
+ * Returns the size of a text in UTF-8. It counts the bytes, because Hermes has no `TextEncoder`.
+ */
 export function textBytes(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {

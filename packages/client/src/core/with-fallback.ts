@@ -4,8 +4,8 @@ import type { Storage } from './ports.ts'
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
  * storage is full, forbidden or broken. Reading and renaming reject, so that a failure is never
- * mistaken for absence. If an append to a name fails, the name counts as gone, so that the rest
- * gets a name of its own.
+ * mistaken for absence. If an append to an existing name fails, it resolves to false as if the name
+ * were gone, so that the caller stores the rest under a name of its own.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()

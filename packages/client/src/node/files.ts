@@ -18,7 +18,7 @@ export interface FileStorage extends Storage {
   appendSync(name: string, text: string): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
   reserveSync(count: number): number
-  /** Other clients may take over its files from now on. */
+  /** Lets other clients take over the files of this client. */
   close(): void
 }
 

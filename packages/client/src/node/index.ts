@@ -107,9 +107,11 @@ export function createNodeClient(
     async shutdown(settings) {
       const result = await intake.shutdown(settings)
       process.removeListener('exit', saveNow)
-      // A request that is still open would keep the process alive. Its events are marked.
+      // Ends an open request, which would keep the process alive. Its events are marked as
+      // attempted, so the next start sends them again under the same ids.
       ended.abort()
-      // Until then another client of the directory must not take over what this one is renaming.
+      // Waits before `close`: until the loops end, another client of the directory must not take
+      // over files that this client is renaming.
       for (const loop of loops) await loop.sending()
       files?.close()
       return result

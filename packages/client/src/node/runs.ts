@@ -24,7 +24,7 @@ export const processMark = `-pid${process.pid}-${ownStart}-${threadId}`
 /** Runs of this thread that have written and are not closed. Their files may still grow. */
 const liveRuns = new Set<string>()
 
-/** @returns the run in the name of a segment */
+/** Notes that the run that owns a segment has written, and returns this run. */
 export function keepRun(name: string): string {
   const run = name.split('.')[3] ?? ''
   liveRuns.add(run)

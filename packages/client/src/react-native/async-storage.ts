@@ -94,8 +94,7 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
-          // Removes the piece, because without its name nothing would find it, and it takes up
-          // space.
+          // Removes the piece, which takes up space but could not be found without its name.
           await drop(piece)
           throw error
         }

@@ -98,7 +98,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
-          // The numbers of events only grow, so they keep the pieces in order whoever writes them.
+          // The key of a piece ends with the number of its first event. Numbers only grow, so the
+          // keys keep the pieces in order, whichever tab writes them.
           store.put(print(last + 1), pieceKey(name) + String(last + 1).padStart(digits, '0'))
         }
         return done

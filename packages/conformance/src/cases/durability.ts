@@ -171,7 +171,7 @@ export const durability: ConformanceCase[] = [
       await sender.flush(500)
       const ms = performance.now() - begun
       expect(ms < 15_000, () => `a flush of 500 ms took ${Math.round(ms)} ms`)
-      // On a busy machine the connection may take longer than the flush.
+      // Waits, because on a busy machine connecting may take longer than the flush.
       await until('a request has begun', () => attempts().length > 0)
     },
   },

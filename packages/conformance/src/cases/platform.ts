@@ -47,7 +47,7 @@ async function optOutWithEvents({ start, block, sender, drain, attempts }: Trial
   await sender.optOut()
 }
 
-/** After opting in again, an event is stored, and nothing else. */
+/** Opts in again, and expects that only an event that is logged afterwards is stored. */
 async function expectOnlyNew(trial: Trial): Promise<void> {
   const { sender, drain, stored, settle, records, expect } = trial
   await sender.optIn()
@@ -69,7 +69,8 @@ export const clock: ConformanceCase[] = [
       for (const n of [1, 2]) {
         await sender.log(tap, { n })
         await drain(`event ${n} was sent`, () => attemptsOf(n)[0]?.seen.endedAt !== undefined)
-        // The second event is sent after the correction, and its response has the server's time.
+        // After event 1, the sender corrects its clock. From here on the clock is right, and the
+        // response to event 2 shows this.
         await sender.clock(0)
       }
       const errorMs = await clockError(trial, 3)

@@ -5,7 +5,7 @@ import type { ConformanceCase } from '../conformance-case.ts'
 import type { Fault } from '@intake/sandbox'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** Waits until the first request has ended, and everything after it is stored. */
+/** Flushes until the first request has ended. */
 async function untilFirstEnded({ drain, attempts }: Trial): Promise<void> {
   await drain('the first attempt ends', () => attempts()[0]?.seen.endedAt !== undefined)
 }

@@ -21,7 +21,8 @@ function survives(title: string, fault: Fault, options: { times: number }): Conf
 function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
   const { attempts, attemptsOf, records, expect } = trial
   const sent = attemptsOf(1).map(({ events }) => events.find(({ params }) => params['n'] === 1)?.id)
-  // A connection that was reset may have carried the header of a request only.
+  // Counts all attempts, even those without an event, because a connection that was reset may have
+  // carried only the header of a request.
   expect(attempts().length >= attemptsMin, () => `${attempts().length} attempts`)
   expect(new Set(sent).size === 1, () => `sent under ${[...new Set(sent)].join(', ')}`)
   expect(records().length === 1, () => `${records().length} records`)
@@ -34,7 +35,7 @@ function firstPause({ attempts }: Trial): number {
   return (second?.seen.startedAt ?? 0) - (first?.seen.endedAt ?? 0)
 }
 
-/** A timer may fire a little early. */
+/** How much shorter than expected a pause may be, because a timer may fire a little early. */
 const timerMs = 10
 
 function obeysRetryAfter(

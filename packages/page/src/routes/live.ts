@@ -14,8 +14,8 @@ import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
 /**
- * A poll reads again what may have been incomplete at the poll before. It goes back no further than
- * this, so that polls are cheap while the queue has a long backlog.
+ * How far back a poll reads at most, in milliseconds, so that polls are cheap while the queue has a
+ * long backlog. A poll reads again what may have been incomplete at the poll before.
  */
 const overlapMsMax = 30 * minuteMs
 

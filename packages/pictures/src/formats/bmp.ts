@@ -32,7 +32,7 @@ function readHeader(reader: Reader) {
   const size = reader.u32(fileHeaderBytes)
   const isCore = size === coreHeaderBytes
   const width = isCore ? reader.u16(18) : reader.u32(18)
-  // Negative if the rows run downwards.
+  // The height is negative if the rows run downwards.
   const height = isCore ? reader.u16(20) : Math.abs(reader.u32(22) | 0)
   const bits = reader.u16(isCore ? 24 : 28)
   const compression = isCore || size < 40 ? compressions.none : reader.u32(30)

@@ -21,15 +21,15 @@ const types = {
  * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
  */
 const profiles = setOfFourLetters('prof,rICC')
-/** Boxes that describe the relations of items. */
+/** The types of the boxes that describe the relations of items. */
 const relations = setOfFourLetters('pitm,iref,dinf,grpl')
-/** Items that are images, or describe how images are combined. */
+/** The types of the items that are images, or that describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
 /**
- * Properties that draw. Other properties are texts (`udes`), or the position of the camera
- * (`cmex`).
+ * The types of the properties that are needed to render an image. Other properties are texts
+ * (`udes`), or the position of the camera (`cmex`).
  */
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +

@@ -16,17 +16,23 @@ const types = {
   chunks: fourLetters('stco'),
   largeChunks: fourLetters('co64'),
 }
-/** Boxes that contain other boxes of these lists, and boxes that draw. */
+/**
+ * `containers` are boxes that contain other boxes of these two lists; `drawing` are boxes that are
+ * needed to render the pictures.
+ */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
   'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
     'stco,co64,sdtp,sgpd,sbgp,subs',
 )
-/** Tracks of pictures. Other tracks are sound, texts, or metadata with times. */
+/**
+ * The handlers of tracks that are pictures. Other tracks are sound, texts, or metadata with times.
+ */
 const pictures = setOfFourLetters('pict,vide,auxv')
 
 /**
- * Keeps the tracks of an image sequence that are pictures, and their samples. Returns their number.
+ * Keeps the tracks of an image sequence that are pictures, and their samples. Returns the number of
+ * these tracks.
  */
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)
@@ -96,7 +102,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   const fixedSize = reader.u32(sizes.content + 4)
   const sampleCount =
     fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
-  // Also those whose data is behind the end of the file.
+  // Counts all samples, including those whose data would be behind the end of the file.
   parts.add(runs + chunkCount + (fixedSize === 0 ? sampleCount : 0))
   let sample = 0
   let chunk = 1
@@ -105,7 +111,8 @@ function keepSamples(walk: HeifWalk, track: Box): void {
     const first = reader.u32(entry)
     const end = run + 1 < runs ? reader.u32(entry + 12) : chunkCount + 1
     const samplesIn = reader.u32(entry + 4)
-    // Never goes back, so that a hostile file cannot make the runs overlap and multiply the work.
+    // `chunk` never decreases, so that a hostile file cannot make the runs overlap and multiply the
+    // work.
     for (chunk = Math.max(first, chunk); chunk < Math.min(end, chunkCount + 1); chunk++) {
       const at = offsets.content + 8 + (chunk - 1) * offsetBytes
       const from = offsetBytes === 4 ? reader.u32(at) : reader.u64(at)

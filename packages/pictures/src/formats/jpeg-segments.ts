@@ -74,7 +74,9 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 }
 
 /**
- * The bytes that are read one by one for each native search, of which a hostile file needs many.
+ * How far the position must advance, in bytes, before each further native search; the loop reads
+ * these bytes one by one. Without this minimum a hostile file would need a native search every few
+ * bytes.
  */
 const bytesPerSearch = 128
 
@@ -87,7 +89,7 @@ function endOfScan(bytes: Buffer, from: number, end: number): number {
   const upToEnd = bytes.subarray(0, end)
   const last = end - 1
   let at = from
-  // A native search is several times as fast, unless there is much to find.
+  // A native search is several times as fast as the loop, unless 0xff is frequent.
   for (let searches = 0; at < last; searches++) {
     const to = Math.min(from + searches * bytesPerSearch, last)
     at = findMarker(bytes, { from: at, to, seconds: secondAfterScan })
@@ -100,9 +102,9 @@ function endOfScan(bytes: Buffer, from: number, end: number): number {
   return end
 }
 
-/** For each byte, 1 if it is the second of a marker. */
+/** For each byte, 1 if it can be the second byte of a marker. */
 const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && byte < 0xff))
-/** For each byte, 1 if it is the second of a marker that ends a scan. */
+/** For each byte, 1 if it can be the second byte of a marker that ends a scan. */
 const secondAfterScan = secondOfAny.map(
   (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
 )

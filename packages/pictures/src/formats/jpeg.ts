@@ -66,8 +66,8 @@ export function zeroJpegMetadata(
 }
 
 /**
- * Frames, tables, scans, restarts and the end of the image. Markers below these are reserved; those
- * above begin segments of applications.
+ * Whether the marker begins a frame, a table or a scan, is a restart, or ends the image. Smaller
+ * numbers are reserved; larger numbers begin segments of applications.
  */
 const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
 
@@ -97,7 +97,7 @@ function keepApplication(
     edit.keep(from, from + jfifBytes)
     if (to - from === jfifBytes) return
     edit.set(from + 2, jfifLength)
-    // The width and height of the preview.
+    // The width and height of the preview, which is removed.
     edit.zero(from + jfifBytes - 2, from + jfifBytes)
   } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
     edit.keep(from, from + adobeBytes)
@@ -111,7 +111,7 @@ function keepApplication(
   }
 }
 
-/** The length of a segment, which includes itself but not the marker. */
+/** The field with the length of a segment: it counts the field itself but not the marker. */
 function lengthOf(segmentBytes: number): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(segmentBytes - 2)

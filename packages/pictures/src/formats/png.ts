@@ -15,7 +15,7 @@ const chunks = {
   exif: fourLetters('eXIf'),
   profile: fourLetters('iCCP'),
 }
-/** The types of the chunks that draw. */
+/** The types of the chunks that are needed to render the image. */
 const kept = setOfFourLetters(
   'IHDR,CgBI,PLTE,IDAT,IEND,tRNS,sRGB,gAMA,cHRM,pHYs,sBIT,bKGD,cICP,mDCV,mDCv,cLLI,' +
     'cLLi,acTL,fcTL,fdAT',
@@ -24,14 +24,16 @@ const animationData = fourLetters('fdAT')
 /** The bytes of a chunk besides its content: the length, the type and the checksum. */
 const framing = 12
 /**
- * The profiles of displays have a few kilobytes, those with large tables a few hundred. Compressed,
- * a profile can cost much more than its bytes: it may consist of empty blocks, each with tables.
+ * The maximum sizes of a profile. Profiles of displays have a few kilobytes; profiles with large
+ * tables have a few hundred. The compressed size has a limit of its own, because a hostile profile
+ * may consist of empty blocks with tables, which take time although they inflate to nothing.
  */
 const profileBytesMax = 512 * 1024
 const compressedBytesMax = 128 * 1024
 /**
- * The effort of compressing, up to these bytes. The more effort, the more a hostile profile takes for
- * each byte, and the likelier an ordinary one fits in its place again.
+ * The level of compression for a profile of at most `bytesMax` bytes. A higher level takes more
+ * time for each byte of a hostile profile, but makes it likelier that an ordinary profile fits in
+ * its place again.
  */
 const efforts = [
   { bytesMax: 8 * 1024, level: 9 },
@@ -40,7 +42,8 @@ const efforts = [
 ] as const
 
 /**
- * Keeps the chunks that draw, including those of animations. Of Exif, only the orientation is kept.
+ * Keeps the chunks that are needed to render the image, including those of animations. Of Exif,
+ * only the orientation is kept.
  */
 export function walkPng(bytes: Buffer): Walked {
   const edit = new Edit()
@@ -87,7 +90,8 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
 }
 
 /**
- * The profile is compressed. What does not fit in its place when it is compressed again is left out.
+ * Keeps a profile without the tags that are not needed. It is compressed again, and left out if it
+ * then does not fit in its place.
  */
 function keepProfile(
   bytes: Buffer,

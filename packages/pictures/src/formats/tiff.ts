@@ -20,7 +20,10 @@ const tags = {
   jpegBytes: 514,
   profile: 34675,
 }
-/** The tags that draw: those of TIFF 6.0 and its supplements, and those for colours in DNG. */
+/**
+ * The tags that are needed to render an image: those of TIFF 6.0 and its supplements, and those for
+ * colours in DNG.
+ */
 const keptTags: readonly (number | [first: number, last: number])[] = [
   [254, 259],
   [262, 266],
@@ -69,8 +72,9 @@ interface Entry {
 }
 
 /**
- * Keeps the directories with the tags that draw, their values, and the strips and tiles. Everything
- * else is zeroed: Exif, GPS, maker notes, XMP, IPTC, and bytes to which nothing refers.
+ * Keeps the directories with the tags that are needed to render the images, their values, and the
+ * strips and tiles. Everything else is zeroed: Exif, GPS, maker notes, XMP, IPTC, and bytes to
+ * which nothing refers.
  */
 export function walkTiff(bytes: Buffer): Walked {
   const walk = new TiffWalk(bytes)
@@ -86,11 +90,11 @@ class TiffWalk {
   readonly #ranges: KeptRanges
   readonly #parts = new PartCount()
   /**
-   * Whether the file is a BigTIFF. It has numbers of 8 bytes instead of 4, but 8 instead of 2 for
-   * the number of entries.
+   * Whether the file is a BigTIFF: offsets have 8 bytes instead of 4, and a number of entries has 8
+   * bytes instead of 2.
    */
   readonly #isBig: boolean
-  /** Directories may share their bytes, so that a small file could take long. */
+  /** Limits the bytes read: directories may share bytes, so that a small file could take long. */
   readonly #bytesRead: ByteCount
 
   constructor(bytes: Buffer) {
@@ -118,8 +122,8 @@ class TiffWalk {
   }
 
   /**
-   * Rewrites a directory with the entries that draw. Returns the positions of the directories to
-   * which it refers.
+   * Rewrites a directory so that it has only the entries that are kept. Returns the positions of
+   * the directories to which it refers.
    */
   #directory(at: number): number[] {
     const reader = this.#reader
@@ -156,7 +160,7 @@ class TiffWalk {
     return [this.#offset(next), ...(others === undefined ? [] : this.#numbers(others))]
   }
 
-  /** Reads an entry and keeps its values; undefined if it does not draw. */
+  /** Reads an entry and keeps its values; undefined if the entry is not kept. */
   #entry(from: number): Entry | undefined {
     const reader = this.#reader
     const tag = reader.u16(from)
@@ -201,7 +205,8 @@ class TiffWalk {
         const size = sizes[n] ?? 0
         this.#ranges.add(at, at + size)
         if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
-        // The strips of the first kind of JPEG in TIFF are parts of one that is in a tag of its own.
+        // In the older kind of JPEG the strips are parts of one JPEG, whose position is in
+        // `jpegOffset`.
         else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
         this.#jpeg(at, size)
       })
@@ -211,7 +216,7 @@ class TiffWalk {
   #jpeg(at: number, bytes: number): void {
     const end = Math.min(at + bytes, this.#bytes.length)
     if (at >= end) return
-    // Twice, because it is read byte by byte.
+    // The bytes count twice, because reading them one by one takes longer.
     this.#bytesRead.add(2 * (end - at))
     const range = { start: at, end, parts: this.#parts }
     zeroJpegMetadata(this.#bytes, range, this.edit)

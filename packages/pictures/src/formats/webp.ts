@@ -5,7 +5,7 @@ import { PictureError } from '../picture-error.ts'
 import { fourLetters, hasText, Reader, setOfFourLetters } from '../reader.ts'
 import { Largest, PartCount, type Walked } from '../walked.ts'
 
-// The types of chunks. Their letters are in reading order, while numbers are little-endian.
+// The types of chunks, read as big-endian numbers. All other numbers in a WebP are little-endian.
 const chunks = {
   extended: fourLetters('VP8X'),
   lossy: fourLetters('VP8 '),
@@ -21,7 +21,7 @@ const flags = { exif: 0x08, xmp: 0x04 }
 /** The length of the description of a frame, which precedes the chunks of the frame. */
 const frameHeaderBytes = 16
 
-/** Keeps the chunks that draw. Of Exif, only the orientation is kept. */
+/** Keeps the chunks that are needed to render the image. Of Exif, only the orientation is kept. */
 export function walkWebp(bytes: Buffer): Walked {
   const walk = new WebpWalk(bytes)
   walk.run()
@@ -101,7 +101,7 @@ class WebpWalk {
     }
   }
 
-  /** Adds the size of the pixels themselves, which may differ from that of the canvas. */
+  /** Measures the pixels themselves, whose size may differ from that of the canvas. */
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {

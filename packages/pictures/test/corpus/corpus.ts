@@ -243,7 +243,7 @@ async function heifs(): Promise<Sample[]> {
   ]
   const unknown = box('uuid', Buffer.from(planted))
   const motion = box('mpvd', film())
-  // Has no index. With one, libheif would read this film instead of the picture.
+  // This film has no index. If it had one, libheif would read the film instead of the picture.
   const another = Buffer.concat([
     box('ftyp', Buffer.from('mp42')),
     box('mdat', Buffer.from(planted)),

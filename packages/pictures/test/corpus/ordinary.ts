@@ -29,7 +29,7 @@ const u16 = (...values: number[]) => {
 }
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
-/** The noise in pieces of a size. */
+/** Cuts the noise into pieces of `bytes` bytes. */
 function pieces(bytes: number): Buffer[] {
   const count = Math.floor(dataBytes / bytes)
   return Array.from({ length: count }, (_, n) => noise.subarray(n * bytes, (n + 1) * bytes))
@@ -79,7 +79,7 @@ function png(dataChunks: Buffer[], profile = colorProfile({ isCompressed: true }
   ])
 }
 
-/** A profile with tables that are hard to compress, like one of a printer; no tag goes. */
+/** A profile with tables that are hard to compress, like that of a printer. All its tags draw. */
 export function profileOfTables(bytes: number): Buffer {
   const profile = Buffer.concat([Buffer.alloc(144), noise.subarray(0, bytes - 144)])
   profile.write('acsp', 36)
@@ -153,7 +153,7 @@ function heif(brand: string, kind: string, tiles: Buffer[]): Buffer {
   return Buffer.concat([start, meta(dataAt), box('mdat', ...all)])
 }
 
-/** A TIFF with metadata and `count` strips, or with one JPEG that its strips are parts of. */
+/** A TIFF with these strips and with metadata. */
 function tiff(strips: Buffer[]): Buffer {
   const entries = [
     long(256, 3_000),

@@ -109,7 +109,7 @@ class TiffWriter {
     return written
   }
 
-  /** Appends bytes at an even offset, and returns it. */
+  /** Appends bytes at an even offset, and returns this offset. */
   #place(block: Buffer): number {
     const at = this.#length
     const padded = block.length % 2 === 0 ? block : Buffer.concat([block, Buffer.alloc(1)])

@@ -7,8 +7,8 @@ import { createCorpus } from '../corpus/corpus.ts'
 const corpus = await createCorpus()
 const room = 64
 /**
- * Much more than any picture takes: a file of this size takes microseconds, and an endless loop
- * would take much longer.
+ * The timeout of one walk. A file of this size takes microseconds; an endless loop would exceed
+ * this.
  */
 const msMax = 2_000
 
@@ -51,8 +51,8 @@ t.test('a damaged picture is read or refused, in its bytes and in bounded time',
       sample: fc.nat(corpus.length - 1),
       mutations: fc.array(mutation, { minLength: 1, maxLength: 4 }),
       /**
-       * The format as which the file is walked. A file of two formats at once would be walked like
-       * this.
+       * The index of the sample whose format the file is walked as; null for its own format. A file
+       * that is valid in two formats at once would be walked like this.
        */
       type: fc.option(fc.nat(corpus.length - 1), { freq: 20 }),
     }),

@@ -11,7 +11,7 @@ internal enum class Decision {
     /** Send the same request again later, at most three times. */
     FEW,
 
-    /** The request is too large. Send its records in smaller ones. */
+    /** The request is too large. Send its records in smaller requests. */
     SPLIT,
 
     /** Keep everything, and send nothing: every request fails until someone changes a setting. */
@@ -27,7 +27,7 @@ internal enum class Decision {
  * @property body the body of a successful response; otherwise null
  * @property code the code of the problem, or `http_` and the status, which is 0 without a response
  * @property isDefinite whether it is certain that nothing was stored
- * @property retryAfterMs 0 if the server did not say
+ * @property retryAfterMs the pause that the server asked for; 0 if it asked for none
  */
 internal class Attempted(
     val body: String?,
@@ -86,8 +86,9 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * A 4xx is final, even if this release does not know it. If a status about the address or the key
- * comes without a code, a proxy sent it: the request may reach the gateway later.
+ * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
+ * If a status about the address or the key comes without a code, a proxy sent it: the request may
+ * reach the gateway later.
  *
  * @param code the code of the problem; null if there was no response, or if it is not Intake's
  */

@@ -10,7 +10,7 @@ import kotlin.math.abs
 internal class Era(
     /** The device's clock minus the monotonic clock. */
     val drift: Long,
-    /** The time that is added to the device's clock when an id is made. */
+    /** The milliseconds that are added to the device's clock when an id is made. */
     val offset: Long,
     /** Whether the server's clock was known. If so, the ids of this era are never changed. */
     val isTrusted: Boolean,
@@ -39,7 +39,8 @@ internal class Clock(private val time: TimeSource) {
         val drift = wall - time.monotonic()
         val jump = drift - era.drift
         if (abs(jump) > JUMP_MS) {
-            // If only the clock was set, time passed evenly, so a known offset can be adjusted.
+            // If only the clock was set, real time ran on evenly: subtract the jump, so that ids
+            // stay right.
             val isKnown = era.isTrusted && wasSet(jump)
             era = Era(drift, if (isKnown) unlessTolerated(era.offset - jump) else era.offset, false)
         }

@@ -33,8 +33,8 @@ internal class Core(
     private val uuids = Uuids()
 
     /**
-     * The name of this run of the client. Only the client's threads may read it, because it asks
-     * for the process's id.
+     * The name of this run of the client. Only the client's threads may read it, because the first
+     * access reads the process's id from `/proc`.
      */
     val run: String by lazy { newId() + processSuffix() }
 
@@ -47,9 +47,9 @@ internal class Core(
     var device: Map<String, Any?>? = null
 
     /**
-     * What a record that is made now says about its sender.
+     * The fields that describe the sender of a record that is made now.
      *
-     * @param user if empty, the UUID of the device stands for the user
+     * @param user if empty, the UUID of the device is sent as the user
      * @param isOfFeedback whether to include all properties of the device, not only those of log
      * events
      */

@@ -1,7 +1,8 @@
 package intake.client
 
 /**
- * Documented properties that are sent only with feedback: they nearly double the device of a batch.
+ * Documented properties that are sent only with feedback: they would nearly double the size of the
+ * device in a batch.
  */
 private val feedbackOnly =
     setOf(

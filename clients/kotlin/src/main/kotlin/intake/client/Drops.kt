@@ -25,7 +25,8 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     @Synchronized fun total(): Map<String, Int> = HashMap(total)
 
     /**
-     * The records that no `intake.dropped` event has reported. From then on they count as reported.
+     * Returns how many records no `intake.dropped` event has reported, by reason. They then count
+     * as reported.
      */
     @Synchronized
     fun takeUnreported(): Map<String, Int> {

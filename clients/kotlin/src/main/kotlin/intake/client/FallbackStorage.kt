@@ -49,8 +49,9 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Only a rename throws. If an append to a name fails, the
- * name counts as gone, so that the rest gets a name of its own.
+ * storage is full, forbidden or broken. Only a rename throws. If an append to an existing name
+ * fails, it returns false as if the name were gone, so that the caller stores the rest under a name
+ * of its own.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()

@@ -10,8 +10,8 @@ internal class StoredAttachment(val name: String, val type: String, val data: By
 internal fun isFeedback(key: String): Boolean = key.startsWith(PREFIX)
 
 /**
- * The feedback that waits. Each is one value in storage, with its attachments. Log events never
- * displace it.
+ * The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.
+ * Log events never displace it.
  */
 internal class Feedbacks(private val core: Core) {
     private class Entry(val key: String) {
@@ -21,8 +21,10 @@ internal class Feedbacks(private val core: Core) {
     private val entries = ArrayList<Entry>()
 
     /**
+     * Stores a feedback, to be sent later.
+     *
      * @param payload as JSON
-     * @return false if too many wait
+     * @return false if too much feedback waits already
      */
     fun add(id: String, payload: String, attachments: List<StoredAttachment>): Boolean =
         core.io.withLock {
@@ -41,7 +43,7 @@ internal class Feedbacks(private val core: Core) {
             synchronized(core.memory) { entries.add(Entry(key)) }
         }
 
-    /** @return null if it is damaged */
+    /** Parses a stored feedback. Returns null if it is damaged. */
     private fun parse(value: ByteArray): OutgoingRequest.Form? =
         try {
             val end = value.indexOf('\n'.code.toByte())
@@ -76,7 +78,7 @@ internal class Feedbacks(private val core: Core) {
     fun send(): Sent? {
         val entry = oldest() ?: return null
         val value = core.io.withLock { core.storage.get(entry.key) }
-        // If there is no value, another run has sent it.
+        // If there is no value, another run has sent the feedback.
         if (value != null) {
             val form = parse(value)
             if (form == null) core.drops.add("damaged", 1)
@@ -90,7 +92,7 @@ internal class Feedbacks(private val core: Core) {
         return Sent()
     }
 
-    /** @return null if its result is final */
+    /** Sends a feedback. Returns null if its result is final. */
     private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
         var attempted = attemptRequest(core, form)
         if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {

@@ -86,7 +86,8 @@ internal class FileStorage(directory: () -> File) : Storage {
             growingName = name
         } else if (growingName != name || !fileOf(name).exists()) return false
         growing!!.write(print(reserve(count)).toByteArray())
-        // Another process that takes the file over may rename it at any moment.
+        // Checked after the write, because another process that takes the file over may rename it
+        // at any moment.
         return fileOf(name).exists()
     }
 
@@ -161,7 +162,8 @@ private val pid: String? by lazy {
 }
 
 /**
- * If a process has the id of an ended one, the records of the ended one also wait until it ends.
+ * Whether the process that owns a file is running. If another process has got the id of an ended
+ * one, the file waits until that process ends, too.
  */
 private fun isOfRunningProcess(name: String): Boolean {
     val owner = name.substringAfter(PID_MARK, "").substringBefore('.')

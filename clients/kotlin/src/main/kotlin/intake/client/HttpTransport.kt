@@ -12,14 +12,16 @@ import java.util.zip.GZIPOutputStream
 
 private const val CONNECT_MS_MAX = 10_000
 
-/** A response that takes longer is not awaited. A feedback with pictures has more time. */
+/** Timeouts of a whole request. A form may contain pictures, whose upload takes longer. */
 private const val TEXT_MS_MAX = 30_000
 private const val FORM_MS_MAX = 180_000
 
-/** Smaller bodies would not shrink. */
+/** Smaller bodies are not compressed, because they would not become smaller. */
 private const val GZIP_BYTES_MIN = 1000
 
-/** The results of 500 events with an error each are much smaller. */
+/**
+ * The maximum size of a response. The results of 500 events with an error each are much smaller.
+ */
 private const val ANSWER_BYTES_MAX = 4_000_000
 
 /** The prefix of all paths. `/api` is appended to an address without a path. */
@@ -29,8 +31,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which both Java and Android have. Compresses until a server
- * refuses that.
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies until a
+ * server refuses a compressed one.
  *
  * @param schedule the client's timer, which ends requests that take too long
  */
@@ -102,7 +104,8 @@ internal class HttpTransport(
         msMax: Int,
     ): Answer {
         val connection = URL(prefix + path).openConnection() as HttpURLConnection
-        // The read timeout applies to each read alone, and there is no timeout for writing.
+        // A timer limits the whole request, because the read timeout applies to each read alone,
+        // and there is no timeout for writing.
         val timer = schedule(msMax.toLong(), connection::disconnect)
         try {
             connection.requestMethod = "POST"
@@ -111,7 +114,7 @@ internal class HttpTransport(
             connection.useCaches = false
             connection.instanceFollowRedirects = false
             connection.doOutput = true
-            // Also prevents Java from repeating a request on its own.
+            // Sends the body without a copy, and prevents Java from repeating a request on its own.
             connection.setFixedLengthStreamingMode(body.sumOf { it.size.toLong() })
             connection.setRequestProperty("x-api-key", apiKey)
             connection.setRequestProperty("user-agent", "intake-client-kotlin")
@@ -134,7 +137,8 @@ internal class HttpTransport(
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
         val body = stream?.use(::readAll) ?: ByteArray(0)
-        // Java treats the early end of a connection as the end of the body.
+        // Compares the length, because Java treats the early end of a connection as the end of the
+        // body.
         val length = connection.getHeaderField("Content-Length")?.toLongOrNull()
         if (length != null && body.size < length) throw IOException("the answer is incomplete")
         val date = connection.getHeaderField("Date")

@@ -59,8 +59,8 @@ internal constructor(
     /**
      * Keeps an event, and sends it later. It takes microseconds.
      *
-     * @param params texts, numbers, booleans, null, lists, maps and dates; of others their
-     * `toString`
+     * @param params texts, numbers, booleans, null, lists, maps and dates; other values are sent as
+     * their `toString`
      * @return its id; null if it was not kept, because of `beforeSend` or `optOut`, or because it
      * cannot be an event (`onDrop` has the reason)
      */
@@ -176,7 +176,9 @@ internal constructor(
     fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
 
     /**
-     * @return resolves when everything logged so far is on the device, also after a power failure
+     * Stores the events that were logged so far.
+     *
+     * @return resolves when they survive even a power failure
      */
     fun stored(): Future<Unit> {
         val stored = Promised(FOREVER) {}
@@ -193,8 +195,7 @@ internal constructor(
     /**
      * Sends the records that wait.
      *
-     * @return the number of records that remain; resolves after this many milliseconds at the
-     * latest
+     * @return the number of records that remain; resolves after `timeoutMs` at the latest
      */
     @JvmOverloads
     fun flush(timeoutMs: Long = 5000): Future<Int> {
@@ -420,7 +421,7 @@ internal constructor(
         logs.close()
         save()
         logLoop.wake()
-        // The battery may have changed.
+        // Reads the device again, because its battery level may have changed.
         readDevice()
     }
 }

@@ -11,9 +11,7 @@ class IntakeOptions internal constructor() {
     /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
     var userId: String? = null
 
-    /**
-     * Properties of the device. They are added to those that the client finds, and replace them.
-     */
+    /** Properties of the device. They replace those of the same name that the client finds. */
     var device: Map<String, Any?> = emptyMap()
 
     /** How long an event waits for others that are sent in the same request, in milliseconds. */
@@ -65,7 +63,11 @@ class Attachment(
     ) : this(name, type, { data })
 }
 
-/** @property isKept false if the feedback was refused at once; `onDrop` then got the reason */
+/**
+ * The result of keeping a feedback.
+ *
+ * @property isKept false if the feedback was refused at once; `onDrop` then got the reason
+ */
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
 /** How many records wait, and how many were given up. */

@@ -72,7 +72,7 @@ internal fun createIntake(
     return Intake(bundleIdentifier, options, worker, Ports(storage, transport, time, device))
 }
 
-/** Its monotonic clock stops while the machine sleeps. */
+/** The clocks of a JVM. The monotonic clock stops while the machine sleeps. */
 private object SystemTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 

@@ -14,7 +14,11 @@ internal fun printLine(id: String, event: String, params: String, deviceMs: Long
     return if (deviceMs == 0L) line else line + printTimestamp(deviceMs)
 }
 
-/** @param sequence 0 if the device's counter is not available */
+/**
+ * Adds the sequence number and the closing brace.
+ *
+ * @param sequence 0 if the device's counter is not available
+ */
 internal fun closeLine(line: String, sequence: Long): String =
     if (sequence == 0L) "$line}" else "$line,\"sequence\":$sequence}"
 

@@ -167,8 +167,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * The lines up to `end` that are not stored, each with its sequence. The context comes before
-     * the first line.
+     * The lines up to `end` that are not stored, each with its sequence number. The context comes
+     * before the first line.
      */
     private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
         synchronized(core.memory) {
@@ -184,7 +184,7 @@ internal class LogQueue(private val core: Core) {
     private fun contextOf(memory: SegmentMemory) =
         Context(core.senderOf(memory.user, false), memory.era, core.run)
 
-    /** Gives a segment the name of its state. Returns false if the segment is gone. */
+    /** Renames a segment in storage to match its state. Returns false if the segment is gone. */
     private fun rename(segment: Segment): Boolean {
         val name = synchronized(core.memory) { segment.printName(core.run) }
         if (name == segment.name) return true
@@ -278,7 +278,7 @@ internal class LogQueue(private val core: Core) {
         val stored = text?.let { parseSegment(it) }
         val length = stored?.lines?.size ?: 0
         synchronized(core.memory) {
-            // If there is no text, another run has sent it.
+            // If there is no text, another run has sent the segment.
             if (text != null) drops.add("damaged", maxOf(segment.count - length, 0))
             grow(segment, length - segment.count, maxOf(textBytes(text ?: "") - segment.bytes, 0))
             if (length == 0) remove(segment)
@@ -286,7 +286,7 @@ internal class LogQueue(private val core: Core) {
         return if (length == 0) null else stored
     }
 
-    /** Replaces a segment by others, or removes it. */
+    /** Replaces a segment by `parts`; removes it if there are none. */
     fun replace(segment: Segment, parts: List<Pair<Segment, StoredSegment>> = emptyList()) {
         core.io.withLock {
             if (!segment.isKnown) return

@@ -1,6 +1,10 @@
 package intake.client
 
-/** @property code why the entry was not accepted; null if it was accepted */
+/**
+ * The result of one entry of a batch.
+ *
+ * @property code why the entry was not accepted; null if it was accepted
+ */
 private class EntryResult(val code: String?)
 
 /** Sends the segments of the queue. */
@@ -30,7 +34,11 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return settle(segment, stored, attempted, wasOpen)
     }
 
-    /** @param wasOpen whether an earlier attempt may have stored events */
+    /**
+     * Handles the result of an attempt.
+     *
+     * @param wasOpen whether an earlier attempt may have stored events
+     */
     private fun settle(
         segment: Segment,
         stored: StoredSegment,
@@ -40,8 +48,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // Without results for all entries it is not a response of Intake, although it has its
-            // status.
+            // A body without a result for each entry comes from a proxy, although the status is one
+            // of Intake's.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen
@@ -131,7 +139,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return "${head.dropLast(1)},\"logs\":[$logs]}"
     }
 
-    /** @return null if there is not a result for each entry */
+    /** Reads the results of a batch. Returns null unless there is a result for each entry. */
     private fun readResults(body: String, count: Int): List<EntryResult>? {
         val results = Json.parseObject(body)["results"] as? List<*> ?: return null
         if (results.size != count) return null

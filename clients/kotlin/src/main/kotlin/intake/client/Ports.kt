@@ -60,7 +60,11 @@ internal class Answer(
     val retryAfter: String? = null,
 )
 
-/** @property path without the prefix, such as `/log/batch` */
+/**
+ * A request to the gateway.
+ *
+ * @property path without the prefix, such as `/log/batch`
+ */
 internal sealed class OutgoingRequest(val path: String) {
     class Json(path: String, val body: String) : OutgoingRequest(path)
 

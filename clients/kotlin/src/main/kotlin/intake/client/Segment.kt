@@ -20,7 +20,8 @@ internal class EntryName(
     /** Ascends with the time at which the segment was begun. */
     val key: String,
     /**
-     * If several segments have the same key, the one with the highest generation and state counts.
+     * Of several segments with the same key, the one with the highest generation and state replaces
+     * the others.
      */
     val generation: Int,
     val state: Int,
@@ -35,7 +36,7 @@ internal class EntryName(
     override fun toString() = "$key.$generation.$state.$run.$count.$bytes.$shiftMs"
 }
 
-/** @return null if it is not the name of a segment */
+/** Parses the name of a stored segment. Returns null for any other name. */
 internal fun parseName(name: String): EntryName? {
     val parts = name.split('.')
     if (parts.size != 7) return null
@@ -51,7 +52,7 @@ internal fun parseName(name: String): EntryName? {
 }
 
 /**
- * The properties that all events of a segment share. It is the first line of the stored segment.
+ * The properties that all events of a segment share. They are the first line of the stored segment.
  */
 internal class Context(
     /** What every request says about its sender. Unknown properties are absent. */
@@ -78,7 +79,7 @@ internal class Segment(
     /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,
 ) {
-    /** Whether it is one of the segments that wait. */
+    /** Whether the queue has this segment. */
     var isKnown = false
     var isBusy = false
 
@@ -93,20 +94,24 @@ internal class Segment(
 }
 
 internal class SegmentMemory(val user: String, val era: Era) {
-    /** The events as JSON, each without its closing brace until it has its sequence. */
+    /** The events as JSON, each without its closing brace until it has its sequence number. */
     val lines = ArrayList<String>()
 
-    /** `numbered` lines have their sequence, and `stored` lines are in storage. */
+    /** How many lines have their sequence number, and how many are stored. */
     var numbered = 0
     var stored = 0
 }
 
-/** @property lines the events, each as a JSON object */
+/**
+ * The content of a stored segment.
+ *
+ * @property lines the events, each as a JSON object
+ */
 internal class StoredSegment(val context: Context, val lines: List<String>)
 
 /**
- * An incomplete last line was never reported as stored: the process ended while writing it. It is
- * left out.
+ * Parses a stored segment. An incomplete last line is left out: the process ended while writing it,
+ * and never reported it as stored.
  *
  * @return null if the text is damaged
  */

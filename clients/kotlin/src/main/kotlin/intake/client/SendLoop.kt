@@ -4,9 +4,10 @@ import java.util.concurrent.Future
 import kotlin.random.Random
 
 /**
- * The result of one request. Without properties, the next request is sent at once.
+ * The result of one request. If neither property is set, the next request is sent at once.
  *
- * @property retryAfterMs set if nothing was settled: pause, for this long if it is not 0
+ * @property retryAfterMs set if the records have no final result: pause, for this long if it is not
+ *   0
  * @property stop set if nothing more is to be sent, with the reason
  */
 internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
@@ -18,7 +19,7 @@ internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
  * Sends one request after the other. Pauses double after failures; each takes a random part of its
  * maximum, so that the devices of a fleet do not return together.
  *
- * @param send sends the oldest; returns null if nothing waits
+ * @param send sends the oldest records; returns null if none can be sent
  * @param onPause called whenever the loop ends or pauses
  */
 internal class SendLoop(

@@ -20,7 +20,7 @@ internal class Uuids {
         random.nextBytes(bytes)
         if (timeMs > last || timeMs < last - BACK_MS_MAX) {
             last = timeMs
-            // Half of the range remains for counting.
+            // Starts in the lower half of the range, so that the upper half is left for counting.
             counter = (bytes[8].toInt() and 0xff) * 8 + (bytes[9].toInt() and 7)
         } else if (counter++ == COUNTER_MAX) {
             counter = 0

@@ -26,7 +26,7 @@ internal class Worker {
         schedule(0, task)
     }
 
-    /** @return null if it is shut down */
+    /** Runs a task after `ms` milliseconds. Returns null if `shutdown` was called before. */
     fun schedule(ms: Long, task: () -> Unit): Future<*>? =
         try {
             pool.schedule(Runnable(task), ms, TimeUnit.MILLISECONDS)

@@ -15,7 +15,7 @@ class CallerThreadTest {
     @Test
     fun `no call uses a file or the network on the thread of its caller`() {
         assumeTrue("Java 24 has no security manager", Runtime.version().feature() < 24)
-        // Loads the classes first, because they are files, too.
+        // Loads the classes first, because loading them reads files.
         useEverything(folder.newFolder())
         val storage = folder.newFolder()
         val watch = Watch(Thread.currentThread())

@@ -156,7 +156,7 @@ class StressTest {
             if (n % 7 == 0) {
                 val saved: Future<Unit> = intake.stored()
                 saved.get()
-                // Lines that a dead process reports as stored are only in its memory.
+                // What a process reports as stored after its death is only in its memory.
                 if (process.isDead) return
                 for (one in maxOf(from, n - 6)..n) stored.add(one.toLong())
             }

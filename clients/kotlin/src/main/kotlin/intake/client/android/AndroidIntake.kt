@@ -52,7 +52,7 @@ fun Intake(
     return intake
 }
 
-/** An image of the app or of another one. It is read on a thread of the client. */
+/** An image of this app or of another app. It is read on a thread of the client. */
 fun Attachment(context: Context, uri: Uri): Attachment {
     val resolver = context.applicationContext.contentResolver
     return Attachment(uri.lastPathSegment ?: "image") {
@@ -61,7 +61,7 @@ fun Attachment(context: Context, uri: Uri): Attachment {
     }
 }
 
-/** Its monotonic clock also counts while the device sleeps. */
+/** The clocks of Android. The monotonic clock also counts while the device sleeps. */
 private object BootTime : TimeSource {
     override fun now() = System.currentTimeMillis()
 

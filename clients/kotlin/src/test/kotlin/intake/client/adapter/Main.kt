@@ -10,10 +10,8 @@ import intake.client.createJavaIntake
 import java.io.File
 
 // A process with a client for the JVM, for the conformance suite and the tests of durability. It
-// reads
-// a call per line of standard input, `{ "id", "method", "args" }`, and writes its result to
-// standard
-// output.
+// reads one call per line of standard input, `{ "id", "method", "args" }`, and writes the result of
+// each to standard output.
 
 fun main() {
     for (line in System.`in`.bufferedReader().lineSequence()) {
@@ -102,7 +100,7 @@ private fun init(given: Map<String, Any?>) {
             options,
             ShiftedTime,
         )
-    // It resolves when the client has taken over the records of earlier runs.
+    // `stored` resolves after the client has taken over the records of earlier runs.
     client!!.stored().get()
 }
 
