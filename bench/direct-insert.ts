@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { uuidv7 } from 'uuidv7'
-import { logRow } from './anchors/row.ts'
+import { logRow } from './baselines/row.ts'
 import type { Bench } from './bench.ts'
 import { createCorpus, defaultBodySize } from './corpus.ts'
 import { openAccount } from './accounting.ts'

@@ -49,7 +49,7 @@ export interface VariantOptions {
 }
 
 const thisTree = fileURLToPath(new URL('../../', import.meta.url))
-const anchors = fileURLToPath(new URL('anchors/', import.meta.url))
+const baselines = fileURLToPath(new URL('baselines/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
@@ -176,7 +176,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
     startProcess({
       name: `${name} ${script}`,
       // Intake's own processes use the same heap option (packages/runtime/src/heap.ts).
-      args: ['--heap-growing-percent=400', join(anchors, script)],
+      args: ['--heap-growing-percent=400', join(baselines, script)],
       env: {
         PORT: String(port),
         API_KEY: services.apiKey,
