@@ -18,6 +18,7 @@ import { StackConfig } from '../packages/local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../worker/dist/watch/metrics.js'
 import { registerStoredStateMetrics } from '../worker/dist/watch/stored-state.js'
+import { createThumbnailMetrics } from '../worker/dist/thumbnails/metrics.js'
 import { createWebhookMetrics } from '../worker/dist/webhook/metrics.js'
 import { docsPage } from './docs-page.mjs'
 import { statesTable } from './states-page.mjs'
@@ -152,6 +153,7 @@ function workerMetrics() {
   createWorkerMetrics(registry)
   registerBacklogMetrics(registry, {})
   registerStoredStateMetrics(registry, {})
+  createThumbnailMetrics(registry)
   createWebhookMetrics(registry)
   return registry
 }

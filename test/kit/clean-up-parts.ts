@@ -2,11 +2,14 @@
  * Statements after which ClickHouse removes replaced parts within seconds instead of eight minutes.
  * The tables are opened anew because their next clean-up is already planned, in up to 30 seconds.
  */
-export const cleanUpPartsSoon = ['logs_raw', 'feedback_raw', 'dead_letters_raw'].flatMap(
-  (table) => [
-    `ALTER TABLE intake.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
-     cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
-    `DETACH TABLE intake.${table}`,
-    `ATTACH TABLE intake.${table}`,
-  ],
-)
+export const cleanUpPartsSoon = [
+  'logs_raw',
+  'feedback_raw',
+  'dead_letters_raw',
+  'attachments_raw',
+].flatMap((table) => [
+  `ALTER TABLE intake.${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1,
+   cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
+  `DETACH TABLE intake.${table}`,
+  `ATTACH TABLE intake.${table}`,
+])

@@ -1,6 +1,7 @@
 import { createClickHouse } from '@intake/clickhouse'
-import { checkWorkerConfig, type WorkerConfig } from '@intake/config'
+import { checkWorkerConfig, objectStoreSettings, type WorkerConfig } from '@intake/config'
 import { helpOf, startAdminServer } from '@intake/health'
+import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
 import { createJobSource, createShardedSource, readShards } from '@intake/queue'
 import { connectRedis, whileConnected } from '@intake/redis'
 import {
@@ -16,6 +17,7 @@ import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'
 import { createRefusalRuns } from './deliver/refusal-run.ts'
 import { startWorker } from './deliver/worker.ts'
+import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { workerFacts, workerScaling } from './watch/facts.ts'
 import { whileConfirmed } from './watch/installation-check.ts'
 import { startCounts } from './watch/counts.ts'
@@ -38,6 +40,8 @@ type Connections = ReturnType<typeof connect>
 const readTimeoutMs = 15_000
 /** Timeout for a statement that counts records. ClickHouse cancels it earlier by itself. */
 const countTimeoutMs = 120_000
+/** Timeout for reading or storing an object, with retries. */
+const storeTimeoutMs = 20_000
 /** Maximum concurrent reads, so that most of ClickHouse's capacity is left to inserts. */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
@@ -64,7 +68,9 @@ export async function compose(context: Context): Promise<void> {
   const watch = startWatch({ ...context, ...connections, registry, refusals })
   const webhook = openWebhook(context, { registry, connections, watch })
   count(context, connections)
-  const adminPort = await serve(context, { registry, connections, watch })
+  const objects = connectObjects(context, registry)
+  const thumbnails = objects && makeThumbnails(context, { registry, connections, objects })
+  const adminPort = await serve(context, { registry, connections, watch, objects })
   const { redis, onQueueError: onError } = connections
   const { isConfirmed } = watch.installation
   const logs = createShardedSource({
@@ -82,7 +88,13 @@ export async function compose(context: Context): Promise<void> {
     },
     store: connections.clickhouse,
     announceFeedback: webhook?.announce,
-    events: watch.metrics,
+    events: {
+      ...watch.metrics,
+      visible(kind, frame) {
+        watch.metrics.visible(kind, frame)
+        if (kind === 'feedback') thumbnails?.arrived(frame.receivedAtMs)
+      },
+    },
     refusals,
     note: watch.problems.note,
     log,
@@ -148,6 +160,42 @@ function count({ config, log, secrets, owner }: Context, { clickhouse }: Connect
   owner.add(() => counts.close())
 }
 
+/** Connects to the object store; undefined if none is configured. */
+function connectObjects(
+  { config, secrets, owner }: Context,
+  metrics: Registry,
+): ObjectStore | undefined {
+  const { S3_ENDPOINT: endpoint } = config
+  if (endpoint === undefined) return undefined
+  const store = createObjectStore({
+    ...objectStoreSettings({ ...config, S3_ENDPOINT: endpoint }),
+    endpoint: secrets.follow('S3_ENDPOINT'),
+    timeoutMs: storeTimeoutMs,
+  })
+  owner.add(() => store.close())
+  return measureObjectStore(store, { metrics })
+}
+
+function makeThumbnails(
+  { log, owner }: Context,
+  options: { registry: Registry; connections: Connections; objects: ObjectStore },
+): Thumbnails {
+  const { registry, connections, objects } = options
+  const thumbnails = startThumbnails({
+    reader: connections.reader,
+    store: connections.clickhouse,
+    objects,
+    metrics: registry,
+    log,
+    onError: limitRepeats((err, omitted) => {
+      const help = 'docs/operations/thumbnails-late.md'
+      log.warn({ err, omitted, help }, 'thumbnails could not be made; they are made later')
+    }),
+  })
+  owner.add(() => thumbnails.close())
+  return thumbnails
+}
+
 interface Parts {
   registry: Registry
   connections: Connections
@@ -181,20 +229,21 @@ function openWebhook({ config, log, owner }: Context, { registry, connections, w
 }
 
 /** Serves the admin port with the page; resolves to the port number. */
-async function serve(context: Context, { registry, connections, watch }: Parts): Promise<number> {
-  const { config, log, secrets, owner } = context
+async function serve(
+  { config, log, owner }: Context,
+  parts: Parts & { objects: ObjectStore | undefined },
+): Promise<number> {
+  const { registry, connections, watch, objects } = parts
   const { reader, redis } = connections
   const { problems, backlogs, stored } = watch
   const page = createPage({
     config,
-    secrets,
-    metrics: registry,
     reader,
+    store: objects,
     state: createPageState({ redis, backlogs, stored, problems }),
     log,
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
-  owner.add(() => page.close())
   const facts = { backlogs, activity: watch.metrics.activity, stored: watch.stored }
   const admin = await startAdminServer({
     service: 'worker',
@@ -205,7 +254,7 @@ async function serve(context: Context, { registry, connections, watch }: Parts):
     scaling: () => workerScaling(facts),
     metrics: registry,
     trustProxy: config.TRUST_PROXY,
-    page: page.register,
+    page,
   })
   owner.add(() => admin.close())
   return admin.port

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { thumbnailKey } from '@intake/contract'
 import { addDeadLetter, erase as eraseSubject } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink, createJobSource, registerShard } from '@intake/queue'
@@ -70,13 +71,18 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   const sha256 = createHash('sha256').update(body).digest('hex')
   const object = { key: `${folder}/1-${sha256}.png`, body, contentType: 'image/png', sha256 }
   const kept = { ...object, key: `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png` }
-  await Promise.all([objects.put(object), objects.put(kept)])
+  const thumbnail = { ...object, key: thumbnailKey(object.key) }
+  const keptThumbnail = { ...object, key: thumbnailKey(kept.key) }
+  await Promise.all([object, kept, thumbnail, keptThumbnail].map((one) => objects.put(one)))
   await insert('feedback', [
     {
       ...feedback,
       attachments: [{ key: object.key, content_type: 'image/png', bytes: 9, sha256 }],
     },
   ])
+  const [theirFeedback, facts] = [feedbackRow({ unique_user_id: other }), [{ key: object.key }]]
+  const examined = { ...feedback, facts }
+  await insert('attachments', [examined, { ...theirFeedback, facts }])
   const bad = logRow({ unique_user_id: victim, device: 'bad' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal: rejected })
   t.ok(await isOnDisk(victim))
@@ -97,18 +103,19 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   t.match(report, {
     complete: true,
     tombstones: { logs: 5, feedback: 1, deadLetters: 1 },
-    rowsDeleted: 12,
-    objectsDeleted: 1,
+    rowsDeleted: 13,
+    objectsDeleted: 2,
     remaining: { frames: 0, rows: 0, parts: 0 },
   })
   t.equal(await rawRows(victim), 0)
   t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 5)
   t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-  t.equal(await objects.get(object.key), undefined)
-  t.same(await objects.get(kept.key), body)
+  for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
+  for (const { key } of [kept, keptThumbnail]) t.same(await objects.get(key), body)
+  t.equal(await number('count() AS n FROM intake.attachments_raw'), 1, 'of the other user')
   t.notOk(await isOnDisk(victim), 'not in any file of ClickHouse')
   // An ordinary merge may replace parts at any time.
-  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw']) {
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
     await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
   }
 
@@ -121,6 +128,9 @@ t.test('a user is erased in every version and place; other users are kept', asyn
       refusal: rejected,
     })
     await objects.put(object)
+    // A worker that had begun before the erasure may store these after it.
+    await objects.put(thumbnail)
+    await insert('attachments', [examined])
     await insert('feedback', [feedback])
     t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 0)
     t.equal(await number('count() AS n FROM intake.feedback'), 0)
@@ -129,7 +139,8 @@ t.test('a user is erased in every version and place; other users are kept', asyn
     t.match(JSON.parse(applied.stdout), { complete: true })
     t.equal(await rawRows(victim), 0)
     t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
-    t.equal(await objects.get(object.key), undefined)
+    for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
+    t.equal(await number('count() AS n FROM intake.attachments_raw'), 1)
     t.notOk(await isOnDisk(victim))
   })
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { thumbnailKey } from '@intake/contract'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/access'
@@ -81,30 +82,38 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
     return key
   }
   await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
+  // The months of facts that were stored after those of their feedback had been dropped.
+  for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
+    await insert('attachments', [{ ...feedbackRow(at(time)), facts: [] }])
+  await insert('attachments', [{ ...feedbackRow(), facts: [] }])
   const [old, older, recent] = [
     await put('2026/07/10'),
     await put('2025/12/31'),
     await put('2026/11/21'),
   ]
+  const thumbnail = { key: thumbnailKey(old), body, contentType: 'image/webp', sha256 }
+  await objects.put(thumbnail)
   const dry = await intake(['retention', 'apply', '--dry-run', '--json'])
   const found = JSON.parse(dry.stdout) as { dryRun: boolean; feedback: string[]; objects: number }
   t.ok(found.dryRun && found.feedback.includes('202607') && found.objects >= 2, dry.stdout)
   t.match(await intake(['retention', 'apply', '--dry-run']), {
     code: 0,
-    stdout: /feedback\tmonths to drop: 202607.*to delete; nothing is dropped\n$/s,
+    stdout: /feedback\tmonths to drop: 202606 202607.*to delete; nothing is dropped\n$/s,
   })
   t.equal(await number('count() AS n FROM intake.feedback'), 2)
   t.same(await objects.get(old), body)
   const report = await applyRetention(services, { now: new Date('2026-11-22') })
-  t.match(report, { feedback: ['202607'], objects: 2 })
+  t.match(report, { feedback: ['202606', '202607'], objects: 3 })
   const { stdout } = await intake(['erasures', 'list'])
   t.match(JSON.parse(stdout.trim().split('\n').at(-1)!), {
     kind: 'retention',
     finished_at: String,
-    report: { feedback: ['202607'], objects: 2 },
+    report: { feedback: ['202606', '202607'], objects: 3 },
   })
   t.equal(await number('count() AS n FROM intake.feedback'), 1)
   t.equal(await objects.get(old), undefined)
+  t.equal(await objects.get(thumbnail.key), undefined)
+  t.equal(await number('count() AS n FROM intake.attachments_raw'), 1)
   t.equal(await objects.get(older), undefined)
   t.same(await objects.get(recent), body)
 })

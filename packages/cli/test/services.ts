@@ -66,7 +66,7 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
   t.teardown(() => clickhouse.close())
   for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
   // Stops merges, so that every inserted row can be counted.
-  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw']) {
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
     await clickhouse.command(
       `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
@@ -87,7 +87,7 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
 }
 
 function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
-  const insert = (table: 'logs' | 'feedback', rows: object[]) =>
+  const insert = (table: 'logs' | 'feedback' | 'attachments', rows: object[]) =>
     clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
   return {
     insert,

@@ -53,6 +53,10 @@ export const rawTables = {
     name: 'intake.days_raw',
     columns: ['bundle_identifier', 'day', 'entries', 'warnings', 'ver'],
   },
+  attachments: {
+    name: 'intake.attachments_raw',
+    columns: ['bundle_identifier', 'time', 'id', 'device_uuid', 'facts'],
+  },
   counted: { name: 'intake.counted_raw', columns: ['name', 'counted_until', 'counted_at'] },
 } as const
 

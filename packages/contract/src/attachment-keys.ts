@@ -36,3 +36,18 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
   const [, id, number] = pattern.exec(key) ?? []
   return id === undefined ? undefined : { id, number: Number(number) }
 }
+
+const thumbnailSuffix = '.thumbnail.webp'
+
+/**
+ * The key of the thumbnail of an attachment. It begins with the key of the attachment, so whatever
+ * finds the one by its prefix finds the other, also without a row.
+ */
+export function thumbnailKey(key: string): string {
+  return `${key}${thumbnailSuffix}`
+}
+
+/** The key of the attachment that an object is about: the attachment itself, or its thumbnail. */
+export function originalKey(key: string): string {
+  return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
+}

@@ -1,5 +1,11 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
-export { attachmentKey, attachmentPrefix, parseAttachmentKey } from './attachment-keys.ts'
+export {
+  attachmentKey,
+  attachmentPrefix,
+  originalKey,
+  parseAttachmentKey,
+  thumbnailKey,
+} from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'
 export type { OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { attachmentKey, attachmentPrefix, parseAttachmentKey } from '../src/index.ts'
+import {
+  attachmentKey,
+  attachmentPrefix,
+  originalKey,
+  parseAttachmentKey,
+  thumbnailKey,
+} from '../src/index.ts'
 
 const id = '01a1fc28-0000-7000-8000-000000000001'
 const time = '2026-11-21T23:59:59.999Z'
@@ -19,4 +25,12 @@ t.test('what no gateway makes is no key', async (t) => {
   for (const other of [`/${key}`, `${key}/x`, key.replace(id, '..'), key.replace('.jpg', ''), '']) {
     t.equal(parseAttachmentKey(other), undefined, other)
   }
+})
+
+t.test('a thumbnail is found from its attachment, and the attachment from it', async (t) => {
+  const key = attachmentKey({ id, time, number: 2, sha256, extension: 'jpg' })
+  t.equal(thumbnailKey(key), `${key}.thumbnail.webp`)
+  t.equal(originalKey(thumbnailKey(key)), key)
+  t.equal(originalKey(key), key)
+  t.equal(parseAttachmentKey(thumbnailKey(key)), undefined, 'no attachment')
 })

@@ -29,13 +29,15 @@ const contentHash = /^[\da-f]{64}$/
 
 /**
  * The rights of each access key: a gateway stores objects and removes those of refused feedback, a
- * worker reads them. All keys may check whether the bucket exists, and list the names of objects.
+ * worker reads them and stores thumbnails. All keys may check whether the bucket exists, and list
+ * the names of objects.
  */
 const operationsOf = {
-  owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'get', 'head', 'remove']),
+  owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'put thumbnail', 'get', 'head', 'remove']),
   gateway: new Set(['find bucket', 'list', 'put', 'remove']),
-  worker: new Set(['find bucket', 'list', 'get', 'head']),
+  worker: new Set(['find bucket', 'list', 'get', 'head', 'put thumbnail']),
 }
+const thumbnail = /\.thumbnail\.webp$/
 
 /** @param roles role by access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
@@ -62,7 +64,8 @@ function operationOf(method, url) {
   const { key, query } = target.exec(url)?.groups ?? { query: 'none' }
   if (key !== undefined) {
     const isPlain = query === undefined && key.length <= keyBytesMax
-    return isPlain ? { PUT: 'put', GET: 'get', HEAD: 'head', DELETE: 'remove' }[method] : undefined
+    const put = thumbnail.test(key) ? 'put thumbnail' : 'put'
+    return isPlain ? { PUT: put, GET: 'get', HEAD: 'head', DELETE: 'remove' }[method] : undefined
   }
   if (method === 'GET' && query !== undefined) return isList(query) ? 'list' : undefined
   return query === undefined ? { PUT: 'create bucket', HEAD: 'find bucket' }[method] : undefined
@@ -90,7 +93,7 @@ function hasPlainHeaders(headers, operation) {
     headers['x-amz-date'] !== undefined &&
     contentHash.test(headers['x-amz-content-sha256'] ?? '') &&
     headers['transfer-encoding'] === undefined &&
-    (operation !== 'put' || headers['content-length'] !== undefined) &&
+    (!operation.startsWith('put') || headers['content-length'] !== undefined) &&
     Object.keys(headers).every((name) => !name.startsWith('x-amz-') || signedHeaders.test(name))
   )
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sqlTime } from '@intake/clickhouse'
-import { imageTypes, parseAttachmentKey } from '@intake/contract'
+import { imageTypes, originalKey, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { examinePicture, PictureError } from '@intake/pictures'
 import { PageError } from './page-error.ts'
@@ -17,10 +17,12 @@ export interface Picture {
 }
 
 const bytesMax = 32 * 1024 * 1024
+/** A limit that no thumbnail reaches. */
+const thumbnailBytesMax = 1024 * 1024
 
 /**
- * Reads a picture of a visible feedback, and checks its bytes against the row. Gateways of earlier
- * versions stored metadata, so it is removed here too.
+ * Reads a picture of a visible feedback, and checks its bytes against the row; or its thumbnail,
+ * which a worker has made. Gateways of earlier versions stored metadata, so it is removed here too.
  *
  * @throws {PageError} 404 if no feedback has it; 413 if it is too large; 502 if its object is
  * missing or differs, or if its structure cannot be read
@@ -30,10 +32,11 @@ export async function readPicture(
   options: { reader: RecordReader; store: PictureStore; keepsMetadata: boolean },
 ): Promise<Picture> {
   const { reader, store, keepsMetadata } = options
-  const { id, number } = parseAttachmentKey(key) ?? { id: '' }
-  const attachment = await findAttachment(reader, { key, id })
+  const { id, number } = parseAttachmentKey(originalKey(key)) ?? { id: '' }
+  const attachment = await findAttachment(reader, { key: originalKey(key), id })
+  if (attachment?.thumbnail_key === key) return readThumbnail(store, key, `${id}-${number}`)
   const extension = imageTypes.get(attachment?.content_type ?? '')
-  if (attachment === undefined || extension === undefined) {
+  if (attachment?.key !== key || extension === undefined) {
     throw new PageError(404, 'No feedback has this picture.')
   }
   if (attachment.bytes > bytesMax) {
@@ -51,6 +54,12 @@ export async function readPicture(
     contentType,
     fileName: `${id}-${number}.${extension}`,
   }
+}
+
+async function readThumbnail(store: PictureStore, key: string, name: string): Promise<Picture> {
+  const body = await store.get(key, { bytesMax: thumbnailBytesMax })
+  if (body === undefined) throw new PageError(502, 'The thumbnail is not in the object store.')
+  return { body, contentType: 'image/webp', fileName: `${name}-thumbnail.webp` }
 }
 
 function withoutMetadata(body: Buffer, contentType: string): Buffer {

@@ -18,6 +18,11 @@ export interface Attachment {
   content_type: string
   bytes: number
   sha256: string
+  /** Size in pixels; null if a worker has not examined it yet, or cannot read it. */
+  width: number | null
+  height: number | null
+  /** Null if it has no thumbnail, or none yet. */
+  thumbnail_key: string | null
 }
 
 export interface FeedbackSummary extends RecordHead {

@@ -2,7 +2,15 @@ import t from 'tap'
 import { pictures } from '../src/views/pictures.ts'
 
 t.test('the page says so when pictures are kept with their metadata', async (t) => {
-  const picture = { key: 'feedback/x.png', content_type: 'image/png', bytes: 9, sha256: '00' }
+  const picture = {
+    key: 'feedback/x.png',
+    content_type: 'image/png',
+    bytes: 9,
+    sha256: '00',
+    width: null,
+    height: null,
+    thumbnail_key: null,
+  }
   const shown = (keepsMetadata: boolean) =>
     String(pictures([picture], { path: (key) => `/signed/${key}`, keepsMetadata }))
   t.match(shown(true), /kept as they were sent, with metadata/)

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { thumbnailKey } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
 import { heic } from '../../pictures/test/corpus/heic.ts'
 import { ownS3 } from '@intake/test-kit/own-services'
 import { createSignedLinks } from '../src/signed-links.ts'
 import type { Attachment, RecordReader } from '../src/records.ts'
+import { pictures } from '../src/views/pictures.ts'
 import { emptyReader, startPage } from './fixture.ts'
 
 const server = await ownS3(t)
@@ -33,7 +35,8 @@ async function storePicture(options: {
   const sha256 = sha256Of(body)
   const key = `feedback/2026/11/21/${id}/${number}-${sha256}.${type === 'image/jpeg' ? 'jpg' : 'heic'}`
   await store.put({ key, body: stored, contentType: 'text/html', sha256 })
-  return { key, content_type: type, bytes: body.length, sha256 }
+  const unexamined = { width: null, height: null, thumbnail_key: null }
+  return { key, content_type: type, bytes: body.length, sha256, ...unexamined }
 }
 
 /** A reader with one feedback that has these pictures. */
@@ -98,6 +101,64 @@ t.test('a type that browsers do not show is a download', async (t) => {
   )
   t.match(response.headers.get('content-disposition'), /^attachment; filename="[\w-]+\.heic"/)
   await response.arrayBuffer()
+})
+
+/** Stores a thumbnail of a picture and returns the entry that refers to it. */
+async function storeThumbnail(attachment: Attachment, body: Buffer): Promise<Attachment> {
+  const key = thumbnailKey(attachment.key)
+  await store.put({ key, body, contentType: 'text/html', sha256: sha256Of(body) })
+  return { ...attachment, width: 4_000, height: 3_000, thumbnail_key: key }
+}
+
+t.test('a list shows the thumbnail, which a signed link opens, and links the picture', async (t) => {
+  const thumbnail = Buffer.from('RIFF....WEBP')
+  const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
+  const links = createSignedLinks(undefined, undefined)
+  const path = (key: string) => links.sign(`/pictures/${key}`)
+  const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
+  t.match(list, `href="/attachments/${attachment.key}"`)
+  t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
+  t.match(list, ' height="160" width="213"')
+  t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
+  const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
+  t.match(one?.toString(), `src="/pictures/${attachment.key}?expires=`, 'one feedback has it whole')
+
+  const reader = readerOf(attachment)
+  const { url } = await startPage(t, { password, store, reader })
+  const response = await fetch(`${url}/pictures/${attachment.thumbnail_key}`, {
+    headers: withPassword,
+  })
+  t.equal(response.status, 200)
+  t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
+  t.match(Object.fromEntries(response.headers), {
+    'content-type': 'image/webp',
+    'content-security-policy': /sandbox/,
+    'x-content-type-options': 'nosniff',
+  })
+})
+
+t.test('a picture without a thumbnail is shown itself, or linked if browsers cannot', async (t) => {
+  const links = createSignedLinks(undefined, undefined)
+  const sign = { path: (key: string) => links.sign(`/pictures/${key}`), keepsMetadata: false }
+  const jpeg = await storePicture({ number: 1 })
+  t.match(pictures([jpeg], sign)?.toString(), `src="/pictures/${jpeg.key}?expires=`)
+  const other = await storePicture({ number: 1, body: heic, type: 'image/heic' })
+  const listed = pictures([{ ...other, width: 64, height: 48 }], sign)?.toString() ?? ''
+  t.notMatch(listed, '<img')
+  t.match(listed, 'Picture 1: heic, 64 × 48, 1 KB')
+})
+
+t.test('404 for a thumbnail that the row does not name; 502 for one that is missing', async (t) => {
+  const attachment = await storeThumbnail(await storePicture({ number: 7 }), Buffer.from('RIFF'))
+  const statusOf = async (entry: Attachment) => {
+    const { url } = await startPage(t, { password, store, reader: readerOf(entry) })
+    const path = `${url}/pictures/${attachment.thumbnail_key}`
+    return (await fetch(path, { headers: withPassword })).status
+  }
+  t.equal(await statusOf(attachment), 200)
+  t.equal(await statusOf({ ...attachment, thumbnail_key: null }), 404)
+  await store.remove([attachment.thumbnail_key ?? ''])
+  t.equal(await statusOf(attachment), 502)
 })
 
 t.test('404 for a picture that no feedback has, even if the store has it', async (t) => {

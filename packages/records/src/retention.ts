@@ -8,7 +8,8 @@ export type RetentionKind = (typeof retentionKinds)[number]
 /** For how many days records are kept; undefined means without limit. */
 export type Retention = Record<RetentionKind, number | undefined>
 
-const partitioned = { logs: 'logs_raw', feedback: 'feedback_raw' } as const
+/** The tables whose months are dropped; the first one has the records. */
+const partitioned = { logs: ['logs_raw'], feedback: ['feedback_raw', 'attachments_raw'] } as const
 
 export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
   const rows = await clickhouse.query<{ kind: RetentionKind; days: number }>(
@@ -39,15 +40,15 @@ export async function listExpiredMonths(
 ): Promise<string[]> {
   const partitions = await clickhouse.query<{ month: string }>(
     `SELECT DISTINCT partition_id AS month FROM ${systemTable(clickhouse, 'parts')}
-     WHERE database = 'intake' AND table = {table:String} AND active ORDER BY month`,
-    { table: storedTable(clickhouse, partitioned[kind]) },
+     WHERE database = 'intake' AND table IN {tables:Array(String)} AND active ORDER BY month`,
+    { tables: partitioned[kind].map((table) => storedTable(clickhouse, table)) },
   )
   return partitions.map(({ month }) => month).filter((month) => monthEnd(month) <= before)
 }
 
 /**
- * Drops months (`YYYYMM`), including their tombstones and what was counted of them. Only whole
- * months are dropped, so no hidden version reappears.
+ * Drops months (`YYYYMM`), including their tombstones, what was counted of them, and the facts
+ * about attachments. Only whole months are dropped, so no hidden version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -57,7 +58,9 @@ export async function dropMonths(
   for (const month of months) {
     const drop = `DROP PARTITION ID '${month}'
        SETTINGS max_partition_size_to_drop = 0`
-    await clickhouse.command(alterStored(clickhouse, partitioned[kind], drop))
+    for (const table of partitioned[kind]) {
+      await clickhouse.command(alterStored(clickhouse, table, drop))
+    }
     if (kind === 'feedback') continue
     for (const counts of ['hours_raw', 'days_raw']) {
       await clickhouse.command(`ALTER TABLE intake.${counts} ${drop}`)

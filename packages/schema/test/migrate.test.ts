@@ -23,6 +23,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
   t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
   const tables = [
+    'attachments_raw',
     'counted_raw',
     'days_raw',
     'dead_letters_raw',

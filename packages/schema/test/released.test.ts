@@ -16,6 +16,7 @@ const checksums: Record<string, string> = {
   '0008-exact-params': '9746173e693e86f875ae1e26210f1497c2a267a9be156daa6766241b696a2e0e',
   '0009-rules': '4beb7e9bae457a6e8972b95d3e2cdcdbe108ca5e1fe2d617de0c82de7d74cfe9',
   '0010-counts': '295913d7ca2142260c7bf0d751aa2719014b40742ccdb526667e3654229d763b',
+  '0011-attachments': 'a3c53d76e5d142af3a8d99f7cc8c21e1669502e2aeccb1d33bce8f282122b00e',
 }
 
 t.test('released migrations never change', async (t) => {

@@ -1,40 +1,20 @@
-import { objectStoreSettings, type WorkerConfig } from '@intake/config'
-import { createObjectStore, measureObjectStore } from '@intake/object-store'
+import type { WorkerConfig } from '@intake/config'
 import { page, type PageOptions } from '@intake/page'
-import type { Registry, Secrets } from '@intake/runtime'
 
-const storeTimeoutMs = 20_000
-
-/** The page for the admin server, with a connection of its own to the object store. */
+/** The page for the admin server. */
 export function createPage(
-  options: Pick<PageOptions, 'reader' | 'state' | 'log' | 'onFailed'> & {
+  options: Pick<PageOptions, 'reader' | 'store' | 'state' | 'log' | 'onFailed'> & {
     config: WorkerConfig
-    secrets: Secrets<typeof WorkerConfig>
-    metrics: Registry
   },
-): { register(app: Parameters<typeof page>[0]): Promise<void>; close(): void } {
-  const { config, secrets, metrics, ...others } = options
-  const { S3_ENDPOINT: endpoint } = config
-  const store =
-    endpoint === undefined
-      ? undefined
-      : createObjectStore({
-          ...objectStoreSettings({ ...config, S3_ENDPOINT: endpoint }),
-          endpoint: secrets.follow('S3_ENDPOINT'),
-          timeoutMs: storeTimeoutMs,
-        })
-  const measured = store && measureObjectStore(store, { metrics })
-  return {
-    register: (app) =>
-      page(app, {
-        password: config.PAGE_PASSWORD,
-        linkSecret: credentialsOf(config.REDIS_URL),
-        store: measured,
-        keepsMetadata: config.KEEP_METADATA,
-        ...others,
-      }),
-    close: () => store?.close(),
-  }
+): (app: Parameters<typeof page>[0]) => Promise<void> {
+  const { config, ...others } = options
+  return (app) =>
+    page(app, {
+      password: config.PAGE_PASSWORD,
+      linkSecret: credentialsOf(config.REDIS_URL),
+      keepsMetadata: config.KEEP_METADATA,
+      ...others,
+    })
 }
 
 /**

@@ -28,7 +28,9 @@ export async function readFeedback(
 ): Promise<StoredFeedback | undefined> {
   const [row] = await reader.query<StoredFeedback>(
     `SELECT id, time, received_at, bundle_identifier, device_uuid, unique_user_id, feedback_id, email, text,
-       attachments, toJSONString(device) AS device
+       CAST(arrayZip(attachments.key, attachments.content_type, attachments.bytes, attachments.sha256),
+         'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String))') AS attachments,
+       toJSONString(device) AS device
      FROM intake.feedback
      WHERE time = UUIDv7ToDateTime({id:UUID}, 'UTC') AND id = {id:UUID} LIMIT 1`,
     { id },

@@ -17,6 +17,7 @@ export const workerGrants: readonly string[] = [
   'INSERT ON intake.hours_raw',
   'INSERT ON intake.days_raw',
   'INSERT ON intake.counted_raw',
+  'INSERT ON intake.attachments_raw',
   'SELECT (id, created_at) ON intake.installation',
   'SELECT (query_id, user, query) ON system.processes',
 ]

@@ -337,6 +337,11 @@ test('403: an access key of a gateway or a worker may do no more than it needs',
   t.same(await worker.get(own.key), object.body)
   await t.rejects(worker.put(own), { code: 'storage_unavailable' })
   await t.rejects(worker.remove([own.key]))
+  const thumbnail = { ...object, key: 'own.txt.thumbnail.webp' }
+  await worker.put(thumbnail)
+  t.same(await worker.get(thumbnail.key), object.body)
+  await t.rejects(worker.remove([thumbnail.key]))
+  await t.rejects(gateway.put(thumbnail), { code: 'storage_unavailable' })
   await gateway.remove([own.key])
   t.equal(await worker.get(own.key), undefined)
   for (const url of [server.gatewayUrl, server.workerUrl])

@@ -22,15 +22,23 @@ export const shownTypes: ReadonlySet<string> = new Set([
   'image/bmp',
 ])
 
-export function pictures(attachments: readonly Attachment[], sign: SignPicture): Html | undefined {
+/** @param options.whole shows the pictures themselves, where browsers can, instead of thumbnails */
+export function pictures(
+  attachments: readonly Attachment[],
+  sign: SignPicture,
+  { whole = false } = {},
+): Html | undefined {
   if (attachments.length === 0) return undefined
   const items = attachments.map((attachment, index) => {
-    const { key, content_type: type, bytes } = attachment
-    const label = `Picture ${index + 1}: ${imageTypes.get(type) ?? 'unknown'}, ${Math.ceil(bytes / 1024)} KB`
+    const label = `Picture ${index + 1}: ${describe(attachment)}`
     if (sign === undefined) return html`<li>${label}</li>`
-    const content = shownTypes.has(type)
-      ? html`<img src="${sign.path(key)}" alt="${label}" loading="lazy" height="160" />`
-      : label
+    const { key, content_type: type, thumbnail_key: thumbnail } = attachment
+    const original = shownTypes.has(type) ? key : undefined
+    const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
+    const content =
+      shown === undefined || shown === null
+        ? label
+        : html`<img src="${sign.path(shown)}" alt="${label}" loading="lazy" height="${shownHeight}"${widthOf(attachment)} />`
     return html`<li><a href="${attachmentPath(key)}">${content}</a></li>`
   })
   const note = 'Pictures are kept as they were sent, with metadata such as their position.'
@@ -38,6 +46,22 @@ export function pictures(attachments: readonly Attachment[], sign: SignPicture):
       ${items}
     </ul>
     ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
+}
+
+const shownHeight = 160
+
+function describe({ content_type: type, bytes, width, height }: Attachment): string {
+  const size = width === null || height === null ? '' : `${width} × ${height}, `
+  return `${imageTypes.get(type) ?? 'unknown'}, ${size}${Math.ceil(bytes / 1024)} KB`
+}
+
+/**
+ * The width of a picture as it is shown, so that the list does not move when it arrives. Only the
+ * size of a picture with a thumbnail is certainly the upright one.
+ */
+function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
+  if (thumbnail === null || width === null || height === null) return undefined
+  return html` width="${Math.max(1, Math.round((shownHeight * width) / height))}"`
 }
 
 /** The permanent path of a picture, for those who may see the page. */

@@ -57,7 +57,7 @@ export function recordView(options: {
           <h2 class="sub">Device</h2>
           ${columnList((device ?? {}) as Record<string, unknown>)}
         </div>
-        ${pictures(list, sign)}
+        ${pictures(list, sign, { whole: true })}
       </article>`
     : card('Params', columnList((params ?? {}) as Record<string, unknown>, 1), 'card wide')
   const record = html`<dl>

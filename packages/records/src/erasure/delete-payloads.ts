@@ -9,15 +9,20 @@ import {
   recordTables,
   tombstones,
   tombstoneVer,
-  type PayloadTable,
   type RecordTableName,
 } from './tombstones.ts'
 
 type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 
+/** The tables with rows to delete. The facts about attachments have no tombstones of their own. */
+const erasedTables = [...payloadTables, 'attachments_raw'] as const
+type ErasedTable = (typeof erasedTables)[number]
+
 /** Rows with a payload that have a tombstone. */
-const erased = (table: PayloadTable) =>
-  `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
+const erased = (table: ErasedTable) =>
+  table === 'attachments_raw'
+    ? `(${identity}) IN (${tombstones('feedback_raw')})`
+    : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
 /**
  * Versions of a record of the subject that are hidden behind its visible version, which belongs to
@@ -37,8 +42,8 @@ const hidden = (table: RecordTableName, condition: string) =>
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
   // Each replica deletes the rows of the tombstones that it has.
-  await syncReplicas(clickhouse, payloadTables)
-  for (const table of payloadTables) rows += await deleteRows(clickhouse, table, erased(table))
+  await syncReplicas(clickhouse, erasedTables)
+  for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
   // Versions of a device are never hidden behind another, because the device is part of the
   // identity.
   if (subject === undefined || subject.kind === 'device') return rows
@@ -54,7 +59,7 @@ export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise
 
 async function deleteRows(
   clickhouse: Sql,
-  table: PayloadTable,
+  table: ErasedTable,
   where: string,
   params: QueryParams = {},
 ): Promise<number> {
@@ -86,7 +91,7 @@ export function watchDeletion(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
-  const tables = payloadTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
+  const tables = erasedTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
   const ofTables = `database = 'intake' AND table IN (${tables})`
   const mutations = systemTable(clickhouse, 'mutations')
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`
@@ -135,7 +140,7 @@ export async function countPayloads(
   receivedBefore: Date = new Date(),
 ): Promise<number> {
   let rows = 0
-  for (const table of payloadTables) rows += await countRows(clickhouse, table, erased(table))
+  for (const table of erasedTables) rows += await countRows(clickhouse, table, erased(table))
   if (subject === undefined) return rows
   const { sql, params } = recordCondition(subject)
   const where = `ver < ${tombstoneVer} AND ${sql} AND received_at <= {before:DateTime64(3, 'UTC')}`
@@ -148,7 +153,7 @@ export async function countPayloads(
 
 async function countRows(
   clickhouse: Pick<ClickHouse, 'query'>,
-  table: PayloadTable,
+  table: ErasedTable,
   where: string,
   params: QueryParams = {},
 ): Promise<number> {

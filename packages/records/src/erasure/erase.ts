@@ -84,6 +84,9 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     complete: false,
   }
   const { remaining, tombstones } = report
+  const removeObjects = async () => {
+    report.objectsDeleted += await removeErasedObjects(clickhouse, objects)
+  }
   if (subject !== undefined) await untilStored(options, subject, report)
 
   do {
@@ -96,9 +99,11 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
       tombstones.deadLetters += written.deadLetters
     }
     progress('deleting objects')
-    report.objectsDeleted += await removeErasedObjects(clickhouse, objects)
+    await removeObjects()
     report.rowsDeleted += await startDeletion(clickhouse, subject)
     remaining.parts = await untilDeleted(options)
+    // A worker may have stored a thumbnail that it had begun before the tombstones.
+    await removeObjects()
     remaining.rows = await countPayloads(clickhouse, subject, startedAt)
   } while (remaining.rows > 0 && performance.now() < deadline)
 

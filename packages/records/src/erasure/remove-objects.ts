@@ -1,18 +1,21 @@
 import { erasedFeedback } from './tombstones.ts'
 import { type ClickHouse } from '@intake/clickhouse'
-import { attachmentPrefix, parseAttachmentKey } from '@intake/contract'
+import { attachmentPrefix, originalKey, parseAttachmentKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 
 const removalsAtOnce = 64
 
-/** Deletes the objects of all feedback that has a tombstone; resolves to their number. */
+/**
+ * Deletes the objects of all feedback that has a tombstone, attachments and thumbnails; resolves to
+ * their number.
+ */
 export async function removeErasedObjects(
   clickhouse: Pick<ClickHouse, 'query'>,
   objects: Pick<ObjectStore, 'list' | 'remove'>,
 ): Promise<number> {
   let removed = 0
   for await (const { day, ids } of erasedFeedback(clickhouse)) {
-    const isErased = (key: string) => ids.has(parseAttachmentKey(key)?.id ?? '')
+    const isErased = (key: string) => ids.has(parseAttachmentKey(originalKey(key))?.id ?? '')
     removed += await removeObjects(objects, attachmentPrefix(day), isErased)
   }
   return removed

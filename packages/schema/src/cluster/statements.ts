@@ -17,6 +17,8 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
   feedback_raw: { key: identity, time: 'time' },
+  // The facts about a feedback are on its shard, so each server can join the two.
+  attachments_raw: { key: identity, time: 'time' },
   // The key omits `table`, so that a dead letter is on the shard of its record.
   dead_letters_raw: { key: identity, time: 'time' },
   outcomes_raw: { key: 'minute, api_key_id, kind, code, run', time: 'minute' },

@@ -46,6 +46,10 @@ const feedback: ColumnComments = {
 }
 const attachments: ColumnComments = {
   attachments:
+    'Pictures in the object store: key, content_type, bytes and sha256 of each. What workers found out since: width and height in pixels, thumbnail_key, and error (why there is no thumbnail); NULL while not known.',
+}
+const rawAttachments: ColumnComments = {
+  attachments:
     'Pictures in the object store: key, content type, size in bytes and SHA-256 of each.',
 }
 
@@ -62,6 +66,19 @@ const asText = (columns: ColumnComments) =>
   Object.keys(columns)
     .map((name) => `${jsonText(name)} AS ${name}`)
     .join(', ')
+
+/**
+ * The attachments with the facts about them. The facts of a feedback are in the order of its
+ * attachments, and are left out if they are about other objects: `arrayResize` then gives NULLs.
+ */
+const attachmentsWithFacts = `CAST(
+    arrayMap(
+      (one, fact) -> (one.1, one.2, one.3, one.4, fact.2, fact.3, fact.4, fact.5),
+      feedback.attachments,
+      arrayResize(if(facts.key = feedback.attachments.key, facts, []), length(feedback.attachments))),
+    'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String, width Nullable(UInt32), height Nullable(UInt32), thumbnail_key Nullable(String), error Nullable(String)))')`
+const fromFeedback = `FROM intake.feedback_raw AS feedback FINAL
+LEFT ANY JOIN intake.attachments_raw AS examined FINAL USING (bundle_identifier, time, id, device_uuid)`
 
 const forTools = 'for tools that cannot read tuples and JSON: a plain column for each property'
 
@@ -104,7 +121,8 @@ export function recordDefinitions(fields: readonly DeviceField[]): Definition[] 
       name: 'feedback',
       comment: 'Feedback of users, each once.',
       columns: feedbackColumns,
-      select: `SELECT ${names(feedbackColumns)} FROM intake.feedback_raw FINAL`,
+      select: `SELECT ${names(feedbackColumns).replace('attachments', `${attachmentsWithFacts} AS attachments`)}
+${fromFeedback}`,
     },
     {
       name: 'logs_flat',
@@ -117,8 +135,8 @@ FROM intake.logs_raw FINAL`,
       name: 'feedback_flat',
       comment: `Feedback ${forTools}.`,
       columns: { ...head, ...plainDevice, ...feedback, ...feedbackText },
-      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(feedbackText)}
-FROM intake.feedback_raw FINAL`,
+      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(deviceExtra)}, toJSONString(${attachmentsWithFacts}) AS attachments, ${asText(extra)}
+${fromFeedback}`,
     },
     {
       name: 'logs_raw',
@@ -129,7 +147,20 @@ FROM intake.feedback_raw FINAL`,
     {
       name: 'feedback_raw',
       comment: 'Feedback as it was inserted, with repeats and deleted rows. Query intake.feedback.',
-      columns: { ...feedbackColumns, ...raw },
+      columns: { ...feedbackColumns, ...rawAttachments, ...raw },
+    },
+    {
+      name: 'attachments_raw',
+      comment:
+        'What workers found out about the pictures of feedback, with older facts. Query intake.feedback.',
+      columns: {
+        id: 'Id of the feedback.',
+        time: 'Time of the feedback, UTC.',
+        bundle_identifier: 'The application.',
+        device_uuid: 'The device.',
+        facts: 'For each attachment in its order: its key, size in pixels, and thumbnail or error.',
+        examined_at: 'When they were examined, UTC. The latest row of a feedback counts.',
+      },
     },
   ]
 }

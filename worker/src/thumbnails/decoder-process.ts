@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { withTimeout } from '@intake/runtime'
+import type { Request } from './decoder/make-thumbnail.ts'
+import { pictureErrors, thumbnailBytesMax, type Examined } from './examined.ts'
+import { readMessages, writeMessage } from './message-stream.ts'
+
+/** The decoder cannot work on this machine: `sharp` is not installed, or cannot be loaded. */
+export class DecoderMissingError extends Error {
+  override name = 'DecoderMissingError'
+}
+
+/** The decoder ended before it had examined the picture, or was ended because it took too long. */
+export class DecoderEndedError extends Error {
+  override name = 'DecoderEndedError'
+}
+
+export interface Decoder {
+  /** The process, while there is one. */
+  readonly pid: number | undefined
+  /**
+   * Examines a picture, one at a time. The process is started when it is needed.
+   *
+   * @throws {DecoderMissingError}
+   * @throws {DecoderEndedError} with another error, the process could not be started
+   */
+  examine(bytes: Buffer, request: Request): Promise<Examined>
+  /** Ends the process. The next picture starts another one. */
+  end(): void
+}
+
+const startTimeoutMs = 60_000
+const pictureTimeoutMs = 10_000
+/** A process is replaced after this many pictures, because decoders may leak memory. */
+const picturesMax = 100
+/**
+ * The memory that the process may allocate, as `ulimit -d` has it: in KiB. It has 90 MB when it
+ * begins. Where the system has no such limit, only that of pixels holds.
+ */
+const memoryKib = 400_000
+
+const isSource = import.meta.url.endsWith('.ts')
+const script = fileURLToPath(
+  new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
+)
+/** Tests run the source, with the loader of TypeScript that they have themselves. */
+const nodeOptions = isSource
+  ? ['--import=tsx', '--conditions=intake:source']
+  : ['--max-old-space-size=64']
+
+/** @param options.script replaces the program of the process, in tests */
+export function createDecoder(
+  options: { script?: string; pictureTimeoutMs?: number } = {},
+): Decoder {
+  let running: Running | undefined
+
+  function endRunning(): void {
+    running?.kill()
+    running = undefined
+  }
+
+  return {
+    get pid() {
+      return running?.pid
+    },
+    async examine(bytes, request) {
+      if (running !== undefined && running.pictures >= picturesMax) endRunning()
+      running ??= start(options.script ?? script)
+      const current = running
+      const endCurrent = () => {
+        current.kill()
+        if (running === current) running = undefined
+      }
+      // A process that never became ready says nothing about the picture.
+      await current.ready.catch((error: unknown) => {
+        endCurrent()
+        throw error
+      })
+      try {
+        current.pictures++
+        writeMessage(current.input, { head: request, body: bytes })
+        return await withTimeout(
+          current.next(),
+          options.pictureTimeoutMs ?? pictureTimeoutMs,
+          'decoding a picture',
+        )
+      } catch (cause) {
+        endCurrent()
+        throw new DecoderEndedError('the decoder of pictures ended', { cause })
+      }
+    },
+    end: endRunning,
+  }
+}
+
+type Running = ReturnType<typeof start>
+
+function start(path: string) {
+  // The limit is set by a shell, because Node cannot set one.
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      `ulimit -d ${memoryKib} 2>/dev/null; exec "$@"`,
+      'sh',
+      process.execPath,
+      ...nodeOptions,
+      path,
+    ],
+    {
+      // No setting and no secret of the worker. The first two keep the process small.
+      env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  )
+  const messages = readMessages(child.stdout, thumbnailBytesMax)
+  // A process that cannot be started, or was killed, ends its output. `next` reports that.
+  child.on('error', () => child.stdout.destroy())
+  child.stdin.on('error', () => {})
+
+  async function read() {
+    const { done, value } = await messages.next()
+    if (done) throw new Error('the process has ended')
+    return value
+  }
+
+  async function untilReady(): Promise<void> {
+    const { head } = await withTimeout(read(), startTimeoutMs, 'starting the decoder')
+    const { missing } = head as { missing?: string }
+    if (missing !== undefined) throw new DecoderMissingError(missing)
+  }
+
+  return {
+    pid: child.pid,
+    pictures: 0,
+    input: child.stdin,
+    ready: untilReady(),
+    next: async () => checked(await read()),
+    kill: () => child.kill('SIGKILL'),
+  }
+}
+
+/**
+ * Checks what the process sent. A picture may have taken it over, so nothing that it says is
+ * trusted further than this.
+ *
+ * @throws {Error} when it is not what the decoder sends
+ */
+function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
+  const { width, height, error } = head as Record<string, unknown>
+  const known = pictureErrors.find((one) => one === error)
+  const isThumbnail =
+    body.toString('latin1', 0, 4) === 'RIFF' && body.toString('latin1', 8, 12) === 'WEBP'
+  if (![width, height].every(isSide) || isThumbnail !== (error === undefined)) {
+    throw new Error('the decoder sent something else')
+  }
+  const size = { width: width as number | undefined, height: height as number | undefined }
+  if (isThumbnail) return { ...size, thumbnail: body }
+  if (known === undefined) throw new Error('the decoder sent an unknown error')
+  return { ...size, error: known }
+}
+
+const isSide = (side: unknown) =>
+  side === undefined || (Number.isSafeInteger(side) && (side as number) > 0 && (side as number) < 2 ** 32)

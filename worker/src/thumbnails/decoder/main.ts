@@ -1,0 +1,29 @@
+// The process that decodes pictures of strangers. It has no settings, no secrets and no
+// connections: a picture comes in on standard input, what was found out goes out on standard
+// output. The worker ends it by closing its input, or kills it.
+import { constants, setPriority } from 'node:os'
+import { pictureBytesMax } from '../examined.ts'
+import { readMessages, writeMessage } from '../message-stream.ts'
+import type { Request } from './make-thumbnail.ts'
+
+/** The process ends itself in case the worker, which kills it earlier, is gone. */
+const pictureMs = 30_000
+
+// Inserts matter more than thumbnails.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// If the worker is gone, there is nobody to report that to.
+process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
+
+const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
+  writeMessage(process.stdout, { head: { missing: error.message }, body: Buffer.alloc(0) })
+})
+if (decoder !== undefined) {
+  writeMessage(process.stdout, { head: {}, body: Buffer.alloc(0) })
+  for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
+    // Not `process.exit`: that would wait for the decoder.
+    const timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), pictureMs)
+    const { thumbnail, ...facts } = await decoder.makeThumbnail(body, head as Request)
+    clearTimeout(timer)
+    writeMessage(process.stdout, { head: facts, body: thumbnail ?? Buffer.alloc(0) })
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import sharp from 'sharp'
+import { examinePicture, PictureError } from '@intake/pictures'
+import { thumbnailPixels, type Examined } from '../examined.ts'
+
+/**
+ * The only formats that are decoded. Everything else that libvips could read is blocked: HEIF and
+ * AVIF, whose decoders had remote code execution in August 2026, TIFF, SVG, PDF and more.
+ */
+const loaders = new Map([
+  ['image/jpeg', 'VipsForeignLoadJpegBuffer'],
+  ['image/png', 'VipsForeignLoadPngBuffer'],
+  ['image/webp', 'VipsForeignLoadWebpBuffer'],
+  ['image/gif', 'VipsForeignLoadNsgifBuffer'],
+])
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({ operation: [...loaders.values()] })
+sharp.cache(false)
+sharp.concurrency(1)
+
+/** With four bytes for each, these take 200 MB if a format has to be decoded as a whole. */
+const pixelsMax = 50_000_000
+
+/** The picture to examine, and what its bytes must be. */
+export interface Request {
+  contentType: string
+  sha256: string
+}
+
+/**
+ * Finds out the size of a picture without decoding it, then makes its thumbnail: its first frame,
+ * upright, without metadata.
+ */
+export async function makeThumbnail(
+  bytes: Buffer,
+  { contentType, sha256 }: Request,
+): Promise<Examined> {
+  if (createHash('sha256').update(bytes).digest('hex') !== sha256) return { error: 'differs' }
+  const walked = walk(bytes, contentType)
+  if (walked === undefined) return { error: 'unreadable' }
+  const { width, height } = walked
+  if (!loaders.has(contentType)) return { width, height, error: 'format' }
+  if (width * height > pixelsMax) return { width, height, error: 'pixels' }
+  try {
+    return await decode(walked.removeMetadata())
+  } catch {
+    // The reasons are those of libvips, and say no more than that the picture is damaged.
+    return { width, height, error: 'undecodable' }
+  }
+}
+
+function walk(bytes: Buffer, contentType: string) {
+  try {
+    return examinePicture(bytes, contentType)
+  } catch (error) {
+    if (error instanceof PictureError) return undefined
+    throw error
+  }
+}
+
+/** Decodes a picture. A truncated one is decoded as far as it goes. */
+export async function decode(bytes: Buffer): Promise<Examined> {
+  const image = sharp(bytes, {
+    limitInputPixels: pixelsMax,
+    sequentialRead: true,
+    failOn: 'none',
+  })
+  const { autoOrient: upright } = await image.metadata()
+  const thumbnail = await image
+    .autoOrient()
+    .resize(thumbnailPixels, thumbnailPixels, { fit: 'inside', withoutEnlargement: true })
+    .webp({ quality: 75 })
+    .toBuffer()
+  return { width: upright.width, height: upright.height, thumbnail }
+}

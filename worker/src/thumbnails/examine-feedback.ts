@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { isoTime, type ClickHouse } from '@intake/clickhouse'
+import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
+import type { ObjectStore } from '@intake/object-store'
+import { DecoderEndedError, type Decoder } from './decoder-process.ts'
+import { pictureBytesMax, type Examined, type PictureError } from './examined.ts'
+import { isStillUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
+
+export interface ExamineOptions {
+  reader: Pick<ClickHouse, 'query'>
+  store: Pick<ClickHouse, 'insertGzip'>
+  objects: Pick<ObjectStore, 'get' | 'put'>
+  decoder: Pick<Decoder, 'examine'>
+  count: (outcome: 'made' | 'again' | PictureError) => void
+}
+
+/** Errors that another attempt may not have. */
+const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
+
+/**
+ * Stores the thumbnails of a feedback, then the facts about its pictures. Rows of the feedback do
+ * not change. Resolves to false if a picture must be tried again; nothing is stored then.
+ *
+ * @param options.isLastAttempt a picture that fails once more gets its error as a fact
+ */
+export async function examineFeedback(
+  feedback: UnexaminedFeedback,
+  options: ExamineOptions & { isLastAttempt: boolean },
+): Promise<boolean> {
+  const { reader, store, objects, count, isLastAttempt } = options
+  if (!(await isStillUnexamined(reader, feedback))) return true
+  const found: { key: string; examined: Examined }[] = []
+  for (const attachment of feedback.attachments) {
+    const examined = await examine(attachment, options)
+    if (temporary.has(examined.error) && !isLastAttempt) {
+      count('again')
+      return false
+    }
+    found.push({ key: attachment.key, examined })
+  }
+  // Decoding takes a while, and the feedback may have been erased. What becomes erased from now on
+  // is found by the erasure, which lists objects a second time.
+  if (!(await isStillUnexamined(reader, feedback))) return true
+  for (const { key, examined } of found) {
+    const { thumbnail: body } = examined
+    if (body === undefined) continue
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    await objects.put({ key: thumbnailKey(key), body, contentType: 'image/webp', sha256 })
+  }
+  await storeFacts(store, feedback, found)
+  for (const { examined } of found) count(examined.error ?? 'made')
+  return true
+}
+
+async function examine(
+  attachment: Attachment,
+  { objects, decoder }: ExamineOptions,
+): Promise<Examined> {
+  const { key, content_type: contentType, bytes, sha256 } = attachment
+  // No gateway has made this key, so its object is not a picture that was accepted.
+  if (parseAttachmentKey(key) === undefined) return { error: 'differs' }
+  if (bytes > pictureBytesMax) return { error: 'bytes' }
+  const body = await objects.get(key, { bytesMax: pictureBytesMax })
+  if (body === undefined) return { error: 'missing' }
+  try {
+    return await decoder.examine(body, { contentType, sha256 })
+  } catch (error) {
+    if (error instanceof DecoderEndedError) return { error: 'decoder_ended' }
+    throw error
+  }
+}
+
+async function storeFacts(
+  store: Pick<ClickHouse, 'insertGzip'>,
+  { bundle_identifier, time, id, device_uuid }: UnexaminedFeedback,
+  found: readonly { key: string; examined: Examined }[],
+): Promise<void> {
+  const facts = found.map(({ key, examined: { width, height, thumbnail, error } }) => ({
+    key,
+    width: width ?? null,
+    height: height ?? null,
+    thumbnail_key: thumbnail === undefined ? null : thumbnailKey(key),
+    error: error ?? null,
+  }))
+  const row = { bundle_identifier, time: isoTime(time), id, device_uuid, facts }
+  const members = [gzipSync(`${JSON.stringify(row)}\n`)]
+  await store.insertGzip({ table: 'attachments', members, rows: 1 })
+}

@@ -1,0 +1,18 @@
+import { metricsOf, type Registry } from '@intake/runtime'
+import { pictureErrors, type PictureError } from './examined.ts'
+
+/** `made`, why there is none, or `again`: it failed and is tried again. */
+const outcomes = ['made', 'again', ...pictureErrors] as const
+
+/** Returns a function that counts a picture by outcome. */
+export function createThumbnailMetrics(
+  registry: Registry,
+): (outcome: 'made' | 'again' | PictureError) => void {
+  const counter = metricsOf(registry).counter(
+    'intake_thumbnails_total',
+    'Pictures that were examined for a thumbnail, by outcome: made, again (it failed and is tried again), or why there is none.',
+    ['outcome'],
+    outcomes.map((outcome) => ({ outcome })),
+  )
+  return (outcome) => counter.inc({ outcome })
+}

@@ -1,0 +1,220 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { deflateSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { until } from '@intake/test-kit/until'
+import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
+import { chunk } from '../../../packages/pictures/test/corpus/containers.ts'
+import {
+  createDecoder,
+  DecoderEndedError,
+  DecoderMissingError,
+} from '../../src/thumbnails/decoder-process.ts'
+
+const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))
+const requestFor = (bytes: Buffer, contentType = 'image/jpeg') => ({
+  contentType,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+})
+
+function openDecoder(t: Test, options: Parameters<typeof createDecoder>[0] = {}) {
+  // On a busy machine a picture may take long.
+  const decoder = createDecoder({ pictureTimeoutMs: 120_000, ...options })
+  t.teardown(() => decoder.end())
+  return decoder
+}
+
+/** A program that stands for the decoder. */
+function program(t: Test, text: string): string {
+  const path = join(t.testdir(), 'decoder.mjs')
+  writeFileSync(path, text)
+  return path
+}
+
+const shared = openDecoder(t)
+
+t.test('one process makes several thumbnails, and ends when it is told to', async (t) => {
+  const decoder = openDecoder(t)
+  t.equal(decoder.pid, undefined, 'it is started when it is needed')
+  const { thumbnail } = await decoder.examine(photo, requestFor(photo))
+  t.equal(thumbnail?.toString('latin1', 8, 12), 'WEBP')
+  const { pid } = decoder
+  t.ok(pid)
+  t.ok((await decoder.examine(photo, requestFor(photo))).thumbnail)
+  t.equal(decoder.pid, pid)
+  decoder.end()
+  t.equal(decoder.pid, undefined)
+  await until('the process has ended', () => !isRunning(pid))
+})
+
+t.test('a process is replaced after a hundred pictures', async (t) => {
+  const decoder = openDecoder(t)
+  const text = Buffer.from('no picture')
+  const pids = new Set<number | undefined>()
+  for (let n = 0; n < 101; n++) {
+    await decoder.examine(text, requestFor(text))
+    pids.add(decoder.pid)
+  }
+  t.equal(pids.size, 2)
+})
+
+t.test('a process that is killed fails one picture, and the next one has another', async (t) => {
+  const decoder = openDecoder(t)
+  await decoder.examine(photo, requestFor(photo))
+  const { pid = 0 } = decoder
+  const examined = decoder.examine(photo, requestFor(photo))
+  process.kill(pid, 'SIGKILL')
+  await t.rejects(examined, DecoderEndedError)
+  t.ok((await decoder.examine(photo, requestFor(photo))).thumbnail)
+  t.not(decoder.pid, pid)
+})
+
+const ready = String.raw`process.stdout.write(Buffer.from('\0\0\0\x02\0\0\0\0{}', 'latin1'));`
+
+t.test('a process that takes too long is killed', async (t) => {
+  const script = program(t, `${ready} setInterval(() => {}, 1_000)`)
+  const decoder = openDecoder(t, { script, pictureTimeoutMs: 500 })
+  const examined = decoder.examine(photo, requestFor(photo))
+  const { pid = 0 } = decoder
+  await t.rejects(examined, DecoderEndedError)
+  await until('it has ended', () => !isRunning(pid))
+})
+
+t.test('a process that cannot load sharp says so', async (t) => {
+  const text = JSON.stringify({ missing: 'Could not load the "sharp" module' })
+  const lengths = JSON.stringify([0, 0, 0, text.length, 0, 0, 0, 0])
+  const script = program(t, `process.stdout.write(Buffer.from(${lengths}));
+    process.stdout.write(${JSON.stringify(text)})`)
+  const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
+  await t.rejects(examined, DecoderMissingError)
+})
+
+t.test('a process that cannot be started is not the fault of the picture', async (t) => {
+  const script = program(t, 'throw new Error()')
+  const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
+  await t.rejects(examined, { name: 'Error', message: 'the process has ended' })
+})
+
+t.test('nothing but what a decoder sends is believed', async (t) => {
+  for (const [head, body] of [
+    [{ width: 1, height: 1, error: 'hello' }, ''],
+    [{ width: -1, height: 1 }, 'RIFF....WEBP'],
+    [{ width: '<b>', height: 1 }, 'RIFF....WEBP'],
+    [{ width: 1, height: 1 }, '<html>'],
+    [{ width: 1, height: 1, error: 'pixels' }, 'RIFF....WEBP'],
+  ] as const) {
+    const json = JSON.stringify(head)
+    const lengths = JSON.stringify([0, 0, 0, json.length, 0, 0, 0, body.length])
+    const answer = `Buffer.from(${lengths}), ${JSON.stringify(json)}, ${JSON.stringify(body)}`
+    const script = program(
+      t,
+      `${ready} process.stdin.once('data', () => {
+        for (const part of [${answer}]) process.stdout.write(part) })`,
+    )
+    await t.rejects(openDecoder(t, { script }).examine(photo, requestFor(photo)), DecoderEndedError)
+  }
+})
+
+t.test('the process has no setting of the worker', async (t) => {
+  process.env['SECRET_OF_THE_WORKER'] = 'secret'
+  t.teardown(() => delete process.env['SECRET_OF_THE_WORKER'])
+  const decoder = shared
+  await decoder.examine(photo, requestFor(photo))
+  const environment = readFileSync(`/proc/${decoder.pid}/environ`, 'latin1')
+  t.notMatch(environment, /SECRET/)
+  t.match(environment, /UV_THREADPOOL_SIZE=1/)
+})
+
+t.test('a process that takes more than 400 MB fails', async (t) => {
+  const script = program(
+    t,
+    `${ready} process.stdin.once('data', () => Buffer.alloc(500_000_000, 1).length)
+    setInterval(() => {}, 1_000)`,
+  )
+  const decoder = openDecoder(t, { script })
+  await t.rejects(decoder.examine(photo, requestFor(photo)), DecoderEndedError)
+})
+
+t.test('bombs get an error, and take neither the process nor memory of the worker', async (t) => {
+  const decoder = shared
+  await decoder.examine(photo, requestFor(photo))
+  const { pid } = decoder
+  const before = process.memoryUsage.rss()
+  const side = 16_000
+  const size = { width: side, height: side }
+  for (const [bytes, type, expected] of [
+    [bombs.png(side), 'image/png', { ...size, error: 'pixels' }],
+    [bombs.gif(side), 'image/gif', { ...size, error: 'pixels' }],
+    [bombs.webp(side), 'image/webp', { ...size, error: 'pixels' }],
+    [heic.subarray(0, 28), 'image/heic', { error: 'unreadable' }],
+  ] as const) {
+    t.match(await decoder.examine(bytes, requestFor(bytes, type)), expected, type)
+  }
+  t.equal(decoder.pid, pid, 'the same process')
+  const grown = (process.memoryUsage.rss() - before) / 1024 ** 2
+  t.ok(grown < 50, `${grown} MiB`)
+})
+
+t.test('a file that is a picture and something else gets a thumbnail of the picture', async (t) => {
+  const decoder = shared
+  const script = Buffer.from('<script>alert(1)</script>PK\x03\x04')
+  const polyglot = Buffer.concat([photo, script])
+  const { thumbnail } = await decoder.examine(polyglot, requestFor(polyglot))
+  t.ok(thumbnail)
+  t.notOk(thumbnail?.includes('script'))
+})
+
+t.test('the worker itself never loads sharp', async (t) => {
+  const compose = new URL('../../src/compose.ts', import.meta.url).href
+  const print = `await import('${compose}');
+    console.log((await import('node:fs')).readFileSync('/proc/self/maps', 'utf8').includes('vips'))`
+  const options = [...process.execArgv, '--input-type=module', '--eval', print]
+  const { stdout } = await promisify(execFile)(process.execPath, options)
+  t.equal(stdout.trim(), 'false')
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Small files whose headers announce a square of many pixels. */
+const bombs = {
+  png(side: number): Buffer {
+    const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 6, 0, 0, 0])
+    header.writeUInt32BE(side, 0)
+    header.writeUInt32BE(side, 4)
+    const rows = deflateSync(Buffer.alloc(side * 100), { level: 9 })
+    return Buffer.concat([
+      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+      chunk('IHDR', header),
+      chunk('IDAT', rows),
+      chunk('IEND'),
+    ])
+  },
+  gif(side: number): Buffer {
+    const sides = Buffer.alloc(4)
+    sides.writeUInt16LE(side, 0)
+    sides.writeUInt16LE(side, 2)
+    const black = Buffer.alloc(3)
+    const screen = [Buffer.from('GIF89a'), sides, Buffer.from([0x80, 0, 0]), black, black]
+    const image = [Buffer.from([0x2c, 0, 0, 0, 0]), sides, Buffer.from([0, 2, 1, 0x44, 0, 0x3b])]
+    return Buffer.concat([...screen, ...image])
+  },
+  webp(side: number): Buffer {
+    const data = Buffer.alloc(18)
+    data[0] = 0x2f
+    data.writeUInt32LE((side - 1) | ((side - 1) << 14), 1)
+    const riff = Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0', 'latin1')
+    riff.writeUInt32LE(12 + data.length, 4)
+    riff.writeUInt32LE(data.length, 16)
+    return Buffer.concat([riff, data])
+  },
+}

@@ -1,0 +1,290 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
+import { attachmentKey, thumbnailKey } from '@intake/contract'
+import { createObjectStore } from '@intake/object-store'
+import { createLogger, createMetrics } from '@intake/runtime'
+import { ownS3 } from '@intake/test-kit/own-services'
+import { until } from '@intake/test-kit/until'
+import { feedbackRow, member, startServer, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import {
+  createDecoder,
+  DecoderEndedError,
+  DecoderMissingError,
+  type Decoder,
+} from '../../src/thumbnails/decoder-process.ts'
+import { startThumbnails } from '../../src/thumbnails/thumbnails.ts'
+import { createTestClock } from '@intake/test-kit/test-clock'
+
+const { server, connect } = await startServer(t)
+const owner = connect(t)
+// With the rights that workers have.
+const connectAs = (url: string) => {
+  const clickhouse = createClickHouse({ url })
+  t.teardown(() => clickhouse.close())
+  return clickhouse
+}
+const [reader, store] = [connectAs(server.readerUrl), connectAs(server.workerUrl)]
+const s3 = await ownS3(t)
+const bucket = { bucket: 'intake', region: 'us-east-1', timeoutMs: 60_000 }
+const connectStore = (endpoint: string) => {
+  const objects = createObjectStore({ endpoint, ...bucket })
+  t.teardown(() => objects.close())
+  return objects
+}
+const [bucketOwner, objects] = [connectStore(s3.url), connectStore(s3.workerUrl)]
+await bucketOwner.ensureBucket()
+
+const photo = readFileSync(new URL('../../../test/images/photo.jpg', import.meta.url))
+
+/** Stores a feedback with pictures as gateway and worker would. */
+async function addFeedback(
+  pictures: { body: Buffer; contentType?: string; isMissing?: boolean }[],
+): Promise<{ id: string; keys: string[] }> {
+  const time = new Date().toISOString()
+  const id = uuidV7(time)
+  const attachments = []
+  for (const [index, { body, contentType = 'image/jpeg', isMissing }] of pictures.entries()) {
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    const extension = contentType.slice('image/'.length).replace('jpeg', 'jpg')
+    const key = attachmentKey({ id, time, number: index + 1, sha256, extension })
+    if (!isMissing) await bucketOwner.put({ key, body, contentType, sha256 })
+    attachments.push({ key, content_type: contentType, bytes: body.length, sha256 })
+  }
+  const row = feedbackRow({ id, time, received_at: time, attachments })
+  await owner.insertGzip({ table: 'feedback', members: [member([row])], rows: 1 })
+  return { id, keys: attachments.map(({ key }) => key) }
+}
+
+interface Facts {
+  key: string
+  width: number | null
+  height: number | null
+  thumbnail_key: string | null
+  error: string | null
+}
+async function factsOf(id: string): Promise<Facts[]> {
+  const [row] = await reader.query<{ attachments: Facts[] }>(
+    'SELECT attachments FROM intake.feedback WHERE id = {id:UUID}',
+    { id },
+  )
+  return row?.attachments ?? []
+}
+const isExamined = ({ thumbnail_key, error }: Facts) => thumbnail_key !== null || error !== null
+const untilExamined = (id: string) =>
+  until('its pictures were examined', async () => {
+    const facts = await factsOf(id)
+    return facts.length > 0 && facts.every(isExamined) && facts
+  })
+
+function start(t: Test, options: Partial<Parameters<typeof startThumbnails>[0]> = {}) {
+  const lines: string[] = []
+  const errors: unknown[] = []
+  const metrics = createMetrics()
+  const thumbnails = startThumbnails({
+    reader,
+    store,
+    objects,
+    metrics,
+    log: createLogger({
+      name: 'worker',
+      level: 'info',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+    onError: (error) => errors.push(error),
+    decoder: createDecoder({ pictureTimeoutMs: 120_000 }),
+    ...options,
+  })
+  t.teardown(() => thumbnails.close())
+  return { thumbnails, lines, errors, metrics }
+}
+
+/** A decoder that fails as often as it is told to, then says that the format is not decoded. */
+function failing(error: Error, times = Infinity): Decoder & { asked: number } {
+  const decoder = {
+    asked: 0,
+    pid: undefined,
+    async examine() {
+      if (++decoder.asked <= times) throw error
+      return { width: 1, height: 1, error: 'format' as const }
+    },
+    end() {},
+  }
+  return decoder
+}
+
+t.test('pictures that are there when a worker starts get thumbnails, and facts', async (t) => {
+  const heic = { body: Buffer.from('no heic'), contentType: 'image/heic' }
+  const { id, keys } = await addFeedback([{ body: photo }, heic])
+  const { metrics } = start(t)
+  const facts = await untilExamined(id)
+  const [key = '', other = ''] = keys
+  t.match(facts, [
+    { key, width: 360, height: 640, thumbnail_key: thumbnailKey(key), error: null },
+    { key: other, width: null, height: null, thumbnail_key: null, error: 'unreadable' },
+  ])
+  const thumbnail = await objects.get(thumbnailKey(key))
+  t.equal(thumbnail?.toString('latin1', 8, 12), 'WEBP')
+  t.equal(await objects.get(thumbnailKey(other)), undefined)
+  t.match(await metrics.metrics(), /intake_thumbnails_total\{outcome="made"\} 1/)
+})
+
+t.test('feedback that arrives gets its thumbnails without waiting for a poll', async (t) => {
+  const { thumbnails } = start(t)
+  const { id } = await addFeedback([{ body: photo }])
+  thumbnails.arrived(Date.now() - 60_000)
+  const [fact] = await untilExamined(id)
+  t.ok(fact?.thumbnail_key)
+})
+
+t.test('several workers at once store the same facts', async (t) => {
+  const added = await Promise.all([1, 2, 3].map(() => addFeedback([{ body: photo }])))
+  const workers = [start(t), start(t)]
+  for (const { id, keys } of added) {
+    const [fact] = await untilExamined(id)
+    t.equal(fact?.thumbnail_key, thumbnailKey(keys[0] ?? ''))
+    t.ok(await objects.get(fact?.thumbnail_key ?? ''))
+  }
+  t.same(workers.flatMap(({ errors }) => errors), [])
+})
+
+t.test('the decoder killed again and again: no row is affected, and thumbnails come', async (t) => {
+  const before = await owner.query('SELECT * FROM intake.feedback_raw ORDER BY id')
+  const added = []
+  for (let n = 0; n < 5; n++) added.push(await addFeedback([{ body: photo }]))
+  const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
+  let kills = 0
+  // Kills the process in the middle of every second picture. Pauses take no time.
+  const killed: Decoder = {
+    get pid() {
+      return decoder.pid
+    },
+    examine(bytes, request) {
+      const examined = decoder.examine(bytes, request)
+      if (decoder.pid !== undefined && kills++ % 2 === 0) process.kill(decoder.pid, 'SIGKILL')
+      return examined
+    },
+    end: () => decoder.end(),
+  }
+  const clock = createTestClock()
+  const { errors } = start(t, { decoder: killed, clock })
+  for (const { id } of added) {
+    await until('its picture was examined', async () => {
+      await clock.advance(60_000)
+      return (await factsOf(id)).every(isExamined)
+    })
+  }
+  const facts = (await Promise.all(added.map(({ id }) => factsOf(id)))).flat()
+  t.ok(facts.filter(({ thumbnail_key }) => thumbnail_key !== null).length >= 4, facts)
+  t.ok(kills > 5)
+  t.ok(errors.every((error) => (error as Error).message === 'the process has ended'), errors)
+  const after = await owner.query('SELECT * FROM intake.feedback_raw ORDER BY id')
+  t.same(after.length, before.length + 5)
+  t.same(after.filter((row) => before.some(({ id }) => id === row['id'])), before)
+})
+
+t.test('a picture that fails is tried three times, then the failure is its fact', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  const decoder = failing(new DecoderEndedError('it ended'))
+  start(t, { decoder, clock })
+  await until('it was tried once', () => decoder.asked === 1)
+  t.notOk((await factsOf(id)).every(isExamined), 'no fact yet')
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  t.equal(decoder.asked, 3)
+  t.match(await factsOf(id), [{ width: null, error: 'decoder_ended' }])
+})
+
+t.test('an object that is missing is an error of its picture', async (t) => {
+  const { id } = await addFeedback([{ body: photo, isMissing: true }])
+  const clock = createTestClock()
+  start(t, { clock })
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  t.match(await factsOf(id), [{ error: 'missing' }])
+})
+
+t.test('an object store that fails decides nothing', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  let failures = 2
+  const unreliable = {
+    ...objects,
+    async put(object: Parameters<typeof objects.put>[0]) {
+      if (failures-- > 0) throw new Error('no store')
+      return objects.put(object)
+    },
+  }
+  const { errors } = start(t, { objects: unreliable, clock })
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  t.equal(errors.length, 2)
+  t.match(await factsOf(id), [{ error: null, thumbnail_key: String }])
+})
+
+t.test('without sharp the worker says so once, and asks nothing more', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  const decoder = failing(new DecoderMissingError('Could not load the "sharp" module'))
+  const { thumbnails, lines, errors } = start(t, { decoder, clock })
+  await until('it was tried', () => lines.length > 0)
+  thumbnails.arrived(Date.now() - 60_000)
+  await clock.advance(2 * 60 * 60_000)
+  t.equal(decoder.asked, 1)
+  t.equal(lines.length, 1)
+  t.match(lines[0], /pictures get no thumbnails: sharp cannot be loaded/)
+  t.same(errors, [])
+  t.notOk((await factsOf(id)).some(isExamined))
+  start(t, { decoder: failing(new Error(), 0) })
+  await untilExamined(id)
+})
+
+t.test('feedback that is erased while its picture is decoded gets no facts', async (t) => {
+  const { id, keys } = await addFeedback([{ body: photo }])
+  const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
+  let wasErased = false
+  const erasing: Decoder = {
+    pid: undefined,
+    async examine(bytes, request) {
+      const examined = await decoder.examine(bytes, request)
+      await owner.insertSelect(
+        `INSERT INTO intake.feedback_raw (bundle_identifier, time, id, device_uuid, ver, is_deleted)
+         SELECT bundle_identifier, time, id, device_uuid, 18446744073709551615, 1
+         FROM intake.feedback_raw WHERE id = {id:UUID} LIMIT 1`,
+        { id },
+      )
+      wasErased = true
+      return examined
+    },
+    end: () => decoder.end(),
+  }
+  start(t, { decoder: erasing })
+  await until('it was erased', () => wasErased)
+  const { id: next } = await addFeedback([{ body: photo }])
+  start(t)
+  await untilExamined(next)
+  t.equal(await objects.get(thumbnailKey(keys[0] ?? '')), undefined)
+  const sql = 'SELECT count() AS n FROM intake.attachments_raw WHERE id = {id:UUID}'
+  t.same(await owner.query(sql, { id }), [{ n: 0 }])
+})
+
+t.test('facts about other objects are not those of the attachments', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  await owner.insertSelect(
+    `INSERT INTO intake.attachments_raw (bundle_identifier, time, id, device_uuid, facts)
+     SELECT bundle_identifier, time, id, device_uuid, [('another', 1, 1, 'another', NULL)]
+     FROM intake.feedback_raw WHERE id = {id:UUID}`,
+    { id },
+  )
+  t.notOk((await factsOf(id)).some(isExamined))
+  start(t)
+  t.match(await untilExamined(id), [{ width: 360 }])
+})
