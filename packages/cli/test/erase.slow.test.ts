@@ -10,7 +10,7 @@ import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink, createJobSource, registerShard } from '@intake/queue'
 import { until } from '@intake/test-kit/until'
 import { member } from '../../schema/test/fixture.ts'
-import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
+import { factsRow, feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 
 const services = await startServices(t)
 const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
@@ -80,9 +80,8 @@ t.test('a user is erased in every version and place; other users are kept', asyn
       attachments: [{ key: object.key, content_type: 'image/png', bytes: 9, sha256 }],
     },
   ])
-  const [theirFeedback, facts] = [feedbackRow({ unique_user_id: other }), [{ key: object.key }]]
-  const examined = { ...feedback, facts }
-  await insert('attachments', [examined, { ...theirFeedback, facts }])
+  const examined = factsRow(feedback, [object.key])
+  await insert('attachments', [examined, factsRow(feedbackRow(), [kept.key])])
   const bad = logRow({ unique_user_id: victim, device: 'bad' })
   await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal: rejected })
   t.ok(await isOnDisk(victim))

@@ -5,7 +5,7 @@ import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { createPolicyStore } from '@intake/access'
 import { applyRetention } from '../src/retention/apply-retention.ts'
-import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
+import { factsRow, feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
 
 const { clickhouse, insert, intake, keys, number, objects, server } = await startServices(t)
 const services = { clickhouse, redis: keys, objects, installation: '' }
@@ -84,8 +84,8 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
   await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
   // The months of facts that were stored after those of their feedback had been dropped.
   for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
-    await insert('attachments', [{ ...feedbackRow(at(time)), facts: [] }])
-  await insert('attachments', [{ ...feedbackRow(), facts: [] }])
+    await insert('attachments', [factsRow(feedbackRow(at(time)))])
+  await insert('attachments', [factsRow(feedbackRow())])
   const [old, older, recent] = [
     await put('2026/07/10'),
     await put('2025/12/31'),

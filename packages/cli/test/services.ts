@@ -108,4 +108,11 @@ export const logsOf = (unique_user_id: string, count: number, fields: object = {
     return logRow({ unique_user_id, id: uuidV7(time), time, received_at: time, ...fields })
   })
 
+/** The row of facts about the attachments of a feedback. */
+export const factsRow = (feedback: ReturnType<typeof feedbackRow>, keys: string[] = []) => {
+  const { id, time, bundle_identifier, device_uuid } = feedback
+  const facts = keys.map((key) => ({ key, width: 1, height: 1, thumbnail_key: key, error: null }))
+  return { id, time, bundle_identifier, device_uuid, facts }
+}
+
 export { feedbackRow, logRow, uuidV7 }

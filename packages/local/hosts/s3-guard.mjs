@@ -33,7 +33,16 @@ const contentHash = /^[\da-f]{64}$/
  * the names of objects.
  */
 const operationsOf = {
-  owner: new Set(['create bucket', 'find bucket', 'list', 'put', 'put thumbnail', 'get', 'head', 'remove']),
+  owner: new Set([
+    'create bucket',
+    'find bucket',
+    'list',
+    'put',
+    'put thumbnail',
+    'get',
+    'head',
+    'remove',
+  ]),
   gateway: new Set(['find bucket', 'list', 'put', 'remove']),
   worker: new Set(['find bucket', 'list', 'get', 'head', 'put thumbnail']),
 }

@@ -110,32 +110,39 @@ async function storeThumbnail(attachment: Attachment, body: Buffer): Promise<Att
   return { ...attachment, width: 4_000, height: 3_000, thumbnail_key: key }
 }
 
-t.test('a list shows the thumbnail, which a signed link opens, and links the picture', async (t) => {
-  const thumbnail = Buffer.from('RIFF....WEBP')
-  const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
-  const links = createSignedLinks(undefined, undefined)
-  const path = (key: string) => links.sign(`/pictures/${key}`)
-  const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
-  t.match(list, `href="/attachments/${attachment.key}"`)
-  t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
-  t.match(list, ' height="160" width="213"')
-  t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
-  const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
-  t.match(one?.toString(), `src="/pictures/${attachment.key}?expires=`, 'one feedback has it whole')
+t.test(
+  'a list shows the thumbnail, which a signed link opens, and links the picture',
+  async (t) => {
+    const thumbnail = Buffer.from('RIFF....WEBP')
+    const attachment = await storeThumbnail(await storePicture({ number: 6 }), thumbnail)
+    const links = createSignedLinks(undefined, undefined)
+    const path = (key: string) => links.sign(`/pictures/${key}`)
+    const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
+    t.match(list, `href="/attachments/${attachment.key}"`)
+    t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
+    t.match(list, ' height="160" width="213"')
+    t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
+    const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
+    t.match(
+      one?.toString(),
+      `src="/pictures/${attachment.key}?expires=`,
+      'one feedback has it whole',
+    )
 
-  const reader = readerOf(attachment)
-  const { url } = await startPage(t, { password, store, reader })
-  const response = await fetch(`${url}/pictures/${attachment.thumbnail_key}`, {
-    headers: withPassword,
-  })
-  t.equal(response.status, 200)
-  t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
-  t.match(Object.fromEntries(response.headers), {
-    'content-type': 'image/webp',
-    'content-security-policy': /sandbox/,
-    'x-content-type-options': 'nosniff',
-  })
-})
+    const reader = readerOf(attachment)
+    const { url } = await startPage(t, { password, store, reader })
+    const response = await fetch(`${url}/pictures/${attachment.thumbnail_key}`, {
+      headers: withPassword,
+    })
+    t.equal(response.status, 200)
+    t.ok(Buffer.from(await response.arrayBuffer()).equals(thumbnail))
+    t.match(Object.fromEntries(response.headers), {
+      'content-type': 'image/webp',
+      'content-security-policy': /sandbox/,
+      'x-content-type-options': 'nosniff',
+    })
+  },
+)
 
 t.test('a picture without a thumbnail is shown itself, or linked if browsers cannot', async (t) => {
   const links = createSignedLinks(undefined, undefined)

@@ -161,4 +161,5 @@ function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
 }
 
 const isSide = (side: unknown) =>
-  side === undefined || (Number.isSafeInteger(side) && (side as number) > 0 && (side as number) < 2 ** 32)
+  side === undefined ||
+  (Number.isSafeInteger(side) && (side as number) > 0 && (side as number) < 2 ** 32)

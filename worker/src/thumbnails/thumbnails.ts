@@ -1,11 +1,8 @@
-import type { ClickHouse } from '@intake/clickhouse'
-import { dayMs } from '@intake/contract'
-import type { ObjectStore } from '@intake/object-store'
 import { startPolling, systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
 import { createDecoder, DecoderMissingError, type Decoder } from './decoder-process.ts'
-import { examineFeedback } from './examine-feedback.ts'
-import { findUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
+import type { ExamineOptions } from './examine-feedback.ts'
 import { createThumbnailMetrics } from './metrics.ts'
+import { createWorkList } from './work-list.ts'
 
 export interface Thumbnails {
   /**
@@ -20,14 +17,8 @@ export interface Thumbnails {
 
 /** Feedback that arrives within this time is looked for together. */
 const gatherMs = 2_000
+/** How soon what is due is looked at. Nothing is asked if nothing is due. */
 const intervalMs = 60_000
-/**
- * How often, and how far back, feedback is looked for that no worker has examined when it arrived:
- * because a worker was killed, or ran without thumbnails.
- */
-const catchUp = { everyMs: 60 * 60_000, backMs: 30 * dayMs }
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
-const pausesMs = [60_000, 10 * 60_000]
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -39,67 +30,36 @@ const help = 'docs/operations/thumbnails-late.md'
  * @param options.store may insert into the table of facts
  * @param options.onError called when ClickHouse or the object store failed; it is tried again
  */
-export function startThumbnails(options: {
-  reader: Pick<ClickHouse, 'query'>
-  store: Pick<ClickHouse, 'insertGzip'>
-  objects: Pick<ObjectStore, 'get' | 'put'>
-  metrics: Registry
-  log: Logger
-  onError: (error: unknown) => void
-  decoder?: Decoder
-  clock?: Clock
-  wallMs?: () => number
-}): Thumbnails {
-  const { log, onError, decoder = createDecoder(), clock = systemClock } = options
-  const { wallMs = () => Date.now() } = options
-  const count = createThumbnailMetrics(options.metrics)
+export function startThumbnails(
+  options: Pick<ExamineOptions, 'reader' | 'store' | 'objects'> & {
+    metrics: Registry
+    log: Logger
+    onError: (error: unknown) => void
+    decoder?: Decoder
+    clock?: Clock
+    wallMs?: () => number
+  },
+): Thumbnails {
+  const { reader, store, objects, metrics, log, onError } = options
+  const { decoder = createDecoder(), clock = systemClock, wallMs = () => Date.now() } = options
   let isClosed = false
   let isMissing = false
-  /** The arrival of the oldest feedback that has to be looked for, since 1970. */
-  let sinceMs = Infinity
-  let catchUpAt = clock.now()
-  let wakeTimer: ReturnType<Clock['setTimeout']> | undefined
-  const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
-
-  async function examine(feedback: UnexaminedFeedback, failed: number): Promise<void> {
-    const pauseMs = pausesMs[failed]
-    const isLastAttempt = pauseMs === undefined
-    const isDone = await examineFeedback(feedback, { ...options, decoder, count, isLastAttempt })
-    if (isDone || isLastAttempt) retries.delete(feedback.id)
-    else retries.set(feedback.id, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
-  }
-
-  /** Examines the feedback that arrived since `fromMs`. After a failure it is looked for again. */
-  async function examineSince(fromMs: number): Promise<void> {
-    try {
-      for await (const feedback of findUnexamined(options.reader, new Date(fromMs))) {
-        if (isClosed) return
-        if (!retries.has(feedback.id)) await examine(feedback, 0)
-      }
-    } catch (error) {
-      sinceMs = Math.min(sinceMs, fromMs)
-      throw error
-    }
-  }
-
-  async function examineAll(): Promise<void> {
-    if (clock.now() >= catchUpAt) {
-      catchUpAt = clock.now() + catchUp.everyMs
-      sinceMs = Math.min(sinceMs, wallMs() - catchUp.backMs)
-    }
-    while (sinceMs !== Infinity && !isMissing && !isClosed) {
-      const fromMs = sinceMs
-      sinceMs = Infinity
-      await examineSince(fromMs)
-    }
-    for (const { feedback, failed, at } of [...retries.values()]) {
-      if (at <= clock.now() && !isMissing && !isClosed) await examine(feedback, failed)
-    }
-  }
+  let timer: ReturnType<Clock['setTimeout']> | undefined
+  const workList = createWorkList({
+    reader,
+    store,
+    objects,
+    decoder,
+    clock,
+    wallMs,
+    count: createThumbnailMetrics(metrics),
+    isClosed: () => isClosed,
+  })
 
   async function poll(): Promise<void> {
+    if (isMissing) return
     try {
-      await examineAll()
+      await workList.examineAll()
     } catch (error) {
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
@@ -113,15 +73,15 @@ export function startThumbnails(options: {
   return {
     arrived(receivedAtMs = Infinity) {
       if (isMissing) return
-      sinceMs = Math.min(sinceMs, receivedAtMs)
-      wakeTimer ??= clock.setTimeout(() => {
-        wakeTimer = undefined
+      workList.addSince(receivedAtMs)
+      timer ??= clock.setTimeout(() => {
+        timer = undefined
         polling.pollNow()
       }, gatherMs)
     },
     close() {
       isClosed = true
-      clock.clearTimeout(wakeTimer)
+      clock.clearTimeout(timer)
       polling.close()
       decoder.end()
     },

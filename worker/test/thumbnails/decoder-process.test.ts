@@ -86,8 +86,11 @@ t.test('a process that takes too long is killed', async (t) => {
 t.test('a process that cannot load sharp says so', async (t) => {
   const text = JSON.stringify({ missing: 'Could not load the "sharp" module' })
   const lengths = JSON.stringify([0, 0, 0, text.length, 0, 0, 0, 0])
-  const script = program(t, `process.stdout.write(Buffer.from(${lengths}));
-    process.stdout.write(${JSON.stringify(text)})`)
+  const script = program(
+    t,
+    `process.stdout.write(Buffer.from(${lengths}));
+    process.stdout.write(${JSON.stringify(text)})`,
+  )
   const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
   await t.rejects(examined, DecoderMissingError)
 })

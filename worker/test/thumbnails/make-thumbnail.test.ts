@@ -46,16 +46,19 @@ t.test('a turned picture has the size that people see, and so has its thumbnail'
   t.match(await sharp(thumbnail).metadata(), { width: 300, height: 400 })
 })
 
-t.test('each picture of the corpus has its size, and those that are decoded a thumbnail', async (t) => {
-  for (const { name, type, bytes, width, height, orientation = 1 } of await createCorpus()) {
-    const isDecoded = /jpeg|png|gif|webp/.test(type)
-    const isTurned = isDecoded && orientation > 4
-    const found = await examine(Buffer.from(bytes), type)
-    t.same([found.width, found.height], isTurned ? [height, width] : [width, height], name)
-    if (isDecoded) t.equal(found.thumbnail?.toString('latin1', 8, 12), 'WEBP', name)
-    else t.equal(found.error, 'format', name)
-  }
-})
+t.test(
+  'each picture of the corpus has its size, and those that are decoded a thumbnail',
+  async (t) => {
+    for (const { name, type, bytes, width, height, orientation = 1 } of await createCorpus()) {
+      const isDecoded = /jpeg|png|gif|webp/.test(type)
+      const isTurned = isDecoded && orientation > 4
+      const found = await examine(Buffer.from(bytes), type)
+      t.same([found.width, found.height], isTurned ? [height, width] : [width, height], name)
+      if (isDecoded) t.equal(found.thumbnail?.toString('latin1', 8, 12), 'WEBP', name)
+      else t.equal(found.error, 'format', name)
+    }
+  },
+)
 
 t.test('HEIF, AVIF, TIFF and SVG cannot reach a decoder, whatever they are called', async (t) => {
   const others = {

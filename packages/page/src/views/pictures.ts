@@ -38,7 +38,13 @@ export function pictures(
     const content =
       shown === undefined || shown === null
         ? label
-        : html`<img src="${sign.path(shown)}" alt="${label}" loading="lazy" height="${shownHeight}"${widthOf(attachment)} />`
+        : html`<img
+            src="${sign.path(shown)}"
+            alt="${label}"
+            loading="lazy"
+            height="${shownHeight}"
+            ${widthOf(attachment)}
+          />`
     return html`<li><a href="${attachmentPath(key)}">${content}</a></li>`
   })
   const note = 'Pictures are kept as they were sent, with metadata such as their position.'

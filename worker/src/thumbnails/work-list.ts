@@ -1,0 +1,68 @@
+import { dayMs } from '@intake/contract'
+import type { Clock } from '@intake/runtime'
+import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
+import { findUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
+
+/**
+ * How often, and how far back, feedback is looked for that no worker has examined when it arrived:
+ * because a worker was killed, or ran without thumbnails.
+ */
+const catchUp = { everyMs: 60 * 60_000, backMs: 30 * dayMs }
+/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
+const pausesMs = [60_000, 10 * 60_000]
+
+/** The feedback whose pictures have to be examined. What it is, ClickHouse knows. */
+export function createWorkList(
+  options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
+) {
+  const { reader, clock, wallMs, isClosed } = options
+  /** The arrival of the oldest feedback that has to be looked for, since 1970. */
+  let sinceMs = Infinity
+  let catchUpAt = clock.now()
+  const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
+
+  async function examine(feedback: UnexaminedFeedback, failed: number): Promise<void> {
+    const pauseMs = pausesMs[failed]
+    const isLastAttempt = pauseMs === undefined
+    const isDone = await examineFeedback(feedback, { ...options, isLastAttempt })
+    if (isDone || isLastAttempt) retries.delete(feedback.id)
+    else retries.set(feedback.id, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
+  }
+
+  /** Examines the feedback that arrived since `fromMs`. After an error it is looked for again. */
+  async function examineSince(fromMs: number): Promise<void> {
+    try {
+      for await (const feedback of findUnexamined(reader, new Date(fromMs))) {
+        if (isClosed()) return
+        if (!retries.has(feedback.id)) await examine(feedback, 0)
+      }
+    } catch (error) {
+      sinceMs = Math.min(sinceMs, fromMs)
+      throw error
+    }
+  }
+
+  return {
+    /** Adds all feedback that arrived since then, in milliseconds since 1970. */
+    addSince(receivedAtMs: number): void {
+      sinceMs = Math.min(sinceMs, receivedAtMs)
+    },
+
+    /** Examines what has been added or is due. Rejects when ClickHouse or the store fails. */
+    async examineAll(): Promise<void> {
+      if (clock.now() >= catchUpAt) {
+        catchUpAt = clock.now() + catchUp.everyMs
+        sinceMs = Math.min(sinceMs, wallMs() - catchUp.backMs)
+      }
+      // More feedback may be added in the meantime.
+      while (Number.isFinite(sinceMs)) {
+        const fromMs = sinceMs
+        sinceMs = Infinity
+        await examineSince(fromMs)
+      }
+      for (const { feedback, failed, at } of Array.from(retries.values())) {
+        if (at <= clock.now() && !isClosed()) await examine(feedback, failed)
+      }
+    },
+  }
+}
