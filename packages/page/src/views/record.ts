@@ -136,9 +136,7 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
           label: `${near.length} events of this device in the half hour before and after ${what}, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
         })
   const here = html`<li class="${isFeedback ? 'here fb' : 'here'}">
-    <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b class="ev"
-      >${what}</b
-    ><span class="params"></span>
+    <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b>${what}</b>
   </li>`
   const rowOf = (row: EventSummary) =>
     html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
