@@ -15,8 +15,7 @@ const mark = '@@'
 /** What the script prints. */
 type Message =
   | { call: number; result?: unknown; error?: string }
-  | { ask: number; operation: keyof ReturnType<typeof createFolderStorage>; args: never[] }
-  | { ask: number; operation: 'fetch'; args: [string, RequestInit & { body: FetchBody }] }
+  | { ask: number; operation: string; args: never[] }
   | { timer: number; ms: number }
   | { clear: number }
 type FetchBody = string | [string, string | File][]
@@ -43,7 +42,7 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   const ended = new AbortController()
   const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
   const timers = new Map<number, NodeJS.Timeout>()
-  let storage: ReturnType<typeof createFolderStorage>
+  let operations: Record<string, (...args: never[]) => Promise<unknown>> = {}
   let last = 0
 
   const evaluate = (text: string) => child.stdin.write(`${escaped(text)}\n`)
@@ -73,12 +72,8 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
       )
     } else if ('clear' in message) clearTimeout(timers.get(message.clear))
     else {
-      const { ask } = message
-      const done =
-        message.operation === 'fetch'
-          ? send(...message.args)
-          : (storage[message.operation] as (...args: never[]) => Promise<unknown>)(...message.args)
-      done.then(
+      const { ask, operation, args } = message
+      operations[operation]!(...args).then(
         (result) => receive({ ask, result }),
         (error: unknown) => receive({ ask, error: String(error) }),
       )
@@ -97,7 +92,7 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     call(method, ...args) {
       if (method === 'init') {
         const [options] = args as [{ storage: string }]
-        storage = createFolderStorage(options.storage)
+        operations = { ...createFolderStorage(options.storage), fetch: send }
       }
       const given =
         method === 'feedback'

@@ -110,7 +110,7 @@ export function createNodeClient(
       // A request that is still open would keep the process alive. Its events are marked.
       ended.abort()
       // Until then another client of the directory must not take over what this one is renaming.
-      await Promise.all(loops.map((loop) => loop.sending()))
+      await Promise.all(loops.map(async (loop) => loop.sending()))
       files?.close()
       return result
     },
