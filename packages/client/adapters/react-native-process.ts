@@ -1,25 +1,13 @@
 // A process with the client for React Native. Its context has only timers, `fetch` and `FormData`,
-// as React Native has them. AsyncStorage is a folder with a file for each key.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// as React Native has them.
 import { createContext, runInContext } from 'node:vm'
-import type {
-  AsyncStorageLike,
-  createIntake,
-  ReactNativeOptions,
-} from '../src/react-native/index.ts'
+import type { createIntake, ReactNativeOptions } from '../src/react-native/index.ts'
 import { bundleEntry } from './bundle.ts'
 import type { SentAttachment } from './driver.ts'
+import { createFolderStorage, formOf, pickImages, type File } from './native-host.ts'
 import { serveCalls } from './serve-calls.ts'
 
 type Client = ReturnType<typeof createIntake>
-interface File {
-  uri: string
-  name: string
-  type: string
-}
-
 /** React Native's `FormData`: a list of parts that `fetch` reads. */
 class NativeFormData {
   parts: [string, string | File][] = []
@@ -29,42 +17,8 @@ class NativeFormData {
 }
 
 function nativeFetch(url: string, { signal: _signal, body, ...init }: RequestInit) {
-  if (!(body instanceof NativeFormData)) return fetch(url, { ...init, body: body ?? null })
-  const form = new FormData()
-  for (const [name, value] of body.parts) {
-    if (typeof value === 'string') form.append(name, value)
-    else form.append(name, new Blob([readFileSync(value.uri)], { type: value.type }), value.name)
-  }
-  return fetch(url, { ...init, body: form })
-}
-
-function createFolderStorage(dir: string): AsyncStorageLike {
-  const pathOf = (key: string) => join(dir, encodeURIComponent(key))
-  const isFile = (name: string) => !name.endsWith('~')
-  return {
-    async getItem(key) {
-      try {
-        return readFileSync(pathOf(key), 'utf8')
-      } catch {
-        return null
-      }
-    },
-    async setItem(key, value) {
-      mkdirSync(dir, { recursive: true })
-      writeFileSync(`${pathOf(key)}~`, value)
-      renameSync(`${pathOf(key)}~`, pathOf(key))
-    },
-    async removeItem(key) {
-      rmSync(pathOf(key), { force: true })
-    },
-    async getAllKeys() {
-      try {
-        return readdirSync(dir).filter(isFile).map(decodeURIComponent)
-      } catch {
-        return []
-      }
-    },
-  }
+  const sent = body instanceof NativeFormData ? formOf(body.parts) : body
+  return fetch(url, { ...init, body: sent ?? null })
 }
 
 let client: Client
@@ -103,15 +57,7 @@ serveCalls({
     return { stored: count }
   },
   feedback: (text: string, email: string, attachments: SentAttachment[]) =>
-    client.feedback({
-      text,
-      email,
-      attachments: attachments.map(({ base64, ...rest }, index) => {
-        const uri = join(tmpdir(), `intake-picture-${process.pid}-${index}-${Date.now()}`)
-        writeFileSync(uri, Buffer.from(base64, 'base64'))
-        return { ...rest, uri }
-      }),
-    }),
+    client.feedback({ text, email, attachments: pickImages(attachments) }),
   flush: (timeoutMs: number) => client.flush({ timeoutMs }),
   stats: () => client.stats(),
   optOut: () => client.optOut(),

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { transform } from 'esbuild'
+import { bundleEntry } from './bundle.ts'
+import type { SentAttachment } from './driver.ts'
+import { createFolderStorage, formOf, pickImages, type File } from './native-host.ts'
+import type { ClientProcess } from './start-process.ts'
+
+const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
+/** Precedes what the script prints; interactive mode also prints the value of every line. */
+const mark = '@@'
+
+/** What the script prints. */
+type Message =
+  | { call: number; result?: unknown; error?: string }
+  | { ask: number; operation: string; args: never[] }
+  | { timer: number; ms: number }
+  | { clear: number }
+type FetchBody = string | [string, string | File][]
+
+/** The client for React Native, compiled for Hermes: without async functions, as by Babel's preset. */
+export async function compileForHermes(): Promise<string> {
+  const bundle = await bundleEntry('react-native', { minify: false, globalName: 'Intake' })
+  const { code } = await transform(`${bundle}\n${script}`, {
+    supported: { 'async-await': false },
+    target: 'es2019',
+  })
+  return code
+}
+
+/**
+ * Starts Hermes with a client. The engine has no network, files or timers of its own, so this
+ * process has them.
+ *
+ * @param code from `compileForHermes`
+ */
+export function startHermesProcess(engine: string, code: string): ClientProcess {
+  const child = spawn(engine, [], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const ended = new AbortController()
+  const calls = new Map<number, (message: { result?: unknown; error?: string }) => void>()
+  const timers = new Map<number, NodeJS.Timeout>()
+  let operations: Record<string, (...args: never[]) => Promise<unknown>> = {}
+  let last = 0
+
+  const evaluate = (text: string) => child.stdin.write(`${escaped(text)}\n`)
+  const receive = (message: object) => {
+    if (!ended.signal.aborted) evaluate(`receive(${JSON.stringify(JSON.stringify(message))})`)
+  }
+
+  async function send(url: string, { body, ...init }: RequestInit & { body: FetchBody }) {
+    const sent = typeof body === 'string' ? body : formOf(body)
+    const response = await fetch(url, { ...init, body: sent, signal: ended.signal })
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    }
+  }
+
+  function handle(message: Message): void {
+    if ('call' in message) {
+      calls.get(message.call)?.(message)
+      calls.delete(message.call)
+    } else if ('timer' in message) {
+      const { timer, ms } = message
+      timers.set(
+        timer,
+        setTimeout(() => receive({ timer }), ms),
+      )
+    } else if ('clear' in message) clearTimeout(timers.get(message.clear))
+    else {
+      const { ask, operation, args } = message
+      operations[operation]!(...args).then(
+        (result) => receive({ ask, result }),
+        (error: unknown) => receive({ ask, error: String(error) }),
+      )
+    }
+  }
+
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const at = line.indexOf(mark)
+    if (at >= 0) handle(JSON.parse(line.slice(at + mark.length)) as Message)
+  })
+  // A killed process does not read what is on its way.
+  child.stdin.on('error', () => undefined)
+  evaluate(`(0, eval)(${JSON.stringify(code)})`)
+
+  return {
+    call(method, ...args) {
+      if (method === 'init') {
+        const [options] = args as [{ storage: string }]
+        operations = { ...createFolderStorage(options.storage), fetch: send }
+      }
+      const given =
+        method === 'feedback'
+          ? [...args.slice(0, 2), pickImages(args[2] as SentAttachment[])]
+          : args
+      return new Promise((resolve, reject) => {
+        const call = ++last
+        calls.set(call, ({ result, error }) => {
+          if (error === undefined) resolve(result as never)
+          else reject(new Error(error))
+        })
+        receive({ call, method, args: given })
+        void exited.then(() => reject(new Error('the process has ended')))
+      })
+    },
+    async kill() {
+      ended.abort()
+      for (const timer of timers.values()) clearTimeout(timer)
+      child.kill('SIGKILL')
+      await exited
+    },
+    exited,
+  }
+}
+
+/** JSON in ASCII only, so that no encoding matters. */
+const escaped = (text: string) =>
+  text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,0 +1,60 @@
+// What both React Native adapters give to the client from outside of its engine.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AsyncStorageLike, ReactNativeAttachment } from '../src/react-native/index.ts'
+import type { SentAttachment } from './driver.ts'
+
+export interface File {
+  uri: string
+  name: string
+  type: string
+}
+
+/** A form with the parts of React Native's `FormData`, whose files are read when it is sent. */
+export function formOf(parts: readonly [string, string | File][]): FormData {
+  const form = new FormData()
+  for (const [name, value] of parts) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, new Blob([readFileSync(value.uri)], { type: value.type }), value.name)
+  }
+  return form
+}
+
+/** Writes images into files, as an image picker does. */
+export const pickImages = (attachments: readonly SentAttachment[]): ReactNativeAttachment[] =>
+  attachments.map(({ base64, ...rest }, index) => {
+    const uri = join(tmpdir(), `intake-picture-${process.pid}-${index}-${Date.now()}`)
+    writeFileSync(uri, Buffer.from(base64, 'base64'))
+    return { ...rest, uri }
+  })
+
+/** AsyncStorage as a folder with a file for each key. */
+export function createFolderStorage(dir: string): AsyncStorageLike {
+  const pathOf = (key: string) => join(dir, encodeURIComponent(key))
+  const isFile = (name: string) => !name.endsWith('~')
+  return {
+    async getItem(key) {
+      try {
+        return readFileSync(pathOf(key), 'utf8')
+      } catch {
+        return null
+      }
+    },
+    async setItem(key, value) {
+      mkdirSync(dir, { recursive: true })
+      writeFileSync(`${pathOf(key)}~`, value)
+      renameSync(`${pathOf(key)}~`, pathOf(key))
+    },
+    async removeItem(key) {
+      rmSync(pathOf(key), { force: true })
+    },
+    async getAllKeys() {
+      try {
+        return readdirSync(dir).filter(isFile).map(decodeURIComponent)
+      } catch {
+        return []
+      }
+    },
+  }
+}
