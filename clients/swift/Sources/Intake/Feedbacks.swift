@@ -40,11 +40,12 @@ final class Feedbacks {
     entries = left.map { Entry(key: $0) } + entries
   }
 
-  /// The oldest feedback that can be sent. Feedback that cannot be read is given up.
-  func begin() -> (key: String, feedback: StoredFeedback)? {
+  /// The oldest feedback that can be sent. Damaged feedback is given up. Throws if the feedback
+  /// cannot be read now.
+  func begin() throws -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
       let key = entries[at].key
-      let data = storage.value(key)
+      let data = try storage.value(key)
       if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
       // If there is no data, another client has sent the feedback.
       if data != nil { drops.add("damaged") }

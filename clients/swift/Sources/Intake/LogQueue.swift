@@ -194,7 +194,8 @@ final class LogQueue {
       bytes += segment.entry.bytes
     }
     segments = adopted + segments
-    for segment in adopted where segment.entry.count == 0 { _ = load(segment) }
+    // One that cannot be read now is read again before it is sent.
+    for segment in adopted where segment.entry.count == 0 { _ = try? load(segment) }
   }
 
   /// The oldest closed segment that can be sent now.
@@ -204,11 +205,11 @@ final class LogQueue {
     }
   }
 
-  /// Marks a segment as attempted, durably, and reads it.
+  /// Marks a segment as attempted, durably, and reads it. Throws if it cannot be read now.
   ///
   /// - Returns: nil if it is gone
-  func attempt(_ segment: Segment) -> StoredSegment? {
-    guard let stored = load(segment) else { return nil }
+  func attempt(_ segment: Segment) throws -> StoredSegment? {
+    guard let stored = try load(segment) else { return nil }
     if segment.entry.state != .attempted {
       let isOfThisRun = stored.origin.run == run
       segment.entry.shiftMs = recorder.withClock {
@@ -222,11 +223,11 @@ final class LogQueue {
     return stored
   }
 
-  /// Reads a segment, and learns how large it is.
+  /// Reads a segment, and learns how large it is. Throws, and keeps it, if it cannot be read.
   ///
-  /// - Returns: nil if it has no events; it is then removed
-  private func load(_ segment: Segment) -> StoredSegment? {
-    let data = storage.read(segment.name)
+  /// - Returns: nil if it is gone or has no events; it is then removed
+  private func load(_ segment: Segment) throws -> StoredSegment? {
+    let data = try storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))
     let lines = stored?.lines.count ?? 0
     // If there is no data, another client has sent the segment.

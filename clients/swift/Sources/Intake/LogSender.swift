@@ -30,13 +30,13 @@ final class LogSender {
     self.run = run
   }
 
-  /// Marks the oldest segment as attempted.
+  /// Marks the oldest segment as attempted. Throws if it cannot be read now.
   ///
   /// - Returns: nil if none can be sent
-  func begin() -> LogAttempt? {
+  func begin() throws -> LogAttempt? {
     while let segment = queue.oldest {
       let wasOpen = segment.mayBeStored
-      guard let stored = queue.attempt(segment), let last = stored.lines.last else { continue }
+      guard let stored = try queue.attempt(segment), let last = stored.lines.last else { continue }
       let newest = timeOfUuid(idOf(last)) + segment.entry.shiftMs
       if Double(newest) < recorder.withClock({ $0.now() }) - Double(Limits.eventAgeMs) {
         recorder.drops.add("expired", stored.lines.count)

@@ -1,7 +1,8 @@
 import Foundation
 
 /// Stores the records that wait. If the directory is full, forbidden or broken, keeps in memory
-/// what cannot be stored. Only one thread uses it.
+/// what cannot be stored. Reading throws, so that a failure is never mistaken for absence. Only one
+/// thread uses it.
 final class Storage {
   enum Renamed {
     case done
@@ -31,8 +32,10 @@ final class Storage {
     )
   }
 
-  func read(_ name: String) -> Data? {
-    memory[name] ?? (try? files.read(name)) ?? nil
+  /// - Returns: nil if the name does not exist
+  func read(_ name: String) throws -> Data? {
+    if let data = memory[name] { return data }
+    return try files.read(name)
   }
 
   /// Adds bytes at the end of a name, or creates the name.
@@ -80,7 +83,7 @@ final class Storage {
     return first
   }
 
-  func value(_ key: String) -> Data? { read(key + Self.valueEnd) }
+  func value(_ key: String) throws -> Data? { try read(key + Self.valueEnd) }
 
   /// Whether there is a value for the key, even one that cannot be read now.
   func hasValue(_ key: String) -> Bool {

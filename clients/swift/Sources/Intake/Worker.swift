@@ -23,6 +23,8 @@ actor Worker {
   private let identity: Identity
   private let flushInterval: TimeInterval
   private var isStarted = false
+  /// Whether the counts that earlier runs stored are among those of this run.
+  private var hasOldDrops = false
   /// True from the end of `shutdown` on: other clients may have taken over the records.
   private var hasEnded = false
   private var stopped: String?
@@ -58,16 +60,8 @@ actor Worker {
     if isStarted { return }
     isStarted = true
     identity.readDevice()
-    if identity.deviceUuid.isEmpty {
-      let kept = storage.value(Self.deviceKey).flatMap { String(data: $0, encoding: .utf8) }
-      identity.deviceUuid = kept.flatMap(UUID.init) == nil ? recorder.newId() : kept!
-      if identity.deviceUuid != kept {
-        storage.setValue(Data(identity.deviceUuid.utf8), for: Self.deviceKey)
-      }
-    }
-    if let dropped = storage.value(Self.droppedKey) {
-      recorder.drops.adopt((try? JSONDecoder().decode([String: Int].self, from: dropped)) ?? [:])
-    }
+    if identity.deviceUuid.isEmpty { identity.deviceUuid = findDeviceUuid() }
+    _ = addOldDrops()
     if storage.hasValue(Self.optedOutKey) { recorder.isOptedOut = true }
     let (names, keys) = storage.list()
     logs.adopt(names)
@@ -76,6 +70,27 @@ actor Worker {
     wake(logLane)
     wake(feedbackLane)
     refreshBattery()
+  }
+
+  private func findDeviceUuid() -> String {
+    let made = recorder.newId()
+    // Does not overwrite a value that cannot be read now.
+    guard let stored = try? storage.value(Self.deviceKey) ?? Data() else { return made }
+    let kept = String(decoding: stored, as: UTF8.self)
+    if UUID(uuidString: kept) != nil { return kept }
+    storage.setValue(Data(made.utf8), for: Self.deviceKey)
+    return made
+  }
+
+  /// Adds the counts that earlier runs stored, once.
+  ///
+  /// - Returns: false if they cannot be read now, and must not be overwritten
+  private func addOldDrops() -> Bool {
+    if hasOldDrops { return true }
+    guard let stored = try? storage.value(Self.droppedKey) ?? Data() else { return false }
+    hasOldDrops = true
+    recorder.drops.adopt((try? JSONDecoder().decode([String: Int].self, from: stored)) ?? [:])
+    return true
   }
 
   private func removeAll() {
@@ -127,7 +142,7 @@ actor Worker {
 
   /// Stores the counts, so that they can be reported after a restart.
   private func saveDrops() {
-    guard let unreported = recorder.drops.takeChanged() else { return }
+    guard addOldDrops(), let unreported = recorder.drops.takeChanged() else { return }
     storage.setValue((try? JSONEncoder().encode(unreported)) ?? Data(), for: Self.droppedKey)
   }
 
@@ -163,7 +178,7 @@ actor Worker {
   private func run(_ lane: Lane) async {
     var last: Sent?
     repeat {
-      last = lane.isClosed ? nil : await (lane === logLane ? sendLogs() : sendFeedback())
+      last = lane.isClosed ? nil : await send(lane)
       if case .settled = last { lane.succeed() }
     } while last.isSettled
     lane.isRunning = false
@@ -177,11 +192,23 @@ actor Worker {
     settleWaiting()
   }
 
+  /// Sends the oldest records of a lane.
+  ///
+  /// - Returns: nil if none can be sent
+  private func send(_ lane: Lane) async -> Sent? {
+    do {
+      return try await lane === logLane ? sendLogs() : sendFeedback()
+    } catch {
+      // Records that cannot be read are kept. The lane pauses as after a network failure.
+      return .pause(0)
+    }
+  }
+
   /// Sends the oldest segment.
   ///
   /// - Returns: nil if none can be sent
-  private func sendLogs() async -> Sent? {
-    guard let attempt = sender.begin() else { return nil }
+  private func sendLogs() async throws -> Sent? {
+    guard let attempt = try sender.begin() else { return nil }
     let attempted = await self.attempt(sender.request(attempt))
     let sent = sender.settle(attempt, attempted)
     // A server that responds can receive the report of lost records.
@@ -193,8 +220,8 @@ actor Worker {
   /// cannot keep, is sent again without images, so that the text arrives.
   ///
   /// - Returns: nil if nothing can be sent
-  private func sendFeedback() async -> Sent? {
-    guard let (key, feedback) = feedbacks.begin() else { return nil }
+  private func sendFeedback() async throws -> Sent? {
+    guard let (key, feedback) = try feedbacks.begin() else { return nil }
     var attempted = await attempt(feedback.form(withAttachments: true))
     if case .split = attempted.decision, !feedback.attachments.isEmpty {
       recorder.drops.add(attempted.code, feedback.attachments.count)
