@@ -41,7 +41,7 @@ t.test('one process makes several thumbnails, and ends when it is told to', asyn
   t.equal(decoder.pid, undefined, 'it is started when it is needed')
   const { thumbnail } = await decoder.examine(photo, requestFor(photo))
   t.equal(thumbnail?.toString('latin1', 8, 12), 'WEBP')
-  const { pid } = decoder
+  const pid = decoder.pid!
   t.ok(pid)
   t.ok((await decoder.examine(photo, requestFor(photo))).thumbnail)
   t.equal(decoder.pid, pid)
