@@ -24,7 +24,7 @@ export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson.isPlain`. */
   isPlain: boolean
-  /** The size of the JSON. */
+  /** The size of the JSON after decompression. */
   bytes: number
 }
 

@@ -19,8 +19,9 @@ declare module 'fastify' {
  * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
  *
  * @param options.allowed the origins whose pages may send
- * @param options.failures limits the failed authentications of an address: beyond it a client gets
- * 429 with the time of its next attempt. It affects no request with a valid key.
+ * @param options.failures limits the failed authentications of an address. Beyond the limit, a
+ * request without a valid key gets 429 with `Retry-After` instead of 401; requests with a valid key
+ * are not affected.
  */
 export const authenticate = fp(
   async (

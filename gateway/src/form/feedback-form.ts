@@ -13,6 +13,7 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
+  /** The size of the payload and of the text parts that were read. */
   textBytes: number
   /** The file parts in order, under any name. */
   uploads: Upload[]

@@ -24,8 +24,8 @@ export interface FormWatch {
 }
 
 /**
- * The parser must end within this number of event-loop turns after the form. It then has no I/O to
- * wait for, so a few turns are enough.
+ * The parser must end within this number of event-loop turns after the whole form has arrived. A
+ * few turns are enough, because it has no more I/O to wait for.
  */
 const turnsAfterEnd = 1_000
 

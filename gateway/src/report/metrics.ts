@@ -16,7 +16,7 @@ export interface GatewayMetrics {
   rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
 }
 
-/** Refusals that protect the service; the same request may succeed later. */
+/** The codes of refusals that protect the service; the same request may succeed later. */
 const shedCodes: ReadonlySet<ErrorCode> = new Set([
   'busy',
   'queue_full',

@@ -19,15 +19,15 @@ export interface Outcome {
 }
 
 /**
- * The count of one key, kind, code and rule in one minute. A report with a higher count replaces
- * it.
+ * The count of one API key, kind, code and rule in one minute. It replaces an earlier, lower report
+ * with the same `run`.
  */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. When a dropped minute is begun again, its counts have a new one, so that they are added
-   * to the earlier counts instead of replacing them.
+   * A UUID. If a dropped minute is counted again, from zero, its counts have a new one, so that
+   * they are added to the earlier counts instead of replacing them.
    */
   run: string
   apiKeyId: string
@@ -121,7 +121,10 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops reported, quiet minutes. A later record begins its minute again, with another `run`. */
+  /**
+   * Drops minutes whose counts are reported and have not changed for a while. If a record of such a
+   * minute arrives later, its counts start at zero with another `run`.
+   */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {
