@@ -6,7 +6,10 @@ import { systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
 import type { StoredStateMonitor } from '../watch/stored-state.ts'
 
-/** How long the names of API keys are kept. For this time the page may show a new key by its id. */
+/**
+ * How long the names of API keys are used before they are read again. Until then the page shows a
+ * new key by its id.
+ */
 const namesMs = 30_000
 const readTimeoutMs = 2_000
 
