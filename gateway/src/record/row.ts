@@ -95,7 +95,7 @@ export function logRow(record: {
   log: LogEntry
   extra: string | undefined
   isPlain: boolean
-  /** The share of such events that the operator's rules keep, above 0 and at most 1; default: 1. */
+  /** The part of the devices whose events of this name are stored (see `Ruling`); default: 1. */
   sampleRate?: number
 }): Row {
   const { identity, context, sender, log, extra, isPlain, sampleRate = 1 } = record

@@ -1,4 +1,4 @@
-/** Returns what becomes of a value, which is never null; undefined removes it. */
+/** Returns the new value for a value that is not null; undefined removes it. */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
@@ -18,7 +18,10 @@ type EditIndex = ReadonlyMap<string, Group>
 
 interface Group {
   edits: PathEdit[]
-  /** What is done to a member, by its name: the members of a long list have the same names. */
+  /**
+   * The steps for a member, cached by its name, because the objects in a long list have the same
+   * names.
+   */
   plans: Map<string, readonly Step[]>
 }
 
@@ -26,8 +29,8 @@ interface Group {
 type Step = PathEdit | { inside: EditIndex }
 
 /**
- * Applies edits in their order. Returns the same value if they change nothing, and never changes the
- * value itself, because the fingerprint of a record is that of what was sent.
+ * Applies edits in their order. Returns the same value if they change nothing, and never changes
+ * the value itself, because the fingerprint of a record is computed from what was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value
