@@ -3,11 +3,11 @@ import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The interval of a consumer that yields to another one. The other consumer keeps claiming, and its
- * connection remains in use.
+ * The poll interval of a consumer that yields to another one. It is longer than that of the other
+ * consumer, which therefore keeps claiming over a connection that is in use.
  */
 const standbyMs = 500
-/** The maximum interval: jobs whose delay has passed are found only by a claim. */
+/** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
 const idleMaxMs = 5_000
 /**
  * A queue that has been empty for this long is polled less often; a record still becomes visible

@@ -93,7 +93,7 @@ export function createFrameConsumer(options: {
    * a completion.
    */
   let carried: Claimed[] = []
-  /** More frames are waiting, because the last batch was full. */
+  /** True if the last batch was full, so that more frames are probably waiting. */
   let isBacklogged = false
 
   async function claim(count: number): Promise<Claimed[]> {

@@ -53,9 +53,9 @@ const daySeconds = 24 * 60 * 60
  * repeated after the next of the delays, each varied by up to a tenth; after the last delay it is
  * given up.
  *
- * @param options.redis of the role `consumer`; it belongs to the caller
- * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its result
- * is ignored
+ * @param options.redis a connection of the role `consumer`, which the caller closes
+ * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its
+ * result is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis
