@@ -9,8 +9,8 @@ import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
  */
 export interface FormWatch {
   /**
-   * Number of parts that have begun, including those that the parser skips because it cannot read
-   * them.
+   * Number of parts whose delimiters have arrived, including those that the parser skips because it
+   * cannot read them.
    */
   parts(): number
   /** Why the parser skips parts or does not find the end, as far as the delimiters show it. */

@@ -1,4 +1,4 @@
-/** The first bytes of each file type; undefined stands for any byte. */
+/** The first bytes of each file type; undefined matches any byte. */
 const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
   // PNG, animated or not.

@@ -213,8 +213,8 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that have begun on it. The parser still
- * processes the current read; from the next read on, nothing is parsed.
+ * Ends a connection after the responses to the requests that were registered on it. The parser
+ * still processes the current read; from the next read on, nothing is parsed.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection

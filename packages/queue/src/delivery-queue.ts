@@ -17,9 +17,9 @@ interface DeliveryQueue {
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
-   * Ends deliveries in progress. They are repeated later, as if they had not begun. Resolves within
-   * two seconds, even if Redis does not respond; what is then unfinished is reported to `onError`,
-   * and ends when the caller closes the connection.
+   * Ends deliveries in progress. They are repeated later, as if they had not started. Resolves
+   * within two seconds, even if Redis does not respond; what is then unfinished is reported to
+   * `onError`, and ends when the caller closes the connection.
    */
   close(): Promise<void>
 }
@@ -146,7 +146,7 @@ export function startDeliveryQueue(options: {
 
     async close() {
       closing.abort()
-      // BullMQ's `close` waits for Redis, and ignores `force` once it has begun.
+      // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()

@@ -50,8 +50,8 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * All commands in flight get such an error. Without the pause, every error would close the
- * connection again.
+ * The minimum time between two closings of a connection because of such an error. All commands in
+ * flight get the error, and each would close the connection again.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000

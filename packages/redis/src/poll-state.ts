@@ -7,8 +7,8 @@ import { readState, worstOf, type RedisState, type StateOptions } from './state.
 
 export interface RedisPoll {
   /**
-   * The state of the worst of the servers that can be used. While the server of `{intake}` does not
-   * respond, its last known state is used. Undefined until that server has responded once.
+   * The combined state of all usable servers (see `worstOf`). While the server of `{intake}` does
+   * not respond, its last known state is used. Undefined until that server has responded once.
    */
   state(): RedisState | undefined
   /**
@@ -17,8 +17,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * The servers beside the main one that refuse writes or have not responded for five seconds:
-   * `host:port` and the reason.
+   * The servers other than that of `{intake}` that refuse writes or have not responded for five
+   * seconds: `host:port` and the reason.
    */
   unusableServers(): string[]
   /**
@@ -32,7 +32,7 @@ export interface RedisPoll {
 /** A server of a cluster, or the only server. */
 interface PolledServer {
   name: string
-  /** A hash tag of which the server holds the keys. */
+  /** A hash tag whose keys the server holds. */
   tag: string
   state: RedisState | undefined
   respondedAt: number
@@ -98,7 +98,7 @@ export function pollRedisState(
     known = worstOf([main.state, ...states])
   }
 
-  /** Why the server cannot be used. */
+  /** Why the server cannot be used, in words for an operator; undefined if it can. */
   function refusal(other: PolledServer): string | undefined {
     return isSilent(other) ? `${other.name}: it does not respond` : other.state?.writeRefusal
   }

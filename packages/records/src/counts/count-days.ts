@@ -10,13 +10,16 @@ const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
 /**
- * The maximum number of entries. An application that puts values into names must not make rows of
- * any size.
+ * The maximum number of entries of an application on a day; the most frequent ones are kept. An
+ * application that puts values into names must not make rows of any size.
  */
 const entriesMax = 5_000
 const warningsMax = 1_000
 
-/** The types of JSON. A client that sends 1 and 1.5 sends only one type. */
+/**
+ * The JSON type of a param. Integers and doubles have the same type, because a client may send 1
+ * and 1.5 as the same param.
+ */
 const typeOf = `multiIf(
   startsWith(path.2, 'Array'), 'list',
   path.2 IN ('Int64', 'UInt64', 'Float64'), 'number',
