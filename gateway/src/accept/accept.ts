@@ -127,7 +127,7 @@ export function createAccept(options: {
     const { accepted, rejected, rulings } = steps.tally(prepared, identified)
     const leftOut = isSuppressed ? accepted : countLeftOut(rulings)
     if (leftOut > 0) request.charge.giveBackBudget(leftOut)
-    // Lists every property, because after a spread V8 calls its runtime for each property.
+    // Lists every property, because after a spread V8 adds each further property with a slow call.
     outcomes.settled({
       kind,
       apiKeyId,

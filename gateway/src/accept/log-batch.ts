@@ -31,7 +31,7 @@ interface PreparedBatch {
 export interface IdentifiedBatch {
   /** The rows to store. */
   rows: Row[]
-  /** The result of each entry, in their order. */
+  /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
   /** Entries that are stored, or that a rule leaves out. */
   accepted: number

@@ -19,7 +19,7 @@ import { editExtra, editLog, editSender } from './apply-rules.ts'
 const validate = compileSchema(LogSubmission)
 const knownFields = submissionFields('log')
 
-/** A valid body. */
+/** A valid body of `POST /api/log`. */
 export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson.isPlain`. */

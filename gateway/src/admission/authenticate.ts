@@ -37,8 +37,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would
-      // make clients give up.
+      // Without Redis the request is refused first, because the API keys are in Redis, too. A key
+      // that cannot be found then may be valid, and a 401 would make its client give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

@@ -117,9 +117,9 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
-      // Comes after the checks of the key, so that only what the key may send is counted for the
-      // device: too high counts in the sketch, which all keys share, would refuse devices of other
-      // keys.
+      // Runs after the checks of the key, so that requests that the key may not send are not
+      // counted for the device. All keys share the sketch, so needless counts would refuse devices
+      // of other keys.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))

@@ -22,8 +22,8 @@ const distributed: ClickHouseSettings = {
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
-  // A confirmed insert is stored, and every insert is stored: no server-side batching, no
-  // deduplication.
+  // An insert is confirmed only after it is stored (no batching on the server), and none is left
+  // out as a repeat (no deduplication).
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,

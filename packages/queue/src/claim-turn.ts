@@ -19,8 +19,8 @@ const quietMs = 1_000
 /**
  * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
  * waits. Then one consumer claims them all; the others see that the oldest job has changed, and
- * yield. If every job woke all consumers, they would share a trickle of jobs and make many small
- * inserts.
+ * yield. If every job woke all consumers, each of them would claim only a few jobs and make many
+ * small inserts.
  *
  * @param options.gatherMs how long jobs may wait for others
  * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and

@@ -44,7 +44,10 @@ export interface FrameConsumer {
    * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Ends `take`. The holder of the current batch keeps it. */
+  /**
+   * Makes `take` resolve to undefined. A batch that was taken before can still be completed or
+   * released.
+   */
   close(): void
 }
 

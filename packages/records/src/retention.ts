@@ -46,8 +46,8 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`), including their tombstones and what was counted of them. Only whole
- * months are dropped, so no hidden version reappears.
+ * Drops months (`YYYYMM`), including their tombstones and counts. Only whole months are dropped, so
+ * no hidden version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

@@ -52,8 +52,8 @@ const silentAfterMs = 5_000
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
  * both when the connection becomes ready, because it may then lead to another Redis, and reads the
- * configuration when another server of a cluster holds the keys. Before the first response the
- * intervals are shorter. A server that does not respond does not delay the others.
+ * configuration when the keys have moved to another server of a cluster. Before the first response
+ * the intervals are shorter. A server that does not respond does not delay the others.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too

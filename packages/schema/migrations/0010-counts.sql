@@ -24,7 +24,7 @@ SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0;
 
--- What an application sent on a day, and what was stored otherwise than it was meant.
+-- What an application sent on a day, and the warnings about it.
 CREATE TABLE IF NOT EXISTS intake.days_raw (
   bundle_identifier LowCardinality(String),
   day Date,

@@ -46,7 +46,7 @@ export function createPageState(options: {
     },
     async keyNames() {
       if (names === undefined || clock.now() - names.atMs > namesMs) {
-        // Without Redis the page shows ids.
+        // Without Redis the page shows the ids of API keys instead of their names.
         const byId = readNames().catch(() => new Map<string, string>())
         names = { atMs: clock.now(), byId }
       }

@@ -20,7 +20,7 @@ export interface Ruling {
    * stored.
    */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
-  /** The part of the devices whose records of this kind are stored. */
+  /** The part of the devices whose records of this kind are stored, from 0 to 1. */
   readonly sampleRate: number
   readonly edits: Edits
   /**
@@ -67,9 +67,9 @@ export interface CompiledRules {
 interface Compiled {
   active: ActiveRule
   isAboutVersionCode: boolean
-  /** Infinity if any version matches. */
+  /** Versions with a lower code match; Infinity if there is no upper limit. */
   versionCodeBelow: number
-  /** -Infinity if any version matches. */
+  /** Versions with this code or a higher one match; -Infinity if there is no lower limit. */
   versionCodeFrom: number
   /** The operating system in lower case; undefined if any matches. */
   os: string | undefined

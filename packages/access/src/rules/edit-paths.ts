@@ -4,8 +4,8 @@ export type Change = (value: unknown) => unknown
 /** What is done to the values at a path. */
 export interface PathEdit {
   /**
-   * As queries see it: the name `a.b`, the name `a%2Eb` and the name `b` in the object `a` are all
-   * `a.b`, and a path leads through every element of a list.
+   * The path as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in the object
+   * `a` all have the path `a.b`. A path leads through every element of a list.
    */
   path: string
   change: Change

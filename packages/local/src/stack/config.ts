@@ -70,8 +70,8 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // The default has the form of the embedded server's URL, which also has an IP address as its
-  // host.
+  // If the URL is unset, the other settings are checked together with a URL like that of the
+  // embedded server, whose host is an IP address, too.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

@@ -34,7 +34,8 @@ const paths = `arrayPushFront(
 
 const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
 /**
- * A device has a wrong clock if it is ahead by more than this, or if its timestamp is not accepted.
+ * The clock of a device counts as wrong if the time of an event is later than its arrival by more
+ * than this, or if the device's timestamp is too far from the arrival to be accepted.
  */
 const aheadMs = 60_000
 /** Ids that are older than this are close to the end of their window. */

@@ -28,7 +28,7 @@ const catalogueKey = {
 
 const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
 
-/** Catalogue entries of one version, with the types of each param. */
+/** The catalogue entries of each version, with the types of each param. */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
     assumeNotNull(entry.version_code) AS version_code,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
