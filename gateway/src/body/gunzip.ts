@@ -8,7 +8,7 @@ const chunkBytes = 64 * 1024
  * events 150 times. Anything that compresses better was built to exhaust memory.
  */
 const expansionMax = 200
-/** A decompressed body of up to this size is always allowed. */
+/** A decompressed body of up to this size is allowed however small it was before decompression. */
 const expansionFreeBytes = 64 * 1024
 /**
  * A body of up to this size, before and after decompression, is decompressed at once, within 0.3 ms.

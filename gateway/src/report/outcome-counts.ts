@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@intake/runtime'
 
 /** A number of records that had the same outcome. */
 export interface Outcome {
-  /** Empty without a valid API key. */
+  /** The id of the API key; empty if the request had no valid key. */
   apiKeyId: string
   /** Empty if the request was not for a kind of record. */
   kind: RecordKind | ''

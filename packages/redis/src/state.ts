@@ -52,8 +52,8 @@ export interface StateOptions {
  * to be read are taken from `previous`. Only the server of `{intake}` is asked for the installation
  * and the time.
  *
- * @param options.readDurability reads whether the server could lose data, or returns what is known
- * of that
+ * @param options.readDurability reads whether the server could lose data, or returns the known
+ * result
  * @throws when the server does not respond
  */
 export async function readState(
