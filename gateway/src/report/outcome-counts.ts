@@ -121,10 +121,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /**
-   * Drops minutes whose counts are reported and have not changed for a while. If a record of such a
-   * minute arrives later, its counts start at zero with another `run`.
-   */
+  /** Drops reported minutes that have not changed for `quietMs`. Later counts start at 0. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {
