@@ -64,8 +64,9 @@ const keepAliveTimeoutMs = 620_000
 /** A connection is closed if a request has no response this long after its last byte. */
 const responseTimeoutMs = 30_000
 /**
- * The limits for slow senders. A sender gets 408 when its body is ten seconds behind this rate, or
- * when it takes longer than this to send the head of a request.
+ * The limits for slow senders. A sender gets 408 when its body is ten seconds behind
+ * `bodyBytesPerSecondMin`, or when it takes longer than `headersTimeoutMs` to send the head of a
+ * request.
  */
 const slowestSenders = { bodyBytesPerSecondMin: 4_096, headersTimeoutMs: 10_000 }
 /** Serving this many requests takes about two milliseconds. */

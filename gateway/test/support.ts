@@ -109,7 +109,7 @@ export async function startGateway(
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
-    // All records of a test are sent by one device.
+    // All records of a test are sent by one device, so the limits of a device are raised.
     DEVICE_EVENTS_PER_MINUTE_MAX: '1000000000',
     DEVICE_FEEDBACK_PER_MINUTE_MAX: '1000000000',
     // Rows that wait behind held frames would be refused after the default of four seconds.

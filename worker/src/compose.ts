@@ -132,7 +132,8 @@ function connect({ config, log, secrets, owner }: Context) {
     connectionsMax: readsMax,
   })
   owner.add(() => reader.close())
-  // All queues use one Redis, so its errors are reported once.
+  // All queues use the same Redis, so they share the function that logs its errors: an outage is
+  // not logged once per queue.
   const onQueueError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'queue error'),
   )

@@ -14,7 +14,7 @@ import { makeWellFormed } from './well-formed-sender.ts'
 export interface Arrival {
   request: FastifyRequest
   context: RequestContext
-  /** The `Idempotency-Key`. */
+  /** The `Idempotency-Key` header; undefined if the request has none. */
   key: string | undefined
   /** The operator's rules about records of this sender; undefined if there are none. */
   rules: SenderRules | undefined
@@ -23,22 +23,27 @@ export interface Arrival {
 export interface Terms {
   /** How long records are kept, in milliseconds; undefined for no limit. */
   retentionMs: number | undefined
-  /** When the records must be stored, in milliseconds of `clock.now()`. */
+  /** The time by which the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number
 }
 
 /**
- * The steps in which the operations differ. Each throws an `IntakeError` to refuse the whole
- * request.
+ * The steps in which the write operations differ; `createAccept` runs them in this order. Each
+ * throws an `IntakeError` to refuse the whole request.
  */
 export interface Steps<Submission, Prepared, Identified> {
   readonly kind: RecordKind
-  /** Reads and validates what was sent, except the entries of a batch. */
+  /**
+   * Reads and validates what was sent, except the entries of a batch, which `prepare` validates.
+   */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** What the request counts for the limits of its key. */
+  /** The size of the request, which counts towards the limits of its API key. */
   sizeOf(submission: Submission): RequestSize
-  /** Does the work that does not need the identity. For a batch, this prints the rows. */
+  /**
+   * Does the work for which no identity is needed. For a batch, this prints the rows without their
+   * identities.
+   */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
   /** Assigns each record its identity. It stores nothing but reservations. */
   identify(
@@ -53,19 +58,19 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /** How many records were acknowledged, and why others were not. */
+  /** The number of records that were acknowledged, and the error of each one that was not. */
   tally(prepared: Prepared, identified: Identified): Tally
 }
 
 export interface Tally {
-  /** Stored, or left out by a rule. */
+  /** The number of records that were stored, or that a rule left out. */
   accepted: number
   rejected: readonly IntakeError[]
-  /** Those of the accepted records about which rules say something. */
+  /** What the operator's rules say about accepted records; none for a record without a rule. */
   rulings: readonly Ruling[]
 }
 
-/** The usual tally of a request with one record. */
+/** The tally of one record without a ruling. All such requests share this object. */
 const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 
 /** The tally of a request with one record. */
@@ -85,9 +90,9 @@ export type Accept = <Submission, Prepared, Identified>(
 /**
  * Runs the steps of every write operation, in order. Nothing is stored for a suppressed sender (one
  * whose records were erased with `--suppress`), and nothing that a rule of the operator drops.
- * Rules change only what is printed: the identity depends on what was sent. If a request is
- * refused, it throws; the error handler counts it and gives back what it has used of its key's
- * limits. Any other request is counted here.
+ * Rules change only what is printed: the identity depends on what was sent. A refused request
+ * throws an error, for which the error handler counts the refusal and gives back what the request
+ * used of its key's limits. All other requests are counted here.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>
@@ -122,7 +127,7 @@ export function createAccept(options: {
     const { accepted, rejected, rulings } = steps.tally(prepared, identified)
     const leftOut = isSuppressed ? accepted : countLeftOut(rulings)
     if (leftOut > 0) request.charge.giveBackBudget(leftOut)
-    // Without spreads: V8 calls its runtime for each property after one.
+    // Lists every property, because after a spread V8 adds each further property with a slow call.
     outcomes.settled({
       kind,
       apiKeyId,

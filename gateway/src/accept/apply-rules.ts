@@ -33,7 +33,10 @@ interface Shared<Edited> {
   acted: readonly ActiveRule[]
 }
 
-/** Makes each set of changes once, however many records of the request need it. */
+/**
+ * Wraps `edit` so that it runs once for each set of rules, however many records of the request need
+ * the result.
+ */
 function createOncePerEdits<Edited>(
   part: EditedPart,
   edit: (ruling: Ruling) => Edited,
@@ -56,7 +59,9 @@ function createOncePerEdits<Edited>(
 
 /**
  * Prints the `extra` column of each record of a request with the changes of the rules; undefined if
- * nothing is left. The fields of the submission are changed only once.
+ * nothing is left. The unknown fields of the submission are changed only once per set of rules.
+ *
+ * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */
 export function createExtraEditor(
   submission: Extra,

@@ -36,7 +36,8 @@ export interface Repeat {
  * Assigns each entry its identity: from the entry's own id, else from the key of the whole batch,
  * else a new one.
  *
- * @throws {IntakeError} for the whole request, as `IdempotencyStore.reserve`
+ * @throws {IntakeError} the errors of `IdempotencyStore.reserve` for the key of the batch, which
+ * refuse the whole request
  */
 export async function assignIdentities(
   options: IdentifyOptions,
@@ -95,7 +96,10 @@ function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
   return (log, index) => (known[index] ??= fingerprintOf(logContent(batch, log)))
 }
 
-/** Reserves the key of the whole batch and returns its identity; undefined without a key. */
+/**
+ * Reserves the key of the whole batch. Returns the identity from which those of its entries are
+ * derived; undefined without a key.
+ */
 async function reserveBatch(
   { store, batch, entries, key, context, turns, deadline }: IdentifyOptions,
   fingerprintAt: FingerprintAt,
@@ -123,7 +127,7 @@ async function reserveBatch(
 
 /**
  * The part of an entry that determines its identity under a batch key. Retries under one key must
- * not change it. A number is a time in milliseconds since 1970.
+ * not change it. It is the client's id, else the timestamp in milliseconds since 1970, else null.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))

@@ -31,7 +31,7 @@ interface PreparedBatch {
 export interface IdentifiedBatch {
   /** The rows to store. */
   rows: Row[]
-  /** The result of each entry, in their order. */
+  /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
   /** Entries that are stored, or that a rule leaves out. */
   accepted: number
@@ -43,9 +43,12 @@ export interface IdentifiedBatch {
 /** A valid envelope whose entries have not been read. */
 interface SentBatch {
   batch: LogBatchEnvelope
-  /** See `ParsedJson.isPlain`; also, no entry has too many members and elements. */
+  /**
+   * Whether the document is plain (see `ParsedJson.isPlain`) and no entry has too many members and
+   * elements. `checkJson` then need not check the entries.
+   */
   isPlain: boolean
-  /** The size of the JSON. */
+  /** The size of the JSON after decompression. */
   bytes: number
 }
 
@@ -139,8 +142,8 @@ function readEnvelope(request: FastifyRequest): SentBatch {
  * entry, because every row repeats them. Otherwise a large device in a small request would use much
  * uncharged memory.
  *
- * @throws {IntakeError} `body_too_large` when that is more than `bytesMax`, or more members and
- * elements than a batch may have
+ * @throws {IntakeError} `body_too_large` when all rows together would repeat more than `bytesMax`
+ * bytes, or more members and elements than a batch may have
  */
 function leaseShared(
   request: FastifyRequest,
@@ -148,8 +151,8 @@ function leaseShared(
 ): void {
   const bytes = Buffer.byteLength(shared) * entries
   const nodesMax = limits.batchJsonNodes
-  // There are never more members and elements than bytes, and counting them costs more than the
-  // rest, so they are counted only if there are many bytes.
+  // There cannot be more members and elements than bytes. Counting them costs more than everything
+  // else here, so they are counted only if the bytes exceed the maximum number of nodes.
   const isOverNodes =
     bytes > nodesMax && createNodeCounter(Infinity).add(Buffer.from(shared)) * entries > nodesMax
   if (bytes > bytesMax || isOverNodes) {
@@ -160,7 +163,8 @@ function leaseShared(
 }
 
 /**
- * Runs at once, without taking a turn: it copies no text, and takes 0.1 ms for the largest batch.
+ * Completes the rows of a batch and makes its results. This runs at once, without taking a turn,
+ * because it copies no text and takes 0.1 ms for the largest batch.
  */
 function finishRows(batch: {
   entries: OrRejection<Entry>[]

@@ -19,12 +19,12 @@ import { editExtra, editLog, editSender } from './apply-rules.ts'
 const validate = compileSchema(LogSubmission)
 const knownFields = submissionFields('log')
 
-/** A valid body. */
+/** A valid body of `POST /api/log`. */
 export interface SentLog {
   body: LogSubmission
   /** See `ParsedJson.isPlain`. */
   isPlain: boolean
-  /** The size of the JSON. */
+  /** The size of the JSON after decompression. */
   bytes: number
 }
 

@@ -8,8 +8,8 @@ export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
   checkQueue(): void
   /**
-   * The current time for an arriving record, in milliseconds. Reads and checks the clock in one
-   * step, because the clock may have jumped since the request was admitted.
+   * The current time for an arriving record, in milliseconds since 1970. Reads and checks the clock
+   * in one step, because the clock may have jumped since the request was admitted.
    *
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from Redis's, or
    * shows a time that the tables reject
@@ -22,7 +22,7 @@ export interface Admission {
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
   /**
-   * The fault of this gateway's clock, in words for an operator; undefined if the clock is right.
+   * What is wrong with this gateway's clock, in words for an operator; undefined if it is right.
    */
   clockSkew(): string | undefined
 }
@@ -36,8 +36,8 @@ export type RedisProblems = Partial<
 
 /**
  * Share of Redis's memory at which records are refused, and at which they are accepted again. At
- * its memory limit Redis stops the workers too, so they need a reserve. Feedback is rare and
- * valuable, so it may use more than logs.
+ * its memory limit Redis also rejects the writes of workers, so a reserve is kept for them.
+ * Feedback is rare and valuable, so it may use more than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },

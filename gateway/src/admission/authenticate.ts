@@ -19,8 +19,9 @@ declare module 'fastify' {
  * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
  *
  * @param options.allowed the origins whose pages may send
- * @param options.failures limits the failed authentications of an address: beyond it a client gets
- * 429 with the time of its next attempt. It affects no request with a valid key.
+ * @param options.failures limits the failed authentications of an address. Beyond the limit, a
+ * request without a valid key gets 429 with `Retry-After` instead of 401; requests with a valid key
+ * are not affected.
  */
 export const authenticate = fp(
   async (
@@ -36,8 +37,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Redis also holds the API keys: without it no client can be authenticated, and a 401 would
-      // make clients give up.
+      // Without Redis the request is refused first, because the API keys are in Redis, too. A key
+      // that cannot be found then may be valid, and a 401 would make its client give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

@@ -35,7 +35,7 @@ function withoutPort(text: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-/** A socket for both versions shows IPv4 addresses as IPv6. */
+/** A socket that accepts IPv4 and IPv6 shows IPv4 addresses as IPv6, like `::ffff:192.0.2.1`. */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 
 function networkOf(address: string): string {

@@ -10,8 +10,9 @@ export interface CheckedTime {
    */
   skewMs: number | undefined
   /**
-   * Whether the tables would reject a record with this time, or with a time that a client may give
-   * it at this time. Redis's clock can be equally wrong.
+   * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
+   * time that a client may give a record now. It does not depend on Redis's clock, which can be
+   * equally wrong.
    */
   isOutOfRange: boolean
 }
@@ -25,7 +26,7 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  *
  * The clock is compared with Redis's last known time, advanced by the monotonic clock, so a jump is
  * noticed at once and without asking Redis. When the error of the measurement allows both results,
- * the previous result is kept: a slow network neither causes nor ends skew.
+ * the previous result is kept, so that a slow network does not change it.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  * @param options.clock the monotonic clock that `reading` refers to
@@ -37,7 +38,7 @@ export function createSkewGauge(options: {
   clock?: Pick<Clock, 'now'>
 }): () => CheckedTime {
   const { reading, clockSkewMaxMs, clock = systemClock } = options
-  // Looked up at each call: the clock of the process may be replaced while it runs.
+  // `Date.now` is looked up at each call, because a test may replace it while the process runs.
   const wallMs = options.wallMs ?? (() => Date.now())
   let skewed = false
 

@@ -23,8 +23,8 @@ const exposedFields = [
 ] as const
 
 /**
- * Creates the CORS handling that lets pages of other origins use the interface; undefined if none
- * may.
+ * Creates the CORS handling that lets pages of other origins use the interface; undefined if no
+ * other origin is allowed.
  *
  * @param options.addresses limits preflight requests, which have no key
  */
@@ -46,8 +46,8 @@ export function createApiCors(options: {
 }
 
 /**
- * Checks the origin of the page that sends a request. Clients other than browsers send no origin,
- * or one that they choose, so the check stops the pages of other sites but not their scripts.
+ * Checks the origin of the page that sends a request. The check stops only browsers: other clients
+ * send no origin, or one that they choose.
  *
  * @param options.origins the origins of the key; if empty, the key is for all clients
  * @param options.allowed the origins of the installation, which apply only to requests of pages

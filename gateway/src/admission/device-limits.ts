@@ -4,7 +4,7 @@ import { createWindowSketch } from './window-sketch.ts'
 
 /**
  * Limits each device to a share of its key's limit, so that a device that sends without end does
- * not use up what the others may send. Each gateway counts by itself.
+ * not use up what other devices may send. Each gateway counts only the requests that it receives.
  */
 export interface DeviceLimits {
   /**
@@ -20,17 +20,20 @@ export interface DeviceLimits {
   ): boolean
   /** Milliseconds until a device that was refused may send again. */
   msLeft(kind: RecordKind): number
-  /** The memory that this uses, independent of the number of devices. */
+  /** The memory of the counts, which does not depend on the number of devices. */
   readonly bytes: number
 }
 
 /**
- * Cells per row. If a million devices each send an event a second, counts are about 114 too high.
+ * Cells per row of each sketch. If a million devices each send an event a second, counts are about
+ * 114 too high at the end of the minute.
  */
 const width: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
 const mebibyte = 1024 * 1024
 
 /**
+ * Creates the limits of one gateway.
+ *
  * @param options.feedbackMax feedback that a device may send in a minute; each mebibyte of
  * attachments, rounded up, counts as one more
  */

@@ -6,21 +6,25 @@ export interface FleetCounter {
   /**
    * Counts `amount`. A negative amount takes back what was counted.
    *
-   * @param max the limit for the count; growth by a fiftieth of it is shared at once
+   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of it,
+   * the other gateways get it at once
    */
   add(amount: number, max: number): void
   /** The sum over all gateways. */
   total(): number
   /** Milliseconds until the window ends. */
   msLeft(): number
-  /** Reads what the other gateways have counted, from now until the window ends. */
+  /**
+   * From now until the window ends, reads what the other gateways have counted even if this gateway
+   * counts nothing.
+   */
   follow(): void
 }
 
 export interface FleetCounters {
   /**
    * @param name must be the same in all gateways
-   * @param windowMs the length of a window; the first one to count begins it
+   * @param windowMs the length of a window; it begins when the first gateway counts something
    */
   open(name: string, windowMs: number): FleetCounter
   close(): void
@@ -100,8 +104,8 @@ class Counter implements FleetCounter {
  * Counts for all gateways together, without a call per request. Each gateway counts for itself,
  * adds its counts to the shared ones every half second (sooner if they grow fast), and reads the
  * counts of the others. So each gateway may let through too much: at most about a fiftieth of the
- * limit, or what arrives in half a second. Without Redis each gateway continues with the counts
- * that it knows.
+ * limit, or what arrives in half a second if that is less. Without Redis each gateway continues
+ * with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts

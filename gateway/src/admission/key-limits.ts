@@ -13,25 +13,27 @@ import {
 /** What a request contains. */
 export interface RequestSize {
   kind: RecordKind
-  /** Log events, or 1 for a feedback. */
+  /** The number of log events; 1 for a feedback. */
   records: number
   attachmentBytes: number
-  /** JSON after decompression, and attachments. */
+  /** The size of the JSON after decompression, and of the attachments. */
   bytes: number
 }
 
-/** What an accepted request has used of its key's limits. */
+/** What a request has used of its key's limits. */
 export interface Charge {
-  /** Takes it back: nothing of the request is stored. */
+  /** Returns all of it to the key, because nothing of the request is stored. */
   giveBack(): void
-  /** Takes back from the budgets of the day what belongs to records that are left out. */
+  /**
+   * Returns to the budgets of the day the share of `records` that are acknowledged but not stored.
+   */
   giveBackBudget(records: number): void
 }
 
 /** What a key may send in a minute and in a day. Nothing here does I/O. */
 export interface KeyLimiter {
   requestsMax(key: ApiKey): number
-  /** Counts a request of a key that `requestsMax` was called for. */
+  /** Counts a request. `requestsMax` must have been called for its key before. */
   countRequest(apiKeyId: string): { requests: number; msLeft: number }
   /**
    * Checks before the body is read whether the key may send anything more of this kind.
@@ -47,7 +49,7 @@ export interface KeyLimiter {
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge
-  /** The keys that have used most of a budget for this day, in words. */
+  /** A sentence for each budget of this day of which a key has used at least 80 %. */
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
@@ -115,7 +117,9 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
-      // Counts for the device only what the key may send: all keys share the memory of the counts.
+      // Runs after the checks of the key, so that requests that the key may not send are not
+      // counted for the device. All keys share the sketch, so needless counts would refuse devices
+      // of other keys.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))
@@ -155,7 +159,7 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 }
 
-/** The budgets of a key that are nearly used up, in words. */
+/** A sentence for each budget of a key that is nearly used up. */
 function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
   const state = usage.of(key)
   const day = usage.dayOf(key, state)

@@ -87,7 +87,7 @@ export function createKeyUsage(options: {
 function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
   const open = (name: string) => counters.open(name, limits.rateWindowMs)
   return {
-    // Earlier gateways count requests under this name, too.
+    // The name has no suffix, because earlier versions of the gateway use it, too.
     requests: open(id),
     events: open(`${id}:events`),
     feedback: open(`${id}:feedback`),
@@ -96,8 +96,8 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
 }
 
 /**
- * Opens the counters of a day. They are followed, so that a gateway that has counted nothing itself
- * knows when a budget is spent.
+ * Opens the counters of a day. They are followed (see `FleetCounter.follow`), so that a gateway
+ * that has counted nothing itself knows when a budget is spent.
  */
 function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
   const open = (count: 'events' | 'bytes') => {

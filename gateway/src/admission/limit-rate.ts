@@ -23,7 +23,8 @@ export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
     app.decorateRequest('charge')
     await app.register(rateLimit, {
-      // A global hook would run after the hooks of each route, which lease shared capacity.
+      // A global hook would run after the hooks of each route, which lease shared capacity, so a
+      // request over the limit would take capacity from others.
       global: false,
       max: (request) => limiter.requestsMax(requireApiKey(request)),
       timeWindow: limits.rateWindowMs,

@@ -37,8 +37,8 @@ export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
       return Promise.all(
         counted.map(async ({ name, amount, windowMs }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
-          // A damaged count, or one without an expiry, would not recover by itself, and its key's
-          // requests would fail with all the others.
+          // A damaged count, or one without an expiry, would never recover by itself, so it is
+          // replaced. An error for it would also fail the other counts of this call.
           if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
             await redis.set(sharedCountKey(name), amount, 'PX', windowMs)
             return { total: amount, msLeft: windowMs }

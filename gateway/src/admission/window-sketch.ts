@@ -39,7 +39,7 @@ export function createWindowSketch(options: {
   const [seed, step] = [randomInt(2 ** 31), randomInt(2 ** 31)]
   let endsAt = -Infinity
 
-  /** Sets `places` to the cells of a sender. Letters count alike in both cases. */
+  /** Sets `places` to the cells of a sender. Upper and lower case are not distinguished. */
   function locate(account: string, member: string): void {
     let first = seed
     let second = step

@@ -1,6 +1,6 @@
 /**
- * Collects the chunks of a stream as long as they fit. It is a class, because creating one per
- * request must be cheap.
+ * Collects the chunks of a stream as long as they have at most `bytesMax` bytes together. It is a
+ * class, because creating one per request must be cheap.
  */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */

@@ -8,7 +8,7 @@ const chunkBytes = 64 * 1024
  * events 150 times. Anything that compresses better was built to exhaust memory.
  */
 const expansionMax = 200
-/** A decompressed body of up to this size is always allowed. */
+/** A decompressed body of up to this size is allowed however small it was before decompression. */
 const expansionFreeBytes = 64 * 1024
 /**
  * A body of up to this size, before and after decompression, is decompressed at once, within 0.3 ms.
@@ -50,7 +50,7 @@ export async function gunzip(
   return chunks.concat()
 }
 
-/** The small body; undefined if it is large, expands over `bytesMax`, or is damaged. */
+/** Decompresses a small body; undefined if it is large, expands over `bytesMax`, or is damaged. */
 function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length < sizeBytes || body.length > atOnceBytes) return undefined
   const bytes = body.readUInt32LE(body.length - sizeBytes)
@@ -59,7 +59,7 @@ function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
     // With one byte more than the size, zlib notices the end without another buffer.
     return gunzipSync(body, { chunkSize: Math.max(bytes + 1, 64), maxOutputLength: bytesMax })
   } catch {
-    // The stream finds the reason.
+    // The caller decompresses the body again as a stream, which finds the reason.
     return undefined
   }
 }

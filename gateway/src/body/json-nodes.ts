@@ -60,8 +60,8 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
 }
 
 /**
- * Counts a document that arrives in chunks. A document of at most `freeBytes` is not counted here,
- * because counting it after parsing is cheaper.
+ * Counts a document that arrives in chunks. A document of at most `freeBytes` is not counted here
+ * (`nodes` returns undefined), because counting it after parsing is cheaper.
  */
 export function createLateCounter(
   nodesMax: number,

@@ -38,7 +38,7 @@ export interface ParsedJson {
  * `bigint`s.
  *
  * @param options.nodesMax maximum members and elements
- * @param options.nodes their number, if already counted
+ * @param options.nodes number of members and elements, if already counted
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
  */
@@ -75,7 +75,7 @@ export function countParsed(
 }
 
 /**
- * Ignores a byte order mark, as RFC 8259 allows.
+ * Decodes the bytes as UTF-8. Ignores a byte order mark, as RFC 8259 allows.
  *
  * @throws {IntakeError} `invalid_encoding`
  */
@@ -92,7 +92,11 @@ export interface ParsedText extends Survey {
   value: unknown
 }
 
-/** @throws {IntakeError} `invalid_json`, `body_too_large` */
+/**
+ * Parses a text, and surveys the value. Integers may be rounded (see `exactJson`).
+ *
+ * @throws {IntakeError} `invalid_json`, `body_too_large`
+ */
 export function parseText(text: string): ParsedText {
   const isExact = hasEscapedName(text)
   const value = isExact ? parseExact(text) : parse(JSON.parse, text)
@@ -125,8 +129,8 @@ function parseExact(text: string): unknown {
 }
 
 /**
- * Explains a likely cause: clients that write HTTP by hand forget the length, and the body then
- * counts as empty.
+ * The error text for an empty body. It names a likely cause: clients that write HTTP by hand forget
+ * the length, and the body then counts as empty.
  */
 const emptyBody =
   'There is no JSON: send Content-Length, in bytes, or Transfer-Encoding: chunked, with the body.'

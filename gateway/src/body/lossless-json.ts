@@ -46,8 +46,8 @@ function shortestInteger(value: number): bigint {
 }
 
 /**
- * The parser joins strings one character at a time; reading a character flattens the string, which
- * makes it 40 times smaller.
+ * Reduces the memory of the strings in a parsed value. The parser joins strings one character at a
+ * time; reading a character flattens the string, which makes it 40 times smaller.
  */
 function flatten(value: unknown): unknown {
   if (typeof value === 'string') value.charCodeAt(0)

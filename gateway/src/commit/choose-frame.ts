@@ -16,8 +16,8 @@ const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024
 
 /**
- * Chooses the oldest row and as many rows of its partition as fit into one frame; the others keep
- * their order.
+ * Chooses the oldest row and as many rows of its partition as fit into one frame. The rows that are
+ * not chosen are returned as `others`, in their order.
  */
 export function chooseFrame(waiting: Waiting[]): { frame: Waiting[]; others: Waiting[] } {
   const [first] = waiting

@@ -64,16 +64,17 @@ interface FlushOptions {
 
 /**
  * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait
- * for a few milliseconds, or until fewer frames are in flight, and the next frame takes all of
- * them: under load frames grow larger, not more numerous. All rows of a frame belong to one
- * partition; rows of other partitions wait for the next frame.
+ * for a few milliseconds, or while the maximum number of frames is in flight, and the next frame
+ * takes all of them: under load frames become larger, not more frequent. All rows of a frame belong
+ * to one partition; rows of other partitions wait for the next frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
  * @param options.acceptanceMsMax maximum time from the arrival of a row to its storage; the
  * watermark of the views is wrong if a row that took longer is acknowledged
  * @param options.onStored called for each stored frame
  * @param options.startEnqueue undefined if frames are not traced
- * @param options.wallMs the clock of `receivedAtMs`
+ * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
+ * 1970
  */
 export function createGroupCommit(
   options: FlushOptions & { loopUtilization: () => number; clock?: Clock },

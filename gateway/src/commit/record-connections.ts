@@ -17,8 +17,8 @@ interface RecordConnection extends Examination {
 }
 
 /**
- * The connections through which records, their reservations and outcomes are written. Nothing is
- * written through a connection that was not examined (see `Examination`).
+ * The connections through which records, their reservations and outcomes are written. Before
+ * anything is written through a connection, it is examined (see `Examination`).
  */
 export interface RecordConnections {
   logs: RecordConnection
@@ -30,11 +30,12 @@ export interface RecordConnections {
 }
 
 /**
- * Opens the connections that write records and reservations. Without replicas they are one
- * connection. A connection that waits for replicas sends nothing else meanwhile, so with replicas
- * each kind of record has its own, and so have the reservations.
+ * Opens the connections that write records and reservations. If no replica must confirm writes, all
+ * of them are the connection `redis`. A connection that waits for replicas sends nothing else
+ * meanwhile, so otherwise logs, feedback and reservations have a connection each.
  *
- * @param options.redis belongs to the caller
+ * @param options.redis a connection that the caller closes
+ * @param options.replicas the number of replicas that must confirm each write
  * @param options.tags the hash tags that have a mark of the installation
  * @param options.refusalOf why nothing may be written to the server of a hash tag, if the poll of
  * Redis's state has found a reason

@@ -3,9 +3,9 @@ import { IntakeError } from '@intake/contract'
 /**
  * Waits for several rows of one request with one promise.
  *
- * @param begin gets the function that settles each row
- * @throws {IntakeError} the first failure, when all have certainly failed; `outcome_unknown` when
- * some may be stored
+ * @param begin called at once with two functions, one of which must be called once for each row
+ * @throws {IntakeError} the first failure, when all rows have certainly failed; `outcome_unknown`
+ * when some rows may be stored
  */
 export function settleTogether(
   rows: number,

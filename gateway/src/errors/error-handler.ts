@@ -42,7 +42,7 @@ export const errorHandler = fp(
       if (!isGone(request)) noteRefusal(options.outcomes, error, request)
       // The body is no longer needed.
       request.bodyLease?.release()
-      // After an unknown outcome the records may be stored.
+      // After an unknown outcome the records may be stored, so the limits stay charged.
       if (error.code !== 'outcome_unknown') request.charge?.giveBack()
       return sendProblem(error, request, reply)
     }
@@ -72,7 +72,7 @@ export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
 /**
  * Writes the response when the edge refuses a request, or bytes that are not a request.
  *
- * @param cors undefined if pages of other origins may not read it
+ * @param cors undefined if pages of other origins may not read the response
  */
 export function refuseAtEdge(
   outcomes: Pick<Outcomes, 'refused'>,
@@ -114,7 +114,7 @@ function sendProblem(
   }
   const body = JSON.stringify(problem(error, request.id))
   reply.code(status).type(problemType).serializer(asIs)
-  // This header on the raw response means that the connection must close now.
+  // The edge has set this header on the raw response if the connection must close after it.
   if (reply.raw.hasHeader('connection')) {
     ignoreFollowing(request.raw)
     return reply.send(body)

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 
 /**
- * The catalogue error for each error of the framework and its plugins, by their code. Any error
- * that is not listed is a bug in the gateway.
+ * The catalogue error for each error of the framework and its plugins, by their code. Any other
+ * error is a bug in the gateway, and becomes `internal_error`.
  */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },

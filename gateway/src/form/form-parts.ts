@@ -105,7 +105,8 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
 }
 
 /**
- * `attachments`; many form libraries write a repeated part as `attachments[]` or `attachments[0]`.
+ * Whether a part has the name `attachments`, or `attachments[]` or `attachments[0]`, as many form
+ * libraries write a repeated part.
  */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
@@ -116,8 +117,8 @@ interface Text {
 }
 
 /**
- * Reads text parts to their end. All parts that it keeps have together at most the maximum size of
- * a payload.
+ * Creates a function that reads a text part to its end. The parts that it keeps have together at
+ * most the maximum size of a payload; a part that exceeds it is discarded.
  */
 function createTextReader(lease: ByteLease) {
   let kept = 0

@@ -9,8 +9,8 @@ import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
  */
 export interface FormWatch {
   /**
-   * Number of parts that have begun, including those that the parser skips because it cannot read
-   * them.
+   * Number of parts whose delimiters have arrived, including those that the parser skips because it
+   * cannot read them.
    */
   parts(): number
   /** Why the parser skips parts or does not find the end, as far as the delimiters show it. */
@@ -24,8 +24,8 @@ export interface FormWatch {
 }
 
 /**
- * The parser must end within this number of event-loop turns after the form. It then has no I/O to
- * wait for, so a few turns are enough.
+ * The parser must end within this number of event-loop turns after the whole form has arrived. A
+ * few turns are enough, because it has no more I/O to wait for.
  */
 const turnsAfterEnd = 1_000
 

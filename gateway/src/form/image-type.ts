@@ -1,4 +1,4 @@
-/** The first bytes of each file type; undefined stands for any byte. */
+/** The first bytes of each file type; undefined matches any byte. */
 const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
   // PNG, animated or not.
@@ -29,7 +29,7 @@ const brands: ReadonlyMap<string, string> = new Map([
 /** Brands that name only the family of formats, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/** A limit that no real file exceeds. */
+/** Brands are read in this many bytes at the beginning of a file; no real file needs more. */
 const brandBytesMax = 1_024
 
 /** The media type of an image by its first bytes; undefined if it is not an accepted image. */

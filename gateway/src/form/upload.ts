@@ -82,7 +82,8 @@ export async function readUpload(
       detail: `must be an image: ${formats}`,
     })
   }
-  // To put the bytes together and to walk them can take 5 and 19 ms, in turns of their own.
+  // Joining the chunks of a large image takes up to 5 ms and examining it up to 19 ms, so each gets
+  // a turn of the event loop of its own.
   if (bytes > bytesPerTurn) await nextTurn()
   const picture = examine(sent, contentType)
   if (picture instanceof PictureError) {

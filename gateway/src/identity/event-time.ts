@@ -32,9 +32,9 @@ export function eventTimeMs(
 }
 
 /**
- * Refuses an id whose time is outside the window. Outside it a retry could not be distinguished
- * from a new event, because reservations expire, and retention may have dropped the month of the
- * first attempt.
+ * Refuses an id whose time is outside the window. Outside the window a retry could not be
+ * distinguished from a new event, because reservations expire, and retention may have dropped the
+ * month of the first attempt.
  *
  * @param id UUIDv7
  * @param retentionMs undefined if records are kept without limit

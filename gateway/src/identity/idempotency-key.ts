@@ -23,8 +23,9 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 }
 
 /**
- * The content that identifies a log event. It is the same in both operations, so that a client may
- * repeat a single event in a batch. The device's timestamp and unknown fields are not part of it.
+ * The content that identifies a log event. It is the same for `POST /api/log` and for an entry of a
+ * batch, so that a client may repeat a single event in a batch. The device's timestamp and unknown
+ * fields are not part of it.
  */
 export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]

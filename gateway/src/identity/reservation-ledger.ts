@@ -4,11 +4,16 @@ import { primaryOf, type Redis } from '@intake/redis'
 import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createReservationUsage } from './reservation-usage.ts'
 
-/** Knows which hashes can hold reservations, and how many more reservations are allowed. */
+/**
+ * Knows in which Redis hashes (buckets) a key may be reserved, and how many more reservations are
+ * allowed.
+ */
 export interface ReservationLedger {
   /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
-  /** Uses one more level from now on, because a bucket at this number of levels was full. */
+  /**
+   * Uses one more level of buckets from now on, because a bucket was full at this number of levels.
+   */
   deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
@@ -17,10 +22,10 @@ export interface ReservationLedger {
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
   /**
-   * The kinds for which new keys are refused, to all API keys or to one; in words for an operator.
+   * A sentence for each kind of which new idempotency keys are refused, to all API keys or to one.
    */
   full(): string[]
-  /** Polls Redis at once, for example at midnight. */
+  /** Polls Redis at once, for example when the day has changed. */
   refresh(): Promise<void>
   close(): void
 }
@@ -31,8 +36,8 @@ export interface ReservationLedger {
  */
 export const reservationBytes = 64
 /**
- * The part of a kind's share that one API key may use, so that one application leaves capacity for
- * others.
+ * The part of a kind's maximum number of reservations that one API key may use, so that one
+ * application leaves capacity for others.
  */
 const apiKeyPart = 0.5
 const intervalMs = 1_000

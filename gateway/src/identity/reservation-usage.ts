@@ -15,9 +15,9 @@ export interface ReservationUsage {
   of(kind: RecordKind, apiKeyId: string): number
   /** The reservations of the API key that has the most. */
   largest(kind: RecordKind): number
-  /** Whether there are reservations that Redis does not have yet. */
+  /** Whether this gateway has counts that it has not added to those in Redis yet. */
   isUnsent(): boolean
-  /** Writes new reservations to Redis, and reads those of the other gateways. */
+  /** Adds this gateway's new counts to those in Redis, and reads the sums over all gateways. */
   sync(today: Day): Promise<void>
 }
 

@@ -4,7 +4,10 @@ import { problem } from '../errors/problem.ts'
 /** Codes that no request to a documented operation gets. */
 const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
 
-/** Codes whose responses are made before the limit of the API key, or by the edge. */
+/**
+ * Codes of responses without rate limit headers: the edge makes them, or they precede the limit of
+ * the API key.
+ */
 const unlimited: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'key_suspended',
@@ -92,7 +95,7 @@ export const errorResponses = {
   default: { $ref: '#/components/responses/ErrorOther' },
 }
 
-/** The response of an operation that has done its work. */
+/** The response of an operation that has succeeded. */
 export function success(options: { description: string; schema: string; example: object }) {
   const { description, schema, example } = options
   return {

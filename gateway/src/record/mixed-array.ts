@@ -1,6 +1,6 @@
 /**
- * The objects in an array, through nested arrays: `plain` if there are none, a number if all
- * elements are objects at that depth, otherwise `mixed`.
+ * Where an array has objects, searched through nested arrays: `plain` if there are none, a number
+ * if all elements are objects at that nesting depth, otherwise `mixed`.
  */
 type Content = 'plain' | 'mixed' | number
 

@@ -18,6 +18,9 @@ export interface RequestContext {
 export type ContextOf = (request: FastifyRequest) => RequestContext
 
 /**
+ * Creates the function that collects these properties from an authenticated request.
+ *
+ * @param options.now the current time in milliseconds since 1970; may throw to refuse the request
  * @param options.countryHeader the header in which a trusted proxy sends the country of the client;
  * if absent, no country is stored
  */

@@ -8,7 +8,8 @@ import { isTextArray, losesNull } from './text-array.ts'
  * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
  * ClickHouse would change is printed as a string that contains its JSON.
  *
- * @param isPlain whether the parser has found no such number and no such array in it
+ * @param isPlain true if the parser has checked that the row has neither such a number nor such an
+ * array
  */
 export function rowJson(row: object, isPlain = false): string {
   if (!isPlain && isUnusual(row)) return unusualJson(row)
@@ -31,7 +32,7 @@ function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
-    // In other arrays only large numbers can be lost.
+    // ClickHouse changes nothing else in other arrays than large numbers.
     return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true

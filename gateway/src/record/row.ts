@@ -55,7 +55,7 @@ interface RowValues {
 /** A row in which only the columns that all records of a request share are set. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
-  // Lists every property, because V8 calls its runtime for each property after a spread.
+  // Lists every property, because after a spread V8 adds each further property with a slow call.
   return {
     id: undefined,
     time: undefined,
@@ -95,7 +95,7 @@ export function logRow(record: {
   log: LogEntry
   extra: string | undefined
   isPlain: boolean
-  /** Default: 1. */
+  /** The part of the devices whose events of this name are stored (see `Ruling`); default: 1. */
   sampleRate?: number
 }): Row {
   const { identity, context, sender, log, extra, isPlain, sampleRate = 1 } = record

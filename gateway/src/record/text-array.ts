@@ -19,8 +19,8 @@ export function losesNull(array: readonly unknown[]): boolean {
 }
 
 /**
- * The depths at which an array has values of each kind, as bits: bit 0 stands for the elements of
- * the array, bit 1 for those of the arrays in it, and so on.
+ * The depths at which an array has values of each kind, as bits: bit 0 is for the elements of the
+ * array, bit 1 for those of the arrays in it, and so on.
  */
 interface Depths {
   nulls: number

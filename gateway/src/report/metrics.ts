@@ -16,7 +16,7 @@ export interface GatewayMetrics {
   rates(): { acceptedPerSecond: Record<RecordKind, number>; refusedPerSecond: number }
 }
 
-/** Refusals that protect the service; the same request may succeed later. */
+/** The codes of refusals that protect the service; the same request may succeed later. */
 const shedCodes: ReadonlySet<ErrorCode> = new Set([
   'busy',
   'queue_full',
@@ -86,7 +86,7 @@ function edgeMetrics(
 
   return {
     requestEnded({ request, response }, ms) {
-      // A preflight request takes no records, even if its URL belongs to an operation that does.
+      // A preflight request sends no records, even if other requests to its URL do.
       const operation = request.method === 'OPTIONS' ? 'other' : operationOf(request.url)
       const statusClass = response.headersSent
         ? `${Math.floor(response.statusCode / 100)}xx`

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@intake/runtime'
 
 /** A number of records that had the same outcome. */
 export interface Outcome {
-  /** Empty without a valid API key. */
+  /** The id of the API key; empty if the request had no valid key. */
   apiKeyId: string
   /** Empty if the request was not for a kind of record. */
   kind: RecordKind | ''
@@ -19,15 +19,15 @@ export interface Outcome {
 }
 
 /**
- * The count of one key, kind, code and rule in one minute. A report with a higher count replaces
- * it.
+ * The count of one API key, kind, code and rule in one minute. It replaces an earlier, lower report
+ * with the same `run`.
  */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. When a dropped minute is begun again, its counts have a new one, so that they are added
-   * to the earlier counts instead of replacing them.
+   * A UUID. If a dropped minute is counted again, from zero, its counts have a new one, so that
+   * they are added to the earlier counts instead of replacing them.
    */
   run: string
   apiKeyId: string
@@ -121,7 +121,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops reported, quiet minutes. A later record begins its minute again, with another `run`. */
+  /** Drops reported minutes that have not changed for `quietMs`. Later counts start at 0. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

@@ -34,7 +34,7 @@ export function startGatewayProblems(options: {
   const { redisPoll, admission, ledger, apiKeys, policy, bucket, isStrict, log, metrics } = options
   const { limiter } = options
 
-  /** Why no records are accepted. */
+  /** Why no records are accepted, in words for an operator; undefined if they are accepted. */
   function redisConnection(): string | undefined {
     const reason = options.redisConnection() ?? admission.redisProblems().redis_connection
     if (reason !== undefined) return reason
@@ -46,8 +46,8 @@ export function startGatewayProblems(options: {
 
   return startProblems({
     checks: {
-      // Servers other than the main one that are unusable are reported, too. Meanwhile the gateway
-      // uses the shards and reservations of the others.
+      // Unusable servers other than the main one are reported, too. Meanwhile the gateway uses the
+      // queue shards and reservations of the usable servers.
       redis_connection: () => joinDetails([redisConnection(), ...redisPoll.unusableServers()]),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,

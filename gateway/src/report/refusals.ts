@@ -13,7 +13,7 @@ export interface Refused {
   requestId: string
   /** Undefined if the request was not authenticated. */
   apiKeyId: string | undefined
-  /** The kind of record that the request is for; empty if it takes no records. */
+  /** The kind of record that the request is for; empty if the operation takes no records. */
   kind: RecordKind | ''
   /** The number of records that are refused with the request. */
   records: number

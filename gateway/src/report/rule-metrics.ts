@@ -2,6 +2,8 @@ import type { ActiveRule } from '@intake/access'
 import { addCounter, type Registry } from '@intake/runtime'
 
 /**
+ * Registers the counter of records on which the operator's rules have acted.
+ *
  * @param sources.activeRules the rules that the gateway follows now; the series of a rule ends when
  * the rule is removed
  */

@@ -15,11 +15,11 @@ export interface RouteOptions {
 }
 
 /**
- * A `POST` route that accepts records: it limits what its key may send, leases the bytes of the body
- * before they are read, and counts the outcome.
+ * A `POST` route that accepts records: it limits what its key may send, leases the bytes of the
+ * body before they are read, and counts the outcome.
  *
  * @param route.bodyBytesMax the maximum size of the body as it is sent
- * @param route.readsPast whether bytes beyond it are read and discarded
+ * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @param route.respond makes the body of the response
  */
 export function acceptRoute<Submission, Prepared, Identified>(

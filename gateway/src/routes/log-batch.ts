@@ -37,7 +37,7 @@ export async function logBatchRoute(
         results: entryResults(results),
       }
     },
-    // The response has too many entries for the serializer of the schema.
+    // Fastify's serializer of the schema is too slow for a response with many entries.
     print: printBatchResult,
   })
 }

@@ -169,7 +169,7 @@ function parse(text: string, methods: string[]): Response[] {
 
 /**
  * Sends bytes, cut into segments, and reads until the gateway closes the connection. The client
- * closes its half when `isDone`.
+ * closes its half when `isDone` returns true for the text received so far.
  */
 async function send(
   port: number,

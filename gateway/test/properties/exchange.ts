@@ -53,7 +53,10 @@ export async function exchange(
   return { status: response.statusCode ?? 0, body: (await json(response)) as Answer['body'] }
 }
 
-/** Reuses connections: bytes of a body that were left unread would break the next request. */
+/**
+ * Reuses connections, so that bytes of a body that the gateway has not read make the next request
+ * fail.
+ */
 const agent = new Agent({ keepAlive: true })
 
 /** Whether the request was refused. Throws for a response that no complete request may get. */

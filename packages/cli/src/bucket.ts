@@ -15,7 +15,8 @@ const BucketConfig = Type.Object({
 })
 
 /**
- * The object store with the attachments, from the same environment variables that gateways use.
+ * The settings of the object store with the attachments, from the same environment variables that
+ * gateways use.
  *
  * @throws {ConfigError} one error that names all problems of these settings
  */
@@ -28,6 +29,8 @@ export const findBucket = (): ObjectStoreSettings =>
   })
 
 /**
+ * Reads the settings of the object store from an environment.
+ *
  * @throws {ConfigError} one error that names all problems of these settings
  */
 export function readBucket(env: Record<string, string | undefined>): ObjectStoreSettings {

@@ -10,7 +10,7 @@ import {
 } from '@intake/runtime'
 import { Type } from 'typebox'
 
-/** The message is for the user; the command exits with code 1. */
+/** An error whose message is for the user. The command exits with code 1. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

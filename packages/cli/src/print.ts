@@ -70,7 +70,6 @@ export const note = (text: string): void => void process.stderr.write(`${visible
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))
 
-/** Clears the terminal. */
 export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
 
 /**

@@ -2,13 +2,13 @@ import { limits } from '@intake/contract'
 import { pause, systemClock, type Clock } from '@intake/runtime'
 
 /**
- * Timeout for gateways to read the policy, which they do every two seconds. Redis may respond
- * slowly.
+ * The time in which every gateway has read the policy. Gateways read it every two seconds, but
+ * Redis may respond slowly.
  */
 const untilReadMs = 15_000
 
 /**
- * Resolves when all gateways know a change of the policy, and Redis has every record that they
+ * Waits so long that all gateways know a change of the policy, and Redis has every record that they
  * accepted before they knew it.
  */
 export async function untilGatewaysKnow(

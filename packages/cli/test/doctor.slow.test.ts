@@ -204,7 +204,6 @@ const planted: Planted[] = [
   },
 ]
 
-/** Runs `intake doctor`. */
 async function doctor({ diskFree = 10, env }: Examined = {}) {
   const { code, stdout, stderr } = await intake(
     ['doctor', '--json', '--disk-free', `${diskFree}`],

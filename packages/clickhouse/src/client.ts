@@ -20,7 +20,10 @@ export interface ClickHouseOptions {
    * current user and password.
    */
   url: string | { current(): string }
-  /** Start with a random URL of several, so that processes share the servers. Default false. */
+  /**
+   * Whether to start with a random one of several URLs, so that processes use different servers.
+   * Default false.
+   */
   spread?: boolean
   /**
    * The cluster that has the tables, by its name in `remote_servers`; undefined for a single

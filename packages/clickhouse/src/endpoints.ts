@@ -37,7 +37,7 @@ const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745
 
 /**
  * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas. If the
- * list changes, only its users and passwords are used
+ * list changes while the process runs, only the users and passwords in it are used, not new servers
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }

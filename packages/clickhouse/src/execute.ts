@@ -40,7 +40,8 @@ export const createExecutor = (options: {
       query: statement.query,
       ...(statement.queryId && { query_id: statement.queryId }),
       clickhouse_settings: statement.settings,
-      // Without this option the client parses the code from the text, which quotes rows.
+      // Without this option the client parses the error code from the text of the response, which
+      // quotes rows.
       ignore_error_response: true,
       abort_signal: signal,
       ...(statement.params && { query_params: statement.params }),

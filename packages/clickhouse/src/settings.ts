@@ -7,9 +7,9 @@ const common: ClickHouseSettings = {
 
 /**
  * Through a Distributed table, an insert is confirmed only when the shards have its rows. Rows for
- * a shard on the same server take the same way as others; otherwise they would be counted twice.
- * These settings do not affect other tables. They are always sent, so that a wrong setting of a
- * worker cannot lose rows.
+ * a shard on the same server are sent like those for other servers; otherwise ClickHouse would
+ * count them twice. These settings do not affect other tables. They are always sent, so that a
+ * wrong setting of a worker cannot lose rows.
  */
 const distributed: ClickHouseSettings = {
   distributed_foreground_insert: 1,
@@ -22,8 +22,8 @@ const distributed: ClickHouseSettings = {
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
-  // A confirmed insert is stored, and every insert is stored: no server-side batching, no
-  // deduplication.
+  // An insert is confirmed only after it is stored (no batching on the server), and none is left
+  // out as a repeat (no deduplication).
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
@@ -86,7 +86,8 @@ export const querySettings: ClickHouseSettings = {
 export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings => ({
   // Makes a subquery see the rows of all shards, on any server.
   distributed_product_mode: 'global',
-  // Every row passes through the sharding key.
+  // Makes INSERT … SELECT place every row by the sharding key, not on the shard that it was read
+  // from.
   parallel_distributed_insert_select: '0',
   // A timeout shorter than that of the request, so that ClickHouse can report which server did not
   // execute a statement.

@@ -15,9 +15,7 @@ const head = [
   'extra',
 ] as const
 
-/**
- * The raw tables that a worker writes, by the name used in the pipeline, with the columns of a row.
- */
+/** The raw tables that a worker writes, by their name in the code, with the columns of a row. */
 export const rawTables = {
   logs: { name: 'intake.logs_raw', columns: [...head, 'event', 'params', 'sample_rate'] },
   feedback: {

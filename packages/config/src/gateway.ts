@@ -193,7 +193,7 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     ...problemOf(() => parseCorsOrigins(config.CORS_ORIGINS)),
     ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
   ]
-  /** The share of the bytes in flight that one API key can use for logs, and for forms below. */
+  /** The shares of the bytes in flight that one API key can use: for logs, and for forms. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {
@@ -213,7 +213,7 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** The reason with which a setting cannot be read, if any. */
+/** Calls a function that reads a setting. Returns the reason if it throws, else an empty list. */
 function problemOf(read: () => unknown): string[] {
   try {
     read()

@@ -12,8 +12,8 @@ export function formBytesMax(attachmentBytesMax: number): number {
 }
 
 /**
- * The part of the bytes in flight for logs; the rest is for forms with images, so that neither
- * starves the other.
+ * The part of the bytes in flight for logs, from 0 to 1. The other part is for forms with images.
+ * Neither can use the part of the other.
  */
 export const logShare = 0.3
 

@@ -104,7 +104,10 @@ function findEndpointProblems(endpoint: string): string[] {
   return problems
 }
 
-/** Checks the source of the credentials that is used. The sources are in order of precedence. */
+/**
+ * Checks the settings of the credentials, if the endpoint has none. The sources are checked in the
+ * order of their precedence.
+ */
 function findIdentityProblems(config: Config): string[] {
   const {
     AWS_ACCESS_KEY_ID: accessKey,

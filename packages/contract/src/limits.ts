@@ -11,9 +11,9 @@ export const limits = {
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,
-  /** Parts of a form, of any type. */
+  /** Maximum number of parts of a form, of any type. */
   formParts: 64,
-  /** Text parts other than the payload that are kept. */
+  /** Maximum number of text parts, other than the payload, that are kept. */
   formTexts: 32,
   jsonDepth: 32,
   /**
@@ -39,9 +39,9 @@ export const limits = {
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
-   * Timeout for storing or removing the attachments of one feedback, with retries. A feedback
-   * reserves its key or removes its attachments, stores them, and is enqueued (at most as long as
-   * logs are): the three together take at most `acceptanceMs.feedback`.
+   * Timeout for storing or removing the attachments of one feedback, with retries. A feedback needs
+   * time for three things: reserving its key or removing its attachments, storing its attachments,
+   * and enqueueing (with the timeout for logs). Together they take at most `acceptanceMs.feedback`.
    */
   storageMs: 10_000,
   /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */

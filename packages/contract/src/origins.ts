@@ -6,7 +6,8 @@ const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
  * without a default port and without a path. Undefined if the text is no origin.
  */
 export function parseOrigin(text: string): string | undefined {
-  // A URL may contain blanks, which the parser removes; browsers match no pattern.
+  // Refuses blanks, which the URL parser would remove, and `*`, because an origin is compared with
+  // what browsers send, not as a pattern.
   if (/[\s*]/.test(text)) return undefined
   if (!/^https?:/i.test(text)) {
     const origin = text.toLowerCase()

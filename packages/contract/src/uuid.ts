@@ -11,7 +11,11 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
-/** @param digits at least 32, in hexadecimal */
+/**
+ * Prints the first 32 digits as a UUID.
+ *
+ * @param digits at least 32, in hexadecimal
+ */
 export function printUuid(digits: string): string {
   return [0, 8, 12, 16, 20].map((at, i) => digits.slice(at, [8, 12, 16, 20, 32][i])).join('-')
 }

@@ -18,7 +18,9 @@ const connectionsMax = 500
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
-/** An identifier of 255 characters, percent-encoded. */
+/**
+ * The length of an identifier of 255 characters, of which each takes up to 12 when percent-encoded.
+ */
 const paramLengthMax = 255 * 12
 
 /**
@@ -54,7 +56,7 @@ const wants = {
  * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
  * `request.ip`
  * @param options.page more routes, which authenticate requests themselves; a route with the
- * constraint `wants: 'html'` may have a path of these
+ * constraint `wants: 'html'` may have the path of one of the routes above
  * @returns the port, and `close()`
  * @throws {TypeError} `trustProxy` is not a list of addresses
  */

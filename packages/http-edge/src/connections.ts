@@ -48,9 +48,9 @@ export interface Connections {
 }
 
 /**
- * Maximum requests without a response per connection, and requests that may begin in one turn of
- * the event loop. Node parses a thousand requests from one read, and up to 32 reads in a row, while
- * all other connections wait.
+ * Maximum number of requests without a response on a connection, and of requests that may begin on
+ * it in one turn of the event loop. Node parses a thousand requests from one read, and up to 32
+ * reads in a row, while all other connections wait.
  */
 export const pipelinedMax = 4
 
@@ -105,7 +105,7 @@ export function createConnections(options: Options): Connections {
         if (other === undefined) return
       }
       registerConnection(connection)
-      // Node calls `destroySoon` after the last response.
+      // Node calls `destroySoon` after the last response; the connection must then close in stages.
       socket.destroySoon = () => closeInStages(socket)
       open.add(connection)
       evictionOrder.touch(connection)
@@ -213,8 +213,8 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that have begun on it. The parser still
- * processes the current read; from the next read on, nothing is parsed.
+ * Ends a connection after the responses to the requests that were registered on it. The parser
+ * still processes the current read; from the next read on, nothing is parsed.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection

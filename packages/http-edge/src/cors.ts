@@ -6,7 +6,7 @@ import { ignoreFollowing } from './exchange.ts'
 export interface Cors {
   /** Whether pages may read the response to this request. */
   covers(request: IncomingMessage): boolean
-  /** The fields that such a response has. */
+  /** The header fields of a response that pages may read. */
   readonly fields: Readonly<Record<string, string>>
   /** Serves preflight requests, and adds the fields to the responses of `serve`. */
   wrap(serve: Handler): Handler
@@ -18,12 +18,12 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * The response to a preflight request is made once and does not depend on the request: no key, no
- * lookup, no origin. Only `admit` can refuse it. Any origin may read responses: there are no
- * cookies, so a page can do no more than any other client.
+ * Creates the CORS handling. The response to a preflight request is made once and does not depend
+ * on the request: no key, no lookup, no origin. Only `admit` can refuse it. Any origin may read
+ * responses: there are no cookies, so a page can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with it are covered
- * @param options.methods with which pages may send
+ * @param options.methods methods with which pages may send
  * @param options.requestFields header fields that pages may send
  * @param options.exposedFields header fields that pages may read
  * @param options.admit whether a preflight request is accepted; if not, it gets 429 and the

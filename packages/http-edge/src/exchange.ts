@@ -46,13 +46,16 @@ export interface Connection {
   /** The id of the API key of its first request that had a valid key. */
   apiKeyId: string | undefined
   /**
-   * The number of sweeps that have seen it; below two, its first request may not have been read
-   * yet.
+   * The number of sweeps since the connection opened; below two, its first request may not have
+   * been read yet.
    */
   sweeps: number
   /** The exchanges in the order of their requests, which is also the order of their responses. */
   readonly exchanges: Exchange[]
-  /** The turn of the event loop in which its latest request began, and how many began in it. */
+  /**
+   * The turn of the event loop in which its latest request began, and how many of its requests
+   * began in this turn.
+   */
   turn: number
   begunInTurn: number
   /**
@@ -60,7 +63,10 @@ export interface Connection {
    * are ignored.
    */
   isEnding: boolean
-  /** True if bytes on it could not be parsed: it ends with the response to its latest request. */
+  /**
+   * True if bytes on the connection could not be parsed: it closes after the response to its latest
+   * request.
+   */
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
@@ -142,7 +148,7 @@ export function failable<Result>(request: IncomingMessage, work: Promise<Result>
   })
 }
 
-/** Sets how the step that the request now waits for can be failed from outside. */
+/** Sets the function that fails the step that the request now waits for. */
 export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
   if (exchange.failure === undefined) exchange.fail = fail
   else fail(exchange.failure)
@@ -169,8 +175,8 @@ export function whenEnded(
 }
 
 /**
- * Creates the array with one element, because an empty array that grows would allocate room for
- * seventeen.
+ * Adds a function that is called when the exchange has ended. Creates the array with one element,
+ * because an empty array that grows would allocate room for seventeen.
  */
 export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
   if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]

@@ -18,7 +18,7 @@ const bodiless = new Set(['GET', 'HEAD'])
 
 /**
  * Why a request is refused by its head; undefined when it is acceptable. Node's parser checks the
- * syntax and `Content-Length`; this checks what the parser accepts.
+ * syntax and `Content-Length`; this function checks what the parser lets through.
  */
 export function headProblem(request: IncomingMessage): IntakeError | undefined {
   const { headers, rawHeaders, httpVersion } = request

@@ -107,8 +107,8 @@ export function createSweep(options: {
 }
 
 /**
- * Makes the error the response, unless the response has begun. Returns false if no step of the
- * request can be failed yet.
+ * Makes the error the response, unless the head of a response has been sent. Returns false if no
+ * step of the request can be failed yet.
  */
 function failExchange(exchange: Exchange, error: IntakeError): boolean {
   const { request, response, fail } = exchange

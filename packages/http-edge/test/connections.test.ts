@@ -9,7 +9,7 @@ import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
 
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** A server with room for some connections. It notes why they end, and which requests do. */
+/** A server for at most `max` connections. It notes why connections end, and which requests end. */
 function startServer(
   t: Test,
   max: number,
@@ -68,7 +68,7 @@ t.test('each request ends once, also when its client leaves', async (t) => {
   await until('both have begun', () => begun === 2)
   socket.destroy()
   await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
-  // A response emits its end after its socket has emitted its own.
+  // A response emits `close` after its socket has emitted `close`.
   await new Promise((resolve) => setImmediate(resolve))
   t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
 })

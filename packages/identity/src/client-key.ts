@@ -4,7 +4,7 @@ const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The form in which a client's `Idempotency-Key` is reserved. UUIDs are converted to lower case,
- * because some clients print both cases.
+ * because some clients print the same UUID in either case.
  */
 export function headerKey(key: string): string {
   return isUuid(key) ? key.toLowerCase() : key

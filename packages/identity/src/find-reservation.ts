@@ -25,7 +25,7 @@ export function defineFindReservation({ redis }: { redis: Redis }): FindReservat
       mayWrite: false,
       keptDays: limits.keyDays[kind],
     })
-    // Midnight has passed since the time was read.
+    // Midnight (UTC) has passed since the time was read, so other days must be searched.
     if (reply === 'other days') return find(key)
     return Buffer.isBuffer(reply) ? parseReserved(reply).id : undefined
   }

@@ -18,8 +18,8 @@ export function createIdentity(timeMs: number): Identity {
 }
 
 /**
- * Derives the identity of one record of a request with several: the same request, index and time
- * always give the same identity.
+ * Derives the identity of one record of a request that has several records: the same request, index
+ * and time always give the same identity.
  */
 export function deriveIdentity(request: Identity, index: number, timeMs: number): Identity {
   return { id: `${uuidTime(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }

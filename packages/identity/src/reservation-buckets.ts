@@ -4,8 +4,9 @@ import { limits, type RecordKind } from '@intake/contract'
 export type Day = number
 
 /**
- * Redis stores hashes up to its limit compactly (a listpack: 38 bytes per reservation); larger
- * hashes take three times as much. This is below 128 fields, the limit in Redis's own redis.conf.
+ * The maximum number of fields in a hash with reservations. Redis stores a small hash compactly (a
+ * listpack: 38 bytes per reservation); a larger one takes three times as much. The limit in Redis's
+ * own redis.conf is 128 fields.
  */
 export const bucketFieldsMax = 96
 
@@ -39,7 +40,11 @@ export interface Buckets {
   keys: string[]
 }
 
-/** @param keyHash at least 32 bits */
+/**
+ * The hashes that may contain the reservation of a key.
+ *
+ * @param options.keyHash at least 32 bits
+ */
 export function bucketsOf(options: {
   kind: RecordKind
   keyHash: Buffer

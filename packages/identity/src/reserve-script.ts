@@ -9,7 +9,7 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
  * KEYS: the buckets as in `Buckets`; the caller's today is the last day but one.
  *
  * ARGV: the first day, the number of levels, the field, the value, whether it may be written, the
- * days for which it is kept.
+ * number of days for which a bucket is kept after its own day.
  *
  * Returns the value found, or 1: written; 0: not found and not written; 2: other days are needed;
  * 3: one more level is needed.

@@ -1,7 +1,7 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and a number of bytes: when its disk has less
-// free space than that, the process ends.
+// Arguments: data folder, configuration file, port, and a number of bytes: when the disk of the
+// data folder has fewer free bytes, the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'

@@ -24,7 +24,7 @@ const retryMs = 10_000
  * once for all concurrent callers, and again before they expire. Rejects with the reason if there
  * are none.
  *
- * @param options.wallMs the clock by which they expire
+ * @param options.wallMs the clock by which the credentials expire, in milliseconds since 1970
  */
 export function renewCredentials(options: {
   load: () => Promise<TemporaryCredentials>

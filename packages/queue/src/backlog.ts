@@ -44,8 +44,8 @@ export interface Backlog {
 /** The content of the queues at one moment, all shards of a queue together. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970, read before any shard: a frame that is in no shard
-   * was completed, or was added later.
+   * Redis's clock in milliseconds since 1970, read before any shard: a frame that is found in no
+   * shard was completed, or was added after this time.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>
@@ -60,8 +60,8 @@ export interface Backlogs {
  *
  * @param options.framesMax maximum length of a list that is read completely; of a longer list, only
  * the frames at twenty positions are read, including both ends
- * @param options.turnMs length of a turn: also resolves to undefined if another process has read
- * within this time
+ * @param options.turnMs if set, only one process reads in a time of this length; for the others the
+ * result is undefined
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number

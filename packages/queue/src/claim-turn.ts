@@ -3,11 +3,11 @@ import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The interval of a consumer that yields to another one. The other consumer keeps claiming, and its
- * connection remains in use.
+ * The poll interval of a consumer that yields to another one. It is longer than that of the other
+ * consumer, which therefore keeps claiming over a connection that is in use.
  */
 const standbyMs = 500
-/** The maximum interval: jobs whose delay has passed are found only by a claim. */
+/** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
 const idleMaxMs = 5_000
 /**
  * A queue that has been empty for this long is polled less often; a record still becomes visible
@@ -19,8 +19,8 @@ const quietMs = 1_000
 /**
  * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
  * waits. Then one consumer claims them all; the others see that the oldest job has changed, and
- * yield. If every job woke all consumers, they would share a trickle of jobs and make many small
- * inserts.
+ * yield. If every job woke all consumers, each of them would claim only a few jobs and make many
+ * small inserts.
  *
  * @param options.gatherMs how long jobs may wait for others
  * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and

@@ -44,7 +44,10 @@ export interface FrameConsumer {
    * again after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
-  /** Ends `take`. The holder of the current batch keeps it. */
+  /**
+   * Makes `take` resolve to undefined. A batch that was taken before can still be completed or
+   * released.
+   */
   close(): void
 }
 
@@ -93,7 +96,7 @@ export function createFrameConsumer(options: {
    * a completion.
    */
   let carried: Claimed[] = []
-  /** More frames are waiting, because the last batch was full. */
+  /** True if the last batch was full, so that more frames are probably waiting. */
   let isBacklogged = false
 
   async function claim(count: number): Promise<Claimed[]> {

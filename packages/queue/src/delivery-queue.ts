@@ -17,9 +17,9 @@ interface DeliveryQueue {
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
-   * Ends deliveries in progress. They are repeated later, as if they had not begun. Resolves within
-   * two seconds, even if Redis does not respond; what is then unfinished is reported to `onError`,
-   * and ends when the caller closes the connection.
+   * Ends deliveries in progress. They are repeated later, as if they had not started. Resolves
+   * within two seconds, even if Redis does not respond; what is then unfinished is reported to
+   * `onError`, and ends when the caller closes the connection.
    */
   close(): Promise<void>
 }
@@ -53,9 +53,9 @@ const daySeconds = 24 * 60 * 60
  * repeated after the next of the delays, each varied by up to a tenth; after the last delay it is
  * given up.
  *
- * @param options.redis of the role `consumer`; it belongs to the caller
- * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its result
- * is ignored
+ * @param options.redis a connection of the role `consumer`, which the caller closes
+ * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its
+ * result is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis
@@ -146,7 +146,7 @@ export function startDeliveryQueue(options: {
 
     async close() {
       closing.abort()
-      // BullMQ's `close` waits for Redis, and ignores `force` once it has begun.
+      // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()

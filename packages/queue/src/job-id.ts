@@ -2,8 +2,8 @@ import { createUuidV7, timeOfUuidV7 } from '@intake/contract'
 import type { NewFrame } from './frame.ts'
 
 /**
- * A UUIDv7 with the time of the oldest row, then the number of rows and their bytes, so that a
- * queue's content can be read from its ids (see backlog.ts).
+ * The id of a frame's job: a UUIDv7 with the time of the oldest row, then the number of rows and
+ * their bytes, so that a queue's content can be read from its ids (see backlog.ts).
  */
 export function createJobId({ receivedAtMs, rows, jsonBytes }: NewFrame): string {
   return `${createUuidV7(Math.max(0, receivedAtMs))}-${rows}-${jsonBytes}`

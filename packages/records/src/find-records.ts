@@ -38,9 +38,9 @@ const recordsMax = 1_000
 const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
- * Finds the records of which any version matches, and returns them as they are visible: a repeat
- * may have arrived in another request than the version that is shown. Returns at most a thousand of
- * each kind.
+ * Finds the records of which any version matches, and returns the visible version of each. The
+ * match may be another version: for example, a repeat arrived in another request than the visible
+ * version. Returns at most 1,000 records of each kind.
  */
 export async function findRecords(
   clickhouse: Pick<ClickHouse, 'query'>,

@@ -17,8 +17,8 @@ export interface Followed {
   /** The new records as lines of JSON, in the order of their arrival. */
   lines: string[]
   /**
-   * Every record that arrived before is among the lines so far, in UTC as ClickHouse prints it;
-   * undefined while no worker has stored a watermark.
+   * Every record that arrived before this time is among the lines so far, in UTC as ClickHouse
+   * prints it; undefined while no worker has stored a watermark.
    */
   completeUntil: string | undefined
   /** The seconds by which `completeUntil` lies behind. */
@@ -37,10 +37,10 @@ export interface FollowOptions {
 }
 
 const pauseMs = 1_000
-/** A poll that takes long is made less often. */
+/** The minimum pause after a poll, as a multiple of its duration. */
 const pausePerPoll = 2
 const pageRows = 20_000
-/** Records that are read with one statement. */
+/** Maximum number of records that are read with one statement. */
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200

@@ -1,8 +1,8 @@
 import { ReplyError, type Cluster } from 'ioredis'
 
 /**
- * Makes a cluster report why it reconnects again and again: its state is not `ok`, for which
- * ioredis waits.
+ * Makes the connection to a cluster report why it reconnects again and again: the state of the
+ * cluster is not `ok`, and ioredis waits until it is.
  */
 export function reportLostPrimary(cluster: Cluster): void {
   let hasSlots = false

@@ -37,8 +37,8 @@ const roles = {
 } satisfies Record<RedisRole, RedisOptions>
 
 const clusterRoles = {
-  // A delay of 0 means that the error is final. MOVED, ASK and TRYAGAIN are followed, because
-  // nothing was executed.
+  // A delay of 0 means that a command that failed because of a failover or a cluster that is down
+  // is not repeated. MOVED, ASK and TRYAGAIN are followed, because nothing was executed.
   producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
   consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
 } satisfies Record<RedisRole, ClusterOptions>
@@ -50,8 +50,8 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * All commands in flight get such an error. Without the pause, every error would close the
- * connection again.
+ * The minimum time between two closings of a connection because of such an error. All commands in
+ * flight get the error, and each would close the connection again.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000

@@ -7,8 +7,8 @@ import { readState, worstOf, type RedisState, type StateOptions } from './state.
 
 export interface RedisPoll {
   /**
-   * The state of the worst of the servers that can be used. While the server of `{intake}` does not
-   * respond, its last known state is used. Undefined until that server has responded once.
+   * The combined state of all usable servers (see `worstOf`). While the server of `{intake}` does
+   * not respond, its last known state is used. Undefined until that server has responded once.
    */
   state(): RedisState | undefined
   /**
@@ -17,8 +17,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * The servers beside the main one that refuse writes or have not responded for five seconds:
-   * `host:port` and the reason.
+   * The servers other than that of `{intake}` that refuse writes or have not responded for five
+   * seconds: `host:port` and the reason.
    */
   unusableServers(): string[]
   /**
@@ -32,7 +32,7 @@ export interface RedisPoll {
 /** A server of a cluster, or the only server. */
 interface PolledServer {
   name: string
-  /** A hash tag of which the server holds the keys. */
+  /** A hash tag whose keys the server holds. */
   tag: string
   state: RedisState | undefined
   respondedAt: number
@@ -52,8 +52,8 @@ const silentAfterMs = 5_000
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
  * both when the connection becomes ready, because it may then lead to another Redis, and reads the
- * configuration when another server of a cluster holds the keys. Before the first response the
- * intervals are shorter. A server that does not respond does not delay the others.
+ * configuration when the keys have moved to another server of a cluster. Before the first response
+ * the intervals are shorter. A server that does not respond does not delay the others.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too
@@ -98,7 +98,7 @@ export function pollRedisState(
     known = worstOf([main.state, ...states])
   }
 
-  /** Why the server cannot be used. */
+  /** Why the server cannot be used, in words for an operator; undefined if it can. */
   function refusal(other: PolledServer): string | undefined {
     return isSilent(other) ? `${other.name}: it does not respond` : other.state?.writeRefusal
   }

@@ -48,12 +48,12 @@ export interface StateOptions {
 }
 
 /**
- * Reads the state of the server that holds the keys of `tag`. Values that it does not allow reading
- * are taken from `previous`. Only the server of `{intake}` is asked for the installation and the
- * time.
+ * Reads the state of the server that holds the keys of `tag`. Values that the server does not allow
+ * to be read are taken from `previous`. Only the server of `{intake}` is asked for the installation
+ * and the time.
  *
- * @param options.readDurability reads whether the server could lose data, or returns what is known
- * of that
+ * @param options.readDurability reads whether the server could lose data, or returns the known
+ * result
  * @throws when the server does not respond
  */
 export async function readState(

@@ -6,13 +6,12 @@ loopback.addAddress('::1', 'ipv6')
 
 const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
-/** Whether an IP address is a loopback address. */
 export const isLoopbackAddress = (address = ''): boolean =>
   loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 
 /**
  * Whether the `Host` of a request is a loopback name. A foreign site can give its own name the
- * address 127.0.0.1 (DNS rebinding); the browser then treats servers there as part of that site.
- * But the site cannot choose another `Host`.
+ * address 127.0.0.1 (DNS rebinding); the browser then treats servers there as part of that site,
+ * but sends the name of the site as `Host`.
  */
 export const isLoopbackHost = (host = ''): boolean => loopbackHost.test(host)

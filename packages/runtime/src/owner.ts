@@ -2,7 +2,7 @@
 export interface Owner {
   /** Adds a function to call at the end. If everything has already ended, it is called at once. */
   add(end: () => unknown): void
-  /** Closes the part when its turn comes. */
+  /** Adds `part.close` to the functions to call at the end, and returns the part. */
   own<Part extends { close(): unknown }>(part: Part): Part
   /** Resolves when everything has ended. If one end fails, the other ones still run. */
   end(): Promise<void>

@@ -1,4 +1,4 @@
--- The erasures that were begun, as proof, with a hash of the subject.
+-- The erasures that were started, as proof. Each has a hash of its subject.
 CREATE TABLE IF NOT EXISTS intake.erasures (
   id UUID,
   kind LowCardinality(String),

@@ -1,5 +1,5 @@
--- Rows by arrival: the live view, and finding the hours that must be counted again, read only the
--- granules that have new rows.
+-- Indexes rows by their arrival. The live view, and the search for hours that must be counted
+-- again, then read only the granules that have new rows.
 ALTER TABLE intake.logs_raw ADD INDEX IF NOT EXISTS by_received received_at TYPE minmax GRANULARITY 1;
 ALTER TABLE intake.logs_raw MATERIALIZE INDEX by_received;
 ALTER TABLE intake.feedback_raw ADD INDEX IF NOT EXISTS by_received received_at TYPE minmax GRANULARITY 1;
@@ -24,7 +24,7 @@ SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0;
 
--- What an application sent on a day, and what was stored otherwise than it was meant.
+-- What an application sent on a day, and the warnings about it.
 CREATE TABLE IF NOT EXISTS intake.days_raw (
   bundle_identifier LowCardinality(String),
   day Date,
@@ -41,8 +41,8 @@ SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0;
 
--- Up to when each of the two has been counted. Every record that arrived before `counted_until`
--- was visible when it was counted at `counted_at`.
+-- Up to when hours and days have been counted. Every record that arrived before `counted_until` was
+-- visible when it was counted at `counted_at`.
 CREATE TABLE IF NOT EXISTS intake.counted_raw (
   name LowCardinality(String),
   counted_until DateTime64(3, 'UTC'),

@@ -176,7 +176,10 @@ export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   return differing.map(({ name }) => name)
 }
 
-/** Without a cluster the statements are used unchanged. */
+/**
+ * Creates the function that translates statements for a cluster. Without a cluster it returns them
+ * unchanged.
+ */
 const translator =
   (layout: ClusterLayout | undefined) =>
   (statements: readonly string[]): readonly string[] =>

@@ -1,4 +1,4 @@
-/** The message is for an operator. */
+/** A failure of the setup. The message is for an operator. */
 export class SetupError extends Error {
   override name = 'SetupError'
 }

@@ -3,7 +3,7 @@ import type { TracingConfig } from '@intake/config'
 import type { Tracing } from './tracing.ts'
 
 /**
- * Resolves to undefined if tracing is off; OpenTelemetry is then not even loaded.
+ * Starts tracing. Resolves to undefined if tracing is off; OpenTelemetry is then not loaded.
  *
  * @param options.onError called when spans were not sent: they are lost
  */

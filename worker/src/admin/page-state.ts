@@ -6,7 +6,10 @@ import { systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
 import type { StoredStateMonitor } from '../watch/stored-state.ts'
 
-/** How long the names of API keys are kept. For this time the page may show a new key by its id. */
+/**
+ * How long the names of API keys are used before they are read again. Until then the page shows a
+ * new key by its id.
+ */
 const namesMs = 30_000
 const readTimeoutMs = 2_000
 
@@ -44,7 +47,7 @@ export function createPageState(options: {
     },
     async keyNames() {
       if (names === undefined || clock.now() - names.atMs > namesMs) {
-        // Without Redis the page shows ids.
+        // Without Redis the page shows the ids of API keys instead of their names.
         const byId = readNames().catch(() => new Map<string, string>())
         names = { atMs: clock.now(), byId }
       }

@@ -18,9 +18,9 @@ export function createPage(
 }
 
 /**
- * The user and password in a URL, which may list several hosts. The page derives the key for
- * signing links to pictures from those of Redis, which are the same for all workers, so each worker
- * accepts the links of the others.
+ * The part `user:password` of a URL, which may list several hosts; undefined if it has none. The
+ * page derives the key that signs links to pictures from the credentials of Redis. These are the
+ * same for all workers, so each worker accepts the links of the others.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

@@ -11,8 +11,8 @@ export type RowStore = Pick<ClickHouse, 'insertGzip'>
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
   /**
-   * Redis refused a command of a loop that waits for frames. The loop is alive, so it counts as
-   * waiting only from this moment.
+   * Redis refused a command of a loop that waits for frames. The loop is alive, so its time of
+   * waiting is measured from this moment on.
    */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void

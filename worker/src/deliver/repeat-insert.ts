@@ -15,7 +15,8 @@ export interface ConsecutiveFailures {
  * each shortened by up to half. Resolves to the failure after which it gives up; undefined when the
  * insert is confirmed.
  *
- * @param options.signal stops the retries: rejects, and the rows may or may not be stored
+ * @param options.signal when it is aborted, the retries stop and the promise rejects; the rows may
+ * or may not be stored
  */
 export async function repeatInsert(
   options: {

@@ -5,12 +5,14 @@ import type { Clock } from '@intake/runtime'
 
 /** The current work of a queue's loop. */
 export interface Activity {
-  /** How long it has been waiting for a frame, without an error; undefined if it has a frame. */
+  /**
+   * How long the loop has been waiting for a frame, without an error; undefined if it has a frame.
+   */
   waitingMs: number | undefined
   /** How long the insert in progress has been running; undefined if there is none. */
   insertMs: number | undefined
   /**
-   * The last failure of the batch in hand, or a failure of the last 15 seconds after which the
+   * The last failure of the current batch, or a failure of the last 15 seconds after which the
    * worker continued.
    */
   failure: Failure | undefined

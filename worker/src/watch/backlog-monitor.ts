@@ -19,7 +19,7 @@ export interface QueueState extends Backlog {
    * 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** Seconds since which every reading has found frames waiting; 0 if the latest found none. */
+  /** For how many seconds every reading has found frames waiting; 0 if the latest found none. */
   waitingSeconds: number
 }
 

@@ -3,9 +3,11 @@ import { countNames, refreshCounts, type CountName } from '@intake/records'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 
 const intervalMs = 60_000
-/** The minimum time between two runs, whichever workers make them. */
+/** The minimum time between two runs of a count, by this worker or another. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
-/** A run that takes long is made less often: counting takes at most 1/20 of the time. */
+/**
+ * The pause after a run, as a multiple of its duration: counting takes at most 1/20 of the time.
+ */
 const pausePerRun = 20
 
 /**

@@ -90,8 +90,8 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
 }
 
 /**
- * Reads the queues. Resolves to undefined, as for a Redis without an installation, while Redis is
- * not confirmed.
+ * Wraps `readBacklogs`. While Redis is not confirmed, the result resolves to undefined, as for a
+ * Redis without an installation.
  */
 export function readWhileConfirmed(
   readBacklogs: ReadBacklogs,

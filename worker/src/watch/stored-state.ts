@@ -13,7 +13,10 @@ export interface StoredState {
 export interface StoredStateMonitor {
   /** Undefined while it cannot be read, for example because the user lacks the right. */
   state(): StoredState | undefined
-  /** The watermarks that were read last, at any time: they are never wrong, only late. */
+  /**
+   * The watermarks that were read last, however long ago. An old watermark is still correct,
+   * because what is visible remains visible.
+   */
   lastVisibleUntil(): StoredState['visibleUntil']
   /** Why the last reading failed; undefined if it succeeded. */
   error(): unknown
@@ -28,7 +31,7 @@ const freshMs = 30_000
  * Reads two small tables at intervals. A user of ClickHouse who may only insert cannot read them;
  * the state is then unknown.
  *
- * @param options.reader its requests have timeouts
+ * @param options.reader a client whose requests have timeouts
  */
 export function startStoredStateMonitor(options: {
   reader: Pick<ClickHouse, 'query'>

@@ -51,7 +51,10 @@ interface WatchOptions {
   onQueueError: (error: Error) => void
 }
 
-/** The checks of Redis and ClickHouse. A problem must be visible within 15 seconds. */
+/**
+ * The times of the checks of Redis and ClickHouse. They are short, because a problem must be
+ * visible within 15 seconds.
+ */
 const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
 /** Starts everything that watches the worker, and gives each part to the owner. */

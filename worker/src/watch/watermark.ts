@@ -75,10 +75,10 @@ export function startWatermark(options: {
 }
 
 /**
- * For each kind, the moment before which every acknowledged record had left the queue, by the clock
- * of any gateway and by Redis's. A record that is not in the queue yet arrived at most
- * `acceptanceMs` ago, because gateways acknowledge none that takes longer. A kind whose queue is
- * too long to read has no entry.
+ * For each kind, a moment such that every acknowledged record that arrived before it has left the
+ * queue. The permitted clock skew is subtracted, so that it is true by the clock of every gateway.
+ * A record that is not in the queue yet arrived at most `acceptanceMs` ago, because gateways
+ * acknowledge none that takes longer. A kind whose queue is too long to read has no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

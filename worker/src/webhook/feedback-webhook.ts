@@ -48,7 +48,7 @@ const help = 'docs/operations/webhook-fails.md'
  *
  * @param options.token sent as `Authorization: Bearer`, for receivers that need one
  * @param options.writeBody from `createBodyWriter`
- * @param options.redis of the role `consumer`
+ * @param options.redis a connection of the role `consumer`
  */
 export function startFeedbackWebhook(options: {
   url: string

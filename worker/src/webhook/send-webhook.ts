@@ -21,7 +21,7 @@ export async function sendWebhook(options: {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      // GitHub refuses requests without it.
+      // GitHub refuses requests without this header.
       'user-agent': 'intake',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       'webhook-id': id,

@@ -165,7 +165,7 @@ t.test('while everything fails with an unknown code, no row is dead-lettered', a
 t.test(
   'a table that takes no row, with an unknown code, loses none of a large frame',
   async (t) => {
-    // Dead letters are stored while inserts fail.
+    // Only inserts into `logs` fail; dead letters could be stored.
     const { options, stored, deadLetters } = build()
     const { insertGzip } = options.store
     let isBroken = true

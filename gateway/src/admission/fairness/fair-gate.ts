@@ -4,10 +4,11 @@ import { createRoundRobin } from './round-robin.ts'
 
 /**
  * Serves the first `perTurn` requests of a turn of the event loop at once. Further requests wait,
- * and accounts take turns: a sender with a thousand simultaneous requests delays only its own.
+ * and the accounts (API keys) take turns: a sender with a thousand simultaneous requests delays
+ * only its own requests.
  *
  * @param options.perTurn maximum requests in one turn of the event loop
- * @param options.accountOf called only for a request that waits
+ * @param options.accountOf returns the account of a request; called only for a request that waits
  */
 export function createFairGate(options: {
   perTurn: number

@@ -2,7 +2,10 @@ import { accountTimesFree } from '@intake/config'
 
 /** Divides an amount among accounts, so that no account can starve the others. */
 export interface Shares {
-  /** Whether the account can take `amount` more now. */
+  /**
+   * Whether the account can take `amount` more now: it may then have at most `accountTimesFree`
+   * times what is still free.
+   */
   hasRoom(account: string, amount: number): boolean
   /** Takes `amount` for the account. Returns false and takes nothing when it is not available. */
   take(account: string, amount: number): boolean

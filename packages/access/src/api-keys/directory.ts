@@ -10,15 +10,16 @@ export interface ApiKeyDirectory {
    * I/O.
    */
   find(secret: string): ApiKey | undefined
-  /** All keys that `find` may return. */
+  /** All keys that are not revoked. */
   all(): Iterable<ApiKey>
   close(): void
 }
 
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until
- * the first success. While the store is unavailable the last known keys remain valid. So does a key
- * whose entry becomes unreadable: revoking it would have written a readable entry.
+ * the first success. While the store is unavailable the last known keys remain valid. A known key
+ * also remains valid when its entry becomes unreadable, because revoking it would have written a
+ * readable entry.
  *
  * @param options.onUnreadable called after each reading with the names of entries that cannot be
  * read
@@ -30,7 +31,10 @@ export function watchApiKeys(options: {
   onUnreadable: (names: string[]) => void
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
-  /** Secrets looked up since the last refresh, so that each is hashed once per refresh. */
+  /**
+   * The keys that were found since the last refresh, by secret, so that each secret is hashed once
+   * per refresh.
+   */
   const found = new Map<string, ApiKey>()
 
   const { close } = startPolling({

@@ -23,8 +23,8 @@ export type KeyState = 'active' | 'suspended' | 'revoked'
 export interface ApiKeyStore {
   /**
    * Creates a key. With `secret`, that string becomes the key; if the key already exists, even
-   * revoked, it is returned unchanged. Rejects a secret that is short, or that a header field
-   * cannot carry.
+   * revoked, it is returned unchanged. Rejects a secret of less than 16 characters, or one that a
+   * header field cannot carry.
    */
   create(
     options: KeyRules & { name: string; secret?: string },
@@ -58,7 +58,8 @@ const redisKey = '{intake}:api-keys'
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that no other change is
- * undone. It reads with the one command with which the users of earlier versions may read keys.
+ * undone. It reads with HGETALL, the only command with which the Redis users of earlier versions
+ * may read keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -71,7 +72,10 @@ end
 return 0`
 
 const secretLengthMin = 16
-/** How often a change is attempted if other changes keep overtaking it. */
+/**
+ * How often a change is attempted when the entry is changed by others between its reading and
+ * writing.
+ */
 const changesMax = 10
 
 export function hashSecret(secret: string): string {

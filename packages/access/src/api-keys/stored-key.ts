@@ -15,7 +15,10 @@ export interface ApiKey {
   createdAt: string
   /** ISO 8601; null means never. */
   expiresAt: string | null
-  /** ISO 8601; null means not suspended. Senders keep what a suspended key refuses. */
+  /**
+   * ISO 8601; null means not suspended. Senders keep the records of requests that are refused
+   * because of it.
+   */
   suspendedAt: string | null
   /**
    * ISO 8601; null means not revoked. A revoked key is kept, so that it is not created again by
@@ -25,8 +28,8 @@ export interface ApiKey {
 }
 
 /**
- * Prints a key for Redis. Earlier gateways know neither origins, limits nor `suspendedAt`. So that
- * they accept no request with a suspended key either, it looks revoked to them.
+ * Prints a key for Redis. Earlier versions of the gateway do not know `suspendedAt`, so a suspended
+ * key is printed with a `revokedAt`, which makes them refuse its requests, too.
  */
 export function printKey(key: ApiKey): string {
   return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
@@ -58,7 +61,7 @@ function parseEntry(json: string): Entry | undefined {
   }
 }
 
-/** Whether the fields that every version has written are there. */
+/** Whether the fields that every version has written are present and valid. */
 function hasFirstFields(entry: Entry): entry is Entry & Pick<ApiKey, FirstFields> {
   const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = entry
   return (

@@ -15,8 +15,8 @@ export const dayCountName = (apiKeyId: string, atMs: number, count: DayCount): s
   `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${count}`
 
 /**
- * What a key with a budget has used of it on the day (UTC) of `atMs`, as all gateways have reported
- * it: they do so twice a second.
+ * What a key with a budget has used on the day (UTC) of `atMs`, summed over all gateways. Each
+ * gateway adds its counts to the sums twice a second.
  */
 export async function readUsedToday(
   redis: Redis,

@@ -40,8 +40,8 @@ export interface PolicyStore {
    */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
-   * Resolves to the policy, or to undefined if it still has this revision: the list can be long,
-   * and gateways ask every two seconds.
+   * Resolves to the policy, or to undefined if it still has this revision. The list of suppressed
+   * senders can be long, and gateways ask every two seconds.
    */
   load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
@@ -63,9 +63,9 @@ export interface StoredPolicy {
   rules: readonly Rule[]
   /** Ids of rules that cannot be read. */
   unreadableRules: string[]
-  /** The secret of the hashes, in base64; undefined if there was never a rule. */
+  /** The secret with which rules hash values, in base64; undefined if there was never a rule. */
   ruleSecret: string | undefined
-  /** Fields of the retention, and rules, that cannot be read. */
+  /** The entries of retention and rules that cannot be read, named for an operator. */
   unreadable: string[]
 }
 
@@ -77,8 +77,8 @@ export const suppressedMax = 100_000
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
 /**
- * A hash that maps the ids of rules to rules as JSON. It also has the secret of their hashes, which
- * is kept when the rules are removed.
+ * A hash that maps the ids of rules to rules as JSON. It also has the secret with which rules hash
+ * values, which is kept when the rules are removed.
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'

@@ -8,8 +8,8 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * The age, in milliseconds of its `time`, up to which a record of this kind cannot have been
-   * dropped. Undefined if no record can have been dropped.
+   * The age in milliseconds, measured from its `time`, up to which a record of this kind cannot
+   * have been dropped. Undefined if no record can have been dropped.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
@@ -32,8 +32,8 @@ function beginningOfMonth(atMs: number): number {
 
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
- * is unavailable the last known policy remains valid. So does a rule whose entry becomes
- * unreadable.
+ * is unavailable the last known policy remains valid. A known rule also remains valid when its
+ * entry becomes unreadable.
  *
  * @param options.onUnreadable called after each change with the names of fields that cannot be read
  */

@@ -7,15 +7,20 @@ import { concerns, ruleActions, type Rule, type RuleMatch } from './rule.ts'
 /** A rule that this process follows, and how often it has acted since the process started. */
 export interface ActiveRule {
   readonly rule: Rule
-  /** Acknowledged records that were dropped, or were to be sampled, or whose field was changed. */
+  /**
+   * The number of acknowledged records that the rule has dropped, sampled (kept or not) or changed.
+   */
   matches: number
 }
 
 /** What the rules say about one record. */
 export interface Ruling {
-  /** Only `accepted` records are stored. The other two outcomes are acknowledged but not stored. */
+  /**
+   * Only `accepted` records are stored. Records with another outcome are acknowledged but not
+   * stored.
+   */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
-  /** The part of the devices whose records of this kind are stored. */
+  /** The part of the devices whose records of this kind are stored, from 0 to 1. */
   readonly sampleRate: number
   readonly edits: Edits
   /**
@@ -32,7 +37,7 @@ interface Edit {
   active: ActiveRule
   /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
-  /** Undefined removes the value. */
+  /** Creates the change that hashes values; undefined if the value is removed. */
   hash: (() => Change) | undefined
 }
 
@@ -62,9 +67,9 @@ export interface CompiledRules {
 interface Compiled {
   active: ActiveRule
   isAboutVersionCode: boolean
-  /** Infinity if any version matches. */
+  /** Versions with a lower code match; Infinity if there is no upper limit. */
   versionCodeBelow: number
-  /** -Infinity if any version matches. */
+  /** Versions with this code or a higher one match; -Infinity if there is no lower limit. */
   versionCodeFrom: number
   /** The operating system in lower case; undefined if any matches. */
   os: string | undefined
@@ -92,8 +97,8 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * The number of event names, over all applications, whose rules are kept. Clients may send any
- * names, so when there are more, all are forgotten.
+ * The number of event names, over all applications, for which the rules that apply are cached.
+ * Clients may send any names, so when there are more, the cache is emptied.
  */
 const eventsMax = 1_000
 
@@ -112,7 +117,7 @@ export function compileRules(options: {
 }): CompiledRules {
   const { rules, secret, known = [] } = options
   const hashValue = secret === undefined ? undefined : createHashValues(secret)
-  // Keeps the object that exists, so that requests in progress count into it.
+  // Reuses the object of a known rule, so that requests in progress still count into it.
   const active = rules.map(
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
@@ -221,7 +226,11 @@ function meets(rule: Compiled, facts: Facts): boolean {
   return rule.apiKeyId === undefined || rule.apiKeyId === facts.apiKeyId
 }
 
-/** @param rules in order: first the rules that drop, then those that sample */
+/**
+ * What the rules say about a record; undefined if none of them applies.
+ *
+ * @param rules in order: first the rules that drop, then those that sample
+ */
 function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   let sampling: ActiveRule | undefined
   let sampleRate = 1

@@ -1,6 +1,6 @@
 /**
- * Maps a device to a number between 0 and 1. Records of the devices below a rate are kept, so a
- * lower rate keeps some of the same devices. Every gateway, and
+ * Maps a device to a number between 0 and 1. A rate keeps the devices whose number is below it, so
+ * the devices of a lower rate are among those of a higher one. Every gateway, and
  * `murmurHash3_32(toString(device_uuid))` in ClickHouse, has the same result.
  *
  * @param uuid 36 characters, in either case

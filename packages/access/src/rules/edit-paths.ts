@@ -1,11 +1,11 @@
-/** Returns what becomes of a value, which is never null; undefined removes it. */
+/** Returns the new value for a value that is not null; undefined removes it. */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
 export interface PathEdit {
   /**
-   * As queries see it: the name `a.b`, the name `a%2Eb` and the name `b` in the object `a` are all
-   * `a.b`, and a path leads through every element of a list.
+   * The path as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in the object
+   * `a` all have the path `a.b`. A path leads through every element of a list.
    */
   path: string
   change: Change
@@ -18,7 +18,10 @@ type EditIndex = ReadonlyMap<string, Group>
 
 interface Group {
   edits: PathEdit[]
-  /** What is done to a member, by its name: the members of a long list have the same names. */
+  /**
+   * The steps for a member, cached by its name, because the objects in a long list have the same
+   * names.
+   */
   plans: Map<string, readonly Step[]>
 }
 
@@ -26,8 +29,8 @@ interface Group {
 type Step = PathEdit | { inside: EditIndex }
 
 /**
- * Applies edits in their order. Returns the same value if they change nothing, and never changes the
- * value itself, because the fingerprint of a record is that of what was sent.
+ * Applies edits in their order. Returns the same value if they change nothing, and never changes
+ * the value itself, because the fingerprint of a record is computed from what was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value

@@ -2,7 +2,10 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
-/** Hashing as many takes about two milliseconds. */
+/**
+ * The maximum number of values that are hashed in one part of a record. It takes about two
+ * milliseconds.
+ */
 const hashedValuesMax = 1_000
 
 /**
@@ -11,8 +14,8 @@ const hashedValuesMax = 1_000
  * checked. A number is hashed like its text. In an object or a list, every value is hashed.
  *
  * @param secret base64
- * @returns makes the change for one part of one record. Values after the first thousand are removed,
- * so that no record holds the gateway.
+ * @returns a function that creates the change for one part of one record. The change removes values
+ * after the first thousand, so that no record occupies the gateway for long.
  */
 export function createHashValues(secret: string): () => Change {
   const key = createSecretKey(secret, 'base64')

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { findClickHouse } from '../endpoints.ts'
 import { print } from '../print.ts'
 
-/** Counting everything for the first time reads all log events, a day at a time. */
+/** Timeout of a statement. The first run reads all log events, with one statement per day. */
 const statementTimeoutMs = 120_000
 
 /** `intake catalogue refresh`: counts now instead of at the worker's next run. */

@@ -25,7 +25,7 @@ interface EraseFlags {
   wait: number
 }
 
-/** The command was run correctly, but not everything is erased yet. */
+/** The exit code if the command was run correctly, but not everything is erased yet. */
 const incompleteExitCode = 2
 /** The exit code of a run that only counted. It lets a script notice a missing `--yes`. */
 const previewExitCode = 3

@@ -12,7 +12,10 @@ interface TailFlags extends FollowFilter {
 
 const timeoutMs = 30_000
 const retryMs = 2_000
-/** If records lag further behind, the end of the output is not "now". */
+/**
+ * If records become visible this much later than they arrive, the command notes up to when its
+ * output is complete.
+ */
 const behindSecondsMax = 30
 
 const head =
@@ -21,7 +24,7 @@ const columns = {
   logs: `${head}, event, params`,
   feedback: `${head}, email, text, length(attachments) AS attachments`,
 } as const
-/** The maximum width of texts. They can have any length, so they are cut for a terminal. */
+/** The columns for a terminal. Texts can have any length, so they are cut. */
 const shortColumns = {
   logs: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version, event AS what,
     substringUTF8(toJSONString(params), 1, 300) AS rest`,
@@ -86,7 +89,7 @@ async function follow(
   const ending = new AbortController()
   const end = () => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
-  // The process that reads the output has ended.
+  // Ends when the process that reads the output has ended.
   process.stdout.once('close', end).once('error', end)
   const { signal } = ending
   const [clock] = await clickhouse.query<{ now: string }>("SELECT now64(3, 'UTC') AS now")

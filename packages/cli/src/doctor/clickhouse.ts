@@ -11,7 +11,10 @@ export interface ClickHouseExamination {
   findings: Finding[]
   facts:
     | (Omit<ClickHouseFacts, 'schemaDifferences'> & {
-        /** Undefined if the tables do not exist. */
+        /**
+         * The mark of the installation; null if there is none. Undefined if tables or views are
+         * missing or differ from those of this version.
+         */
         installation: string | null | undefined
         /**
          * How far ClickHouse's clock is ahead of this machine's. A range, because the measurement

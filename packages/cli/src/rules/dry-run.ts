@@ -12,7 +12,7 @@ interface Met {
 
 /** The records of the last day that a rule applies to. */
 export interface DryRun extends Met {
-  /** Most records first. Null if the version is unknown. */
+  /** The counts of each version, most records first. An unknown version is null. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
 }
 

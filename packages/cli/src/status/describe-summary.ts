@@ -90,7 +90,7 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-/** Empty if no gateway follows a rule. */
+/** A sentence about the rules; no sentence if no gateway follows a rule. */
 function describeRules(services: readonly ServiceStatus[]): string[] {
   const followed = services.flatMap(({ rules }) => rules ?? [])
   const count = new Set(followed.map(({ id }) => id)).size

@@ -24,8 +24,8 @@ export const errorCode = Type.String({
 })
 
 /**
- * This has no format: code that some generators make for `date-time` cannot read fractions of a
- * second, and would fail on the whole response.
+ * A time without a format, because code that some generators make for `date-time` cannot read
+ * fractions of a second, and would fail on the whole response.
  */
 export const serverTime = Type.String({
   description:

@@ -5,7 +5,10 @@ export interface Owner {
   password: string
 }
 
-/** The text of the response; undefined if there is an error, or no response in time. */
+/**
+ * Executes a statement as the owner. Resolves to the text of the response; undefined if there is an
+ * error, or no response in time.
+ */
 export async function askOwner(sql: string, owner: Owner, timeoutMs: number) {
   const { port, password } = owner
   try {

@@ -26,11 +26,11 @@ export interface ServerConfigOptions {
 }
 
 /**
- * The engine opens its first session as `default`, without a password, from loopback; this cannot
- * be configured. No HTTP request may use that user, so a request must name its user with
- * `X-ClickHouse-User`: then the engine refuses URL parameters that name another user. With basic
- * authentication it would obey such parameters, so a request with basic authentication gets 401,
- * like every request that names no user.
+ * Prints the configuration of the server. The engine opens its first session as `default`, without
+ * a password, from loopback; this cannot be configured. No HTTP request may use that user, so a
+ * request must name its user with `X-ClickHouse-User`: then the engine refuses URL parameters that
+ * name another user. With basic authentication it would obey such parameters, so a request with
+ * basic authentication gets 401, like every request that names no user.
  *
  * Resources that analysts could fill are limited here and not in their profile, because `SETTINGS x
  * = DEFAULT` bypasses the limits of a profile (seen with 26.7). Such resources are sessions, which
@@ -109,7 +109,8 @@ function playRules(path: string) {
 }
 
 /**
- * @param credentials of the user; if absent, the request's own credentials are used
+ * @param credentials XML that determines the user of all requests; if absent, the request's own
+ * credentials are used
  */
 function queryHandler(credentials = '') {
   return `<handler>

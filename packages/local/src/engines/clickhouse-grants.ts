@@ -5,8 +5,8 @@
 
 /**
  * The right to insert, to read the mark of the installation, and to read what `KILL QUERY` needs to
- * find a query. It kills only queries of the same user, but the table shows the text of all running
- * queries.
+ * find a query. A worker can kill only queries of its own user, but `system.processes` shows it the
+ * text of all running queries.
  */
 export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',

@@ -24,7 +24,10 @@ export interface ServiceOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Letters and digits only, so that it needs no quoting in a URL, a file or a shell. */
+/**
+ * A random text of letters and digits only, so that it needs no quoting in a URL, a file or a
+ * shell.
+ */
 export function randomSecret(): string {
   return randomBytes(24).toString('hex')
 }

@@ -41,7 +41,12 @@ export function createApps(options: AppsOptions): Apps {
     ...setting('REDIS_URL', services.redis.url),
   }
 
-  /** A setting of the apps. If a file sets it, the apps get the file, so that they follow it. */
+  /**
+   * The environment variables that give the apps the URL of a service. If a file has the URL, the
+   * apps get the path of the file, so that they notice a changed URL.
+   *
+   * @param given the setting of the stack whose file is used
+   */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
     // An empty value unsets the variable of the environment.

@@ -70,7 +70,8 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // The default stands for the embedded server, which is also addressed by IP.
+  // If the URL is unset, the other settings are checked together with a URL like that of the
+  // embedded server, whose host is an IP address, too.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

@@ -8,7 +8,8 @@ export interface Writer {
 }
 
 /**
- * Writes a file that must eventually be up to date, so that a full disk does not end the process.
+ * Writes a file that must eventually be up to date. A failure, for example because of a full disk,
+ * does not end the process.
  *
  * @param options.onError called with the first of consecutive failures
  */

@@ -4,7 +4,7 @@ import { secretNames } from '@intake/runtime'
 
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
-/** The commands, too, connect only to engines of their own user. */
+/** With `OWN_PORTS` the commands, too, connect only to engines of their own user. */
 const names = new Set([
   'OWN_PORTS',
   ...schemas.flatMap(({ properties }) => Object.keys(properties)),

@@ -37,7 +37,7 @@ function socketPath(dataDir: string) {
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
 }
 
-/** Undefined if another process listens there. */
+/** Listens on the socket, which is the lock; resolves to undefined if another process holds it. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {
   const isFile = !path.startsWith('\0')
   return (await tryListen(path)) ?? (isFile ? replaceStale(path) : undefined)

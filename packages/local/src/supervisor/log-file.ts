@@ -41,8 +41,8 @@ function readTail(path: string, startBytes: number) {
 }
 
 /**
- * Prefers the last line that mentions an error to the lines that a crashing program prints after
- * it.
+ * The line of a log that probably tells why the program ended: the last one that mentions an error,
+ * otherwise the last one. A crashing program prints further lines after its error.
  */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)

@@ -186,7 +186,10 @@ function otherThan(value: string) {
 const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
-/** Settings for inserts, other servers and services, or without an effect beyond their query. */
+/**
+ * Settings that analysts may change: for inserts, for other servers and services, or without an
+ * effect beyond their query.
+ */
 const harmless = [
   'allow_fuzz_query_functions',
   'backup_slow_all_threads_after_retryable_s3_error',

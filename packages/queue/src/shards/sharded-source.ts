@@ -88,8 +88,8 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Makes the shard the next one, but not by more than one job: it gets no credit for the time in
-   * which it was empty.
+   * Makes the shard the next one, for one job only: it does not catch up on the jobs that other
+   * shards served while it was empty.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0

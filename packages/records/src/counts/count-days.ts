@@ -10,13 +10,16 @@ const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
 /**
- * The maximum number of entries. An application that puts values into names must not make rows of
- * any size.
+ * The maximum number of entries of an application on a day; the most frequent ones are kept. An
+ * application that puts values into names must not make rows of any size.
  */
 const entriesMax = 5_000
 const warningsMax = 1_000
 
-/** The types of JSON. A client that sends 1 and 1.5 sends only one type. */
+/**
+ * The JSON type of a param. Integers and doubles have the same type, because a client may send 1
+ * and 1.5 as the same param.
+ */
 const typeOf = `multiIf(
   startsWith(path.2, 'Array'), 'list',
   path.2 IN ('Int64', 'UInt64', 'Float64'), 'number',
@@ -31,7 +34,8 @@ const paths = `arrayPushFront(
 
 const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
 /**
- * A device has a wrong clock if it is ahead by more than this, or if its timestamp is not accepted.
+ * The clock of a device counts as wrong if the time of an event is later than its arrival by more
+ * than this, or if the device's timestamp is too far from the arrival to be accepted.
  */
 const aheadMs = 60_000
 /** Ids that are older than this are close to the end of their window. */

@@ -2,8 +2,9 @@
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
 /**
- * The maximum number of names. An application that puts values into the names of its events must
- * not make rows of any size.
+ * The maximum number of event names that an hour of an application has; the rarest ones are counted
+ * under an empty name. An application that puts values into the names of its events must not make
+ * rows of any size.
  */
 const namesMax = 2_000
 

@@ -30,8 +30,8 @@ const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
 /**
  * Counts again what has changed since the last run: hours or days with records that arrived since,
  * or that were erased or replayed. Each is counted as a whole, from the views, and replaces its
- * former count as a whole; so repeats, late events and erasures leave nothing behind. Several runs
- * at once do no harm.
+ * former count as a whole; so the counts are exact even after repeats, late events and erasures.
+ * Several runs at once do no harm.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
@@ -69,7 +69,7 @@ interface State {
   lastNow: string
 }
 
-/** A time before all records, which stands for a count or a watermark that does not exist yet. */
+/** A time before all records, used as long as there is no count or no watermark. */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {

@@ -3,7 +3,7 @@
  * param or of a member of a param. The warnings contain no values.
  */
 
-/** Only rows with one of these need a closer look. */
+/** Matches rows that may get a warning. Other rows are not searched further. */
 const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
 
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`

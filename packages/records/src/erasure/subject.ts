@@ -74,7 +74,7 @@ export function deadLetterCondition(subject: Subject): Condition {
   }
 }
 
-/** Recognizes a subject in the journal without naming it. */
+/** A hash that identifies a subject in the journal without naming it. */
 export function subjectHash(subject: Subject, installation: string): string {
   const bundle = subject.kind === 'api-key' ? '' : (subject.bundleIdentifier ?? '')
   return hash('sha256', JSON.stringify([installation, subject.kind, bundle, subject.id]))

@@ -12,8 +12,8 @@ export interface QueuedRow {
 }
 
 /**
- * Whether a row, one line of JSON, matches the search: the same condition as `findRecords` applies
- * to the tables.
+ * Creates the function that reports whether a row, one line of JSON, matches the search: the same
+ * condition as `findRecords` applies to the tables.
  */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)

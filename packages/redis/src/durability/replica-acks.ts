@@ -31,7 +31,7 @@ interface Connection {
   stream: Server['stream']
 }
 
-/** A single WAIT confirms all writes that Redis has executed before it. */
+/** One WAIT, which confirms the writes of all calls that have joined the round. */
 interface Round {
   /**
    * Whether the round must write first. WAIT covers only writes of this connection; a value that

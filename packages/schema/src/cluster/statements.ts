@@ -39,7 +39,8 @@ const everywhere: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The name of the table or view of a single server. The plain name stands for all servers together.
+ * The name of the table or view of a single server. The name without suffix is that of the table or
+ * view over all servers.
  */
 export const localName = (name: string): string => `${name}_local`
 const isSharded = (table: string): boolean => table in sharded

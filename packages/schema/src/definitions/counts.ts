@@ -28,7 +28,7 @@ const catalogueKey = {
 
 const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
 
-/** Catalogue entries of one version, with the types of each param. */
+/** The catalogue entries of each version, with the types of each param. */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
     assumeNotNull(entry.version_code) AS version_code,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
@@ -39,8 +39,9 @@ const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.pa
 
 /**
  * What is counted from the records: rows of hours and days that are recomputed as a whole whenever
- * one of their records has changed (docs/decisions/0027-counts-by-recounting.md). The views group,
- * because every server of a cluster has these tables completely.
+ * one of their records has changed (docs/decisions/0027-counts-by-recounting.md). The views have
+ * GROUP BY, because every server of a cluster has these tables completely: a view without it would
+ * be read on each shard (see `isRowView`), and show every row several times.
  */
 export const countDefinitions: readonly Definition[] = [
   {

@@ -41,7 +41,9 @@ export async function describeQuery(
 const compactAll = (types: [string, string][]) =>
   Object.fromEntries(types.map(([name, type]) => [name, compact(type)]))
 
-/** Matches a statement that adds or changes a column. One statement has one such change. */
+/**
+ * Matches a statement that adds or changes a column. A statement must contain only one such change.
+ */
 const change =
   /^ALTER TABLE intake\.(\w+)\s+(?:ADD COLUMN IF NOT EXISTS|MODIFY COLUMN) (\w+) ([^]+?)(?: DEFAULT \w+)?(?: AFTER \w+)?(?:, MODIFY ORDER BY [^]+)?(?: SETTINGS [^]+)?$/
 

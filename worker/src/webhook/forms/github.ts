@@ -2,7 +2,7 @@ import type { Notice } from './notice.ts'
 
 const titleTextLength = 60
 const appLength = 80
-/** GitHub refuses longer ones. */
+/** GitHub refuses longer titles. */
 const titleLengthMax = 256
 
 /**
@@ -22,7 +22,10 @@ export function githubBody({ app, text, facts, link }: Notice): string {
   })
 }
 
-/** A fence that is longer than any in the text cannot be closed by it. */
+/**
+ * Puts a text into a block of code. The fence is longer than every run of backticks in the text, so
+ * that the text cannot close the block.
+ */
 function codeBlock(text: string): string {
   const runs = text.match(/`+/g) ?? []
   const fence = '`'.repeat(Math.max(3, ...runs.map(({ length }) => length + 1)))

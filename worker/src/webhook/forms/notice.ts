@@ -54,9 +54,7 @@ const line = (parts: readonly unknown[]) =>
     lineLengthMax,
   )
 
-/**
- * Cuts a text after a number of characters as people count them, so that no emoji is cut in half.
- */
+/** Cuts a text after `lengthMax` code points, so that no surrogate pair is cut in half. */
 function cut(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   const characters = Array.from(text.slice(0, 2 * lengthMax))
