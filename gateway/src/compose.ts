@@ -84,13 +84,7 @@ export async function compose(gateway: Process): Promise<{
   const { redisPoll, ledger, isShardUsable } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
-  own(
-    startPresence({
-      redis: redis.client,
-      service: 'gateway',
-      onError: redis.warnWhileConnected('this gateway could not report that it runs'),
-    }),
-  )
+  own(reportPresence(redis))
 
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
@@ -369,6 +363,14 @@ function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {
     policy,
     limiter,
   }
+}
+
+function reportPresence({ client, warnWhileConnected }: OpenRedis) {
+  return startPresence({
+    redis: client,
+    service: 'gateway',
+    onError: warnWhileConnected('this gateway could not report that it runs'),
+  })
 }
 
 function reportOutcomes(

@@ -5,6 +5,6 @@ export const keepMetadata = Type.Boolean({
   default: false,
   description:
     '`true`: attachments are stored as they were sent, with the position, maker notes and comments in them. By ' +
-    'default these are removed before an attachment is stored (docs/pictures.md). Set it for gateways and workers ' +
-    'alike: the page says so.',
+    'default these are removed before an attachment is stored (docs/pictures.md). Set it for workers too, so that ' +
+    'their page says that metadata is kept.',
 })

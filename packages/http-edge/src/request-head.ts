@@ -35,7 +35,7 @@ export function headProblem(request: IncomingMessage): IntakeError | undefined {
     return malformed('The only transfer coding is chunked, in HTTP/1.1.')
   }
   if (bodiless.has(request.method ?? '') && (coding ?? headers['content-length'] ?? '0') !== '0') {
-    return malformed('A GET request has no body.')
+    return malformed('A GET or HEAD request has no body.')
   }
   const repeated = repeatedField(rawHeaders)
   return repeated === undefined ? undefined : malformed(`Send the header ${repeated} once.`)
