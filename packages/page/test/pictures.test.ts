@@ -120,7 +120,7 @@ t.test(
     const list = pictures([attachment], { path, keepsMetadata: false })?.toString() ?? ''
     t.match(list, `href="/attachments/${attachment.key}"`)
     t.match(list, `src="/pictures/${attachment.thumbnail_key}?expires=`)
-    t.match(list, ' height="160" width="213"')
+    t.match(list, /height="160"\s+width="213"/)
     t.match(list, 'alt="Picture 1: jpg, 4000 × 3000, ')
     const one = pictures([attachment], { path, keepsMetadata: false }, { whole: true })
     t.match(
