@@ -1,7 +1,9 @@
-/** Removes comments and the white space that CSS does not need. */
+/** Removes comments, and the white space, semicolons and zeros that CSS does not need. */
 export const minify = (css: string): string =>
   css
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(/ ?([{};,>]) ?/g, '$1')
     .replaceAll(': ', ':')
+    .replaceAll(';}', '}')
+    .replaceAll(/(?<=[\s:,(-])0\./g, '.')
