@@ -38,6 +38,8 @@ internal class MemoryStorage : Storage {
 
     override fun get(key: String): ByteArray? = values[key]
 
+    override fun has(key: String) = key in values
+
     override fun set(key: String, vararg parts: ByteArray) {
         values[key] = parts.fold(ByteArray(0)) { all, part -> all + part }
     }
@@ -49,9 +51,9 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Only a rename throws. If an append to an existing name
- * fails, it returns false as if the name were gone, so that the caller stores the rest under a name
- * of its own.
+ * storage is full, forbidden or broken. Only reading and renaming throw, so that a failure is never
+ * mistaken for absence. If an append to an existing name fails, it returns false as if the name were
+ * gone, so that the caller stores the rest under a name of its own.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()
@@ -65,9 +67,16 @@ internal class FallbackStorage(private val storage: Storage) : Storage {
             preset
         }
 
+    private inline fun <Result> orThrow(call: () -> Result): Result =
+        try {
+            call()
+        } catch (error: SecurityException) {
+            throw IOException(error)
+        }
+
     override fun list() = orElse(emptyList()) { storage.list() } + memory.list()
 
-    override fun read(name: String) = memory.read(name) ?: orElse(null) { storage.read(name) }
+    override fun read(name: String) = memory.read(name) ?: orThrow { storage.read(name) }
 
     override fun append(
         name: String,
@@ -85,14 +94,16 @@ internal class FallbackStorage(private val storage: Storage) : Storage {
     }
 
     override fun rename(from: String, to: String) =
-        memory.rename(from, to) || storage.rename(from, to)
+        memory.rename(from, to) || orThrow { storage.rename(from, to) }
 
     override fun remove(name: String) {
         memory.remove(name)
         orElse(Unit) { storage.remove(name) }
     }
 
-    override fun get(key: String) = memory.get(key) ?: orElse(null) { storage.get(key) }
+    override fun get(key: String) = memory.get(key) ?: orThrow { storage.get(key) }
+
+    override fun has(key: String) = memory.has(key) || orElse(false) { storage.has(key) }
 
     override fun set(key: String, vararg parts: ByteArray) {
         memory.remove(key)

@@ -71,9 +71,9 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the oldest feedback; returns null if none can be sent. A form that is too large, even
-     * for a server that drops images it cannot keep, is sent again without images, so that the text
-     * arrives.
+     * Sends the oldest feedback; returns null if none can be sent. Throws an IOException, and keeps
+     * the feedback, if it cannot be read. A form that is too large, even for a server that drops
+     * images it cannot keep, is sent again without images, so that the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null

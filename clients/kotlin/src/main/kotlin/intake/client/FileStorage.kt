@@ -68,7 +68,10 @@ internal class FileStorage(directory: () -> File) : Storage {
     private fun readBytes(name: String): ByteArray? =
         try {
             fileOf(name).readBytes()
-        } catch (_: FileNotFoundException) {
+        } catch (error: FileNotFoundException) {
+            // Java also throws this if the file is there but cannot be opened, for example because
+            // the process has too many open files.
+            if (fileOf(name).exists()) throw error
             null
         }
 
@@ -115,6 +118,8 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 
     override fun get(key: String): ByteArray? = readBytes(key + VALUE_END)
+
+    override fun has(key: String) = fileOf(key + VALUE_END).exists()
 
     override fun set(key: String, vararg parts: ByteArray) {
         make()

@@ -1,5 +1,6 @@
 package intake.client
 
+import java.io.IOException
 import java.util.concurrent.Future
 import kotlin.concurrent.withLock
 
@@ -36,6 +37,9 @@ internal constructor(
 
     /** Guarded by `io`. */
     private var isStarted = false
+
+    /** Guarded by `io`. Whether the counts that earlier runs stored are among those of this run. */
+    private var hasOldDrops = false
 
     // The following fields are guarded by `memory`.
     private var user = validUser(options.userId)
@@ -347,26 +351,52 @@ internal constructor(
             if (isStarted) return
             isStarted = true
             if (core.deviceUuid == "") findDeviceUuid()
-            val dropped = readValue(DROPPED_KEY) as? Map<*, *> ?: emptyMap<Any, Any>()
-            for ((reason, count) in dropped) if (count is Long)
-                drops.addUnreported(reason as String, count.toInt())
-            val wasOptedOut = readValue(OPT_OUT_KEY) == true
+            addOldDrops()
+            // Its value is always true, so that it need not be read.
+            val wasOptedOut = storage.has(OPT_OUT_KEY)
             val isOut =
                 synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
-            if (isOut) removeAll()
-            val names = storage.list().sorted()
-            logs.adopt(names.filter { parseName(it)?.run != core.run })
-            feedbacks.adopt(names)
+            if (isOut) removeAll() else adopt()
             logLoop.wake()
             feedbackLoop.wake()
         }
     }
 
+    private fun adopt() {
+        val names = storage.list().sorted()
+        logs.adopt(names.filter { parseName(it)?.run != core.run })
+        feedbacks.adopt(names)
+    }
+
     private fun findDeviceUuid() {
-        val kept = readValue(DEVICE_KEY) as? String
-        val uuid = if (kept != null && isUuid(kept)) kept else core.newId()
-        if (uuid != kept) writeValue(DEVICE_KEY, uuid)
+        val uuid =
+            try {
+                val kept = readValue(DEVICE_KEY) as? String
+                if (kept != null && isUuid(kept)) kept
+                else core.newId().also { writeValue(DEVICE_KEY, it) }
+            } catch (_: IOException) {
+                // Does not overwrite a value that could not be read.
+                core.newId()
+            }
         synchronized(core.memory) { core.deviceUuid = uuid }
+    }
+
+    /**
+     * Adds the counts that earlier runs stored, once. Returns false if they cannot be read now: they
+     * must not be overwritten then.
+     */
+    private fun addOldDrops(): Boolean {
+        if (hasOldDrops) return true
+        val dropped =
+            try {
+                readValue(DROPPED_KEY) as? Map<*, *>
+            } catch (_: IOException) {
+                return false
+            }
+        hasOldDrops = true
+        for ((reason, count) in dropped.orEmpty()) if (count is Long)
+            drops.addUnreported(reason as String, count.toInt())
+        return true
     }
 
     private fun readValue(key: String): Any? =
@@ -412,7 +442,7 @@ internal constructor(
             start()
             logs.save()
             // Stores the counts, so that they can be reported after a restart.
-            drops.changed()?.let { writeValue(DROPPED_KEY, it) }
+            if (addOldDrops()) drops.changed()?.let { writeValue(DROPPED_KEY, it) }
         }
     }
 

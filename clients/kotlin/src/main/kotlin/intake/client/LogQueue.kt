@@ -226,7 +226,13 @@ internal class LogQueue(private val core: Core) {
             adopted.removeAll { it.key in known }
             adopted.forEachIndexed { at, segment -> insert(at, segment) }
         }
-        for (segment in adopted) if (segment.count == 0) load(segment)
+        for (segment in adopted) if (segment.count == 0) {
+            try {
+                load(segment)
+            } catch (_: IOException) {
+                // It is read again before it is sent.
+            }
+        }
     }
 
     /** The oldest closed segment that can be sent now. */
@@ -241,7 +247,8 @@ internal class LogQueue(private val core: Core) {
     fun release(segment: Segment) = synchronized(core.memory) { segment.isBusy = false }
 
     /**
-     * Marks a segment as attempted, in storage, and reads it.
+     * Marks a segment as attempted, in storage, and reads it. Throws an [IOException] if it cannot
+     * be read now.
      *
      * @return null if it is gone, or if the client has ended
      */
@@ -265,16 +272,12 @@ internal class LogQueue(private val core: Core) {
             stored
         }
 
-    /** Reads a segment and counts its events. If it has none, removes it and returns null. */
+    /**
+     * Reads a segment and counts its events. If it is gone or has none, removes it and returns null.
+     * Throws an [IOException], and keeps it, if it cannot be read.
+     */
     private fun load(segment: Segment): StoredSegment? {
-        val text =
-            try {
-                storage.read(segment.name)
-            } catch (_: IOException) {
-                // A segment that cannot be read is treated as empty, so that it does not block the
-                // others.
-                ""
-            }
+        val text = storage.read(segment.name)
         val stored = text?.let { parseSegment(it) }
         val length = stored?.lines?.size ?: 0
         synchronized(core.memory) {

@@ -39,7 +39,11 @@ internal interface Storage {
     /** Removes a name or a key. Nothing happens if it does not exist. */
     fun remove(name: String)
 
+    /** @return the value of a key; null if it does not exist */
     fun get(key: String): ByteArray?
+
+    /** Whether there is a value, even one that cannot be read now. */
+    fun has(key: String): Boolean
 
     /** @param parts the value, in pieces */
     fun set(key: String, vararg parts: ByteArray)

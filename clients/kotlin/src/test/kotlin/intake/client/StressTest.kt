@@ -82,6 +82,8 @@ private class Process(private val files: Storage, server: FakeIntake) : Storage 
 
     override fun get(key: String) = step { files.get(key) }
 
+    override fun has(key: String) = step { files.has(key) }
+
     override fun set(key: String, vararg parts: ByteArray) = step { files.set(key, *parts) }
 
     override fun sync() = step { files.sync() }

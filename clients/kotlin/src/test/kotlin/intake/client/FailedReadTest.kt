@@ -1,0 +1,210 @@
+package intake.client
+
+import java.io.File
+import java.io.IOException
+import java.util.concurrent.CopyOnWriteArrayList
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+
+/** Storage whose first `failures` reads fail, of the names and keys that are chosen. */
+private class FailingReads(
+    private val files: Storage,
+    private var failures: Int,
+    private val isChosen: (String) -> Boolean,
+) : Storage by files {
+    private fun <Result> fallible(name: String, read: () -> Result): Result {
+        if (isChosen(name) && failures-- > 0) throw IOException("it cannot be read: $name")
+        return read()
+    }
+
+    override fun read(name: String) = fallible(name) { files.read(name) }
+
+    override fun get(key: String) = fallible(key) { files.get(key) }
+}
+
+class FailedReadTest {
+    @get:Rule val folder = TemporaryFolder()
+
+    private val dir by lazy { folder.newFolder() }
+    private val bodies = CopyOnWriteArrayList<Map<String, Any?>>()
+    private val texts = CopyOnWriteArrayList<String>()
+
+    private val logs
+        get() = bodies.flatMap { it["logs"] as List<*> }.map { it as Map<*, *> }
+
+    private fun accept(request: OutgoingRequest): Answer =
+        when (request) {
+            is OutgoingRequest.Form -> {
+                texts.add(request.payload)
+                Answer(201, "{\"id\":\"some\"}")
+            }
+            is OutgoingRequest.Json -> {
+                val body = Json.parseObject(request.body)
+                bodies.add(body)
+                val results = (body["logs"] as List<*>).map { mapOf("status" to "accepted") }
+                Answer(207, Json.print(mapOf("results" to results)))
+            }
+        }
+
+    private fun start(
+        storage: Storage = FileStorage { dir },
+        transport: Transport = ::accept,
+        retryMs: Long = 1,
+    ): Intake {
+        val options = IntakeOptions()
+        options.flushIntervalMs = 3_600_000
+        options.retryMsMin = retryMs
+        options.retryMsMax = retryMs
+        val ports = Ports(storage, transport, JavaTime) { emptyMap() }
+        return Intake("com.example.app", options, Worker(), ports)
+    }
+
+    /** A client that reaches no server, and waits an hour after that. */
+    private fun startOffline() =
+        start(transport = { throw IOException("unreachable") }, retryMs = 3_600_000)
+
+    private fun failing(failures: Int, isChosen: (String) -> Boolean) =
+        FailingReads(FileStorage { dir }, failures, isChosen)
+
+    private val isSegment = { name: String -> parseName(name) != null }
+
+    @Test
+    fun `a segment that cannot be read is kept, and sent when it can be read`() {
+        val first = startOffline()
+        first.log("tap")
+        first.shutdown(0).get()
+        val next = start(failing(1, isSegment))
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(listOf("tap"), logs.map { it["event"] })
+        assertEquals(emptyMap<String, Int>(), next.stats().dropped)
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `so is a segment of a killed process, which is read at the start already`() {
+        val killed = startOffline()
+        killed.log("tap")
+        killed.stored().get()
+        val next = start(failing(2, isSegment))
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(listOf("tap"), logs.map { it["event"] })
+        assertEquals(emptyMap<String, Int>(), next.stats().dropped)
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `a segment that is gone counts as sent by another run`() {
+        val first = startOffline()
+        first.log("tap")
+        first.shutdown(0).get()
+        val files = FileStorage { dir }
+        val taken =
+            object : Storage by files {
+                override fun read(name: String): String? {
+                    files.remove(name)
+                    return files.read(name)
+                }
+            }
+        val next = start(taken)
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(0, bodies.size)
+        assertEquals(emptyMap<String, Int>(), next.stats().dropped)
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `a feedback that cannot be read is kept, and sent when it can be read`() {
+        val first = startOffline()
+        assertTrue(first.feedback("It broke.").get().isKept)
+        first.shutdown(0).get()
+        val next = start(failing(1, ::isFeedback))
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(1, texts.size)
+        assertTrue(texts[0], "It broke." in texts[0])
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `an optOut that cannot be read is in force`() {
+        val first = start()
+        first.optOut().get()
+        first.shutdown().get()
+        val next = start(failing(1000) { it == "opted-out" })
+        next.stored().get()
+        assertEquals(true, next.stats().isOptedOut)
+        assertEquals(null, next.log("tap"))
+        next.optIn().get()
+        next.shutdown().get()
+        val last = start()
+        last.stored().get()
+        assertEquals(false, last.stats().isOptedOut)
+        last.shutdown().get()
+    }
+
+    @Test
+    fun `what could not be deleted after an optOut is not sent`() {
+        val first = startOffline()
+        first.log("tap")
+        first.shutdown(0).get()
+        val files = FileStorage { dir }
+        files.set("opted-out", "true".toByteArray())
+        val next =
+            start(
+                object : Storage by files {
+                    override fun remove(name: String) =
+                        throw IOException("it cannot be deleted: $name")
+                }
+            )
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(0, bodies.size)
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `the UUID of a device that cannot be read is not replaced`() {
+        for ((event, failures) in listOf("a" to 0, "b" to 1, "c" to 0)) {
+            val intake = start(failing(failures) { it == "device" })
+            intake.log(event)
+            assertEquals(0, intake.flush(60_000).get())
+            intake.shutdown().get()
+        }
+        val (a, b, c) = bodies.map { it["device_uuid"] as String }
+        assertTrue("$b is a UUID of that run", isUuid(b) && b != a)
+        assertEquals(a, c)
+    }
+
+    @Test
+    fun `counts of drops that cannot be read are added later`() {
+        val first = start()
+        first.log("")
+        first.stored().get()
+        first.shutdown().get()
+        val next = start(failing(1) { it == "dropped" })
+        next.stored().get()
+        next.log("")
+        next.log("tap")
+        next.flush(60_000).get()
+        next.flush(60_000).get()
+        assertEquals(listOf("tap", "intake.dropped"), logs.map { it["event"] })
+        assertEquals(mapOf("invalid_event" to 2L), logs[1]["params"])
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `a file that is there but cannot be opened is not absent`() {
+        val storage = FileStorage { dir }
+        assertEquals(null, storage.read("absent"))
+        assertEquals(null, storage.get("absent"))
+        assertEquals(false, storage.has("absent"))
+        // Java reports this as it reports a file that is absent.
+        File(dir, "name").mkdir()
+        File(dir, "key.value").mkdir()
+        assertThrows(IOException::class.java) { storage.read("name") }
+        assertThrows(IOException::class.java) { storage.get("key") }
+        assertEquals(true, storage.has("key"))
+    }
+}
