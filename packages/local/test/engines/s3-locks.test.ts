@@ -342,6 +342,7 @@ test('403: an access key of a gateway or a worker may do no more than it needs',
   t.same(await worker.get(thumbnail.key), object.body)
   await t.rejects(worker.remove([thumbnail.key]))
   await t.rejects(gateway.put(thumbnail), { code: 'storage_unavailable' })
+  await storeOf(server.url).remove([thumbnail.key])
   await gateway.remove([own.key])
   t.equal(await worker.get(own.key), undefined)
   for (const url of [server.gatewayUrl, server.workerUrl])
