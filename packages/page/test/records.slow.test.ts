@@ -152,7 +152,9 @@ t.test('a record shows all digits of an integer, and every name, as they were se
   const { status, text } = await view(url, `/events/${id}`)
   t.equal(status, 200)
   const shown = Array.from(
-    text.matchAll(/<dt><bdi>([^<]*)<\/bdi><\/dt>\s*<dd>(?:<span class="json">)?<bdi>([^<]*)<\/bdi>/g),
+    text.matchAll(
+      /<dt><bdi>([^<]*)<\/bdi><\/dt>\s*<dd>(?:<span class="json">)?<bdi>([^<]*)<\/bdi>/g,
+    ),
     ([, name, value]) => [name, value] as const,
   )
   const valuesOf = (name: string) => shown.filter(([one]) => one === name).map(([, value]) => value)
