@@ -171,7 +171,8 @@ final class Files {
     defer { _ = Foundation.close(file) }
     if flock(file, LOCK_EX) != 0 { throw FileError.last }
     var text = [UInt8](repeating: 0, count: Self.digits)
-    let length = max(pread(file, &text, text.count, 0), 0)
+    let length = pread(file, &text, text.count, 0)
+    if length < 0 { throw FileError.last }
     let last = Int(String(decoding: text.prefix(length), as: UTF8.self)) ?? 0
     let next = String(last + count)
     let padded = Array((String(repeating: "0", count: Self.digits - next.count) + next).utf8)
