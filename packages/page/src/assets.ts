@@ -29,7 +29,7 @@ const withoutIcons = oat.replaceAll(
 export const stylesheet = asset(
   'page.css',
   'text/css; charset=utf-8',
-  `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n/* Intake */${minify(read(new URL('../assets/page.css', import.meta.url)))}`,
+  `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../assets/page.css', import.meta.url)))}`,
 )
 /** The script of the live view; every other view has none. */
 export const liveScript = asset(
