@@ -13,7 +13,11 @@ import { createAdmission } from '../src/admission/admission.ts'
 import { createConfiguredLimiter } from '../src/admission/configured-limiter.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
-import { createOutcomeCounts, type OutcomeCounts } from '../src/report/outcome-counts.ts'
+import {
+  createOutcomeCounts,
+  type OutcomeCounts,
+  type OutcomeReport,
+} from '../src/report/outcome-counts.ts'
 import type { SweepClock } from '@intake/http-edge'
 import type { GatewayPorts } from '../src/ports.ts'
 import { createMemoryAttachments } from './twins/attachments.ts'
@@ -219,6 +223,22 @@ export function logBody(log: object = {}, rest: object = {}): Record<string, unk
 export function feedbackPayload(feedback: object = {}, rest: object = {}): Record<string, unknown> {
   const { log: _, ...head } = logBody()
   return { ...head, feedback: { text: 'It broke.', ...feedback }, ...rest }
+}
+
+/**
+ * What a gateway has counted, as lines `name: records`. Sums the minutes, because a test may begin
+ * in one and end in the next.
+ */
+export function countsOf(
+  { outcomes }: TestGateway,
+  nameOf: (report: OutcomeReport) => string,
+): string[] {
+  const totals = new Map<string, number>()
+  for (const report of outcomes.unreported()) {
+    const name = nameOf(report)
+    totals.set(name, (totals.get(name) ?? 0) + report.records)
+  }
+  return [...totals].map(([name, records]) => `${name}: ${records}`)
 }
 
 export const headers = { 'x-api-key': secret, 'content-type': 'application/json' }

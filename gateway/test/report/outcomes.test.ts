@@ -4,13 +4,11 @@ import { createOutcomeCounts } from '../../src/report/outcome-counts.ts'
 import { createOutcomes } from '../../src/report/outcomes.ts'
 import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
-import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
+import { countsOf, headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
 /** The counts so far, as lines `key kind code: records`. */
-const counted = ({ outcomes }: TestGateway) =>
-  outcomes
-    .unreported()
-    .map(({ apiKeyId, kind, code, records }) => `${apiKeyId} ${kind} ${code}: ${records}`)
+const counted = (gateway: TestGateway) =>
+  countsOf(gateway, ({ apiKeyId, kind, code }) => `${apiKeyId} ${kind} ${code}`)
 
 const sendLog = ({ app }: TestGateway, body: object = logBody(), more: object = {}) =>
   app.inject({ method: 'POST', url: '/api/log', headers: { ...headers, ...more }, payload: body })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { batch, send as sendBatch } from '../batches.ts'
 import { file, payload, send as sendForm } from '../forms.ts'
-import { headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
+import { countsOf, headers, images, logBody, startGateway, type TestGateway } from '../support.ts'
 
 async function sendLog({ app }: TestGateway, body: object, key?: string) {
   const response = await app.inject({
@@ -13,11 +13,8 @@ async function sendLog({ app }: TestGateway, body: object, key?: string) {
   return { status: response.statusCode, body: response.json<{ id: string; code: string }>() }
 }
 
-const counted = ({ outcomes }: TestGateway) =>
-  outcomes
-    .unreported()
-    .map(({ kind, code, rule, records }) => `${kind} ${code} ${rule ?? ''}: ${records}`)
-    .toSorted()
+const counted = (gateway: TestGateway) =>
+  countsOf(gateway, ({ kind, code, rule }) => `${kind} ${code} ${rule ?? ''}`).toSorted()
 
 const ofApp = { bundle: 'com.example.app' }
 
