@@ -13,6 +13,7 @@ export interface ExamineOptions {
   objects: Pick<ObjectStore, 'get' | 'put'>
   decoder: Pick<Decoder, 'examine'>
   count: (outcome: 'made' | 'again' | PictureError) => void
+  isClosed: () => boolean
 }
 
 /** Errors that another attempt may not have. */
@@ -28,12 +29,14 @@ export async function examineFeedback(
   feedback: UnexaminedFeedback,
   options: ExamineOptions & { isLastAttempt: boolean },
 ): Promise<boolean> {
-  const { reader, store, objects, count, isLastAttempt } = options
+  const { reader, store, objects, count, isClosed, isLastAttempt } = options
   const attachments = await readUnexamined(reader, feedback)
   if (attachments === undefined) return true
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
+    // Closing ends the decoder, which says nothing about the picture.
+    if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
       return false
@@ -44,6 +47,7 @@ export async function examineFeedback(
   // is found by the erasure, which lists objects a second time.
   const current = await readUnexamined(reader, feedback)
   if (JSON.stringify(current) !== JSON.stringify(attachments)) return true
+  if (isClosed()) return false
   for (const { key, examined } of found) {
     const { thumbnail: body } = examined
     if (body === undefined) continue

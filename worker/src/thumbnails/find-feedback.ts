@@ -29,7 +29,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
-  'SETTINGS max_threads = 1, max_execution_time = 60, max_memory_usage = 268435456'
+  'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
 /** Turns are given to the newest of so many. It limits the memory of the query. */
 const inTurnsMax = 100_000
 const pageRows = 200

@@ -1,5 +1,6 @@
 import { dayMs, limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
+import { DecoderMissingError } from './decoder-process.ts'
 import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
 
@@ -10,24 +11,44 @@ import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-fe
 const catchUp = { everyMs: 60 * 60_000, days: 30 }
 /** The pauses before the next attempts for a picture that failed. Then it gets its error. */
 const pausesMs = [60_000, 10 * 60_000]
+/**
+ * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be at
+ * fault, for example because it was archived.
+ */
+const failurePauseMs = 10 * 60_000
+/** After so many failures in a row nothing more is tried, because the store itself fails. */
+const failuresMax = 3
 /** After this time it is looked again for what has arrived, so that newer pictures do not wait. */
 const turnMs = 10_000
+
+type Work = Pick<Retry, 'feedback' | 'failed'>
+interface Retry {
+  feedback: UnexaminedFeedback
+  /** The number of attempts that said something about the picture. */
+  failed: number
+  /** When it is due, in milliseconds of `clock.now()`. */
+  at: number
+}
 
 /**
  * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
  * no facts yet is read from ClickHouse, and failed attempts are forgotten when the worker ends.
  */
 export function createWorkList(
-  options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
+  options: ExamineOptions & {
+    clock: Clock
+    wallMs: () => number
+    onError: (error: unknown) => void
+  },
 ) {
-  const { reader, clock, wallMs, isClosed } = options
+  const { reader, clock, wallMs, isClosed, onError } = options
   /** The arrival of the oldest feedback that has to be looked for, since 1970. */
   let sinceMs = Infinity
   /** The days that are left to catch up with, the latest first. */
   let days: Arrival[] = []
   let catchUpAt = clock.now()
   /** What failed, by its identity. */
-  const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
+  const retries = new Map<string, Retry>()
   /** What has been examined since the last pause: a replica may not have its facts yet. */
   const done = new Set<string>()
 
@@ -42,13 +63,21 @@ export function createWorkList(
   }
 
   /** Examines as many as fit into a turn. */
-  async function takeTurn(
-    list: readonly { feedback: UnexaminedFeedback; failed: number }[],
-  ): Promise<void> {
+  async function takeTurn(list: readonly Work[]): Promise<void> {
     const endAt = clock.now() + turnMs
+    let failures = 0
     for (const { feedback, failed } of list) {
       if (isClosed() || clock.now() >= endAt) return
-      await examine(feedback, failed)
+      try {
+        await examine(feedback, failed)
+        failures = 0
+      } catch (error) {
+        if (isClosed()) return
+        if (error instanceof DecoderMissingError) throw error
+        retries.set(nameOf(feedback), { feedback, failed, at: clock.now() + failurePauseMs })
+        if (++failures === failuresMax) throw error
+        onError(error)
+      }
     }
   }
 

@@ -242,6 +242,53 @@ t.test('an object store that fails decides nothing', async (t) => {
   t.match(await factsOf(id), [{ error: null, thumbnail_key: String }])
 })
 
+t.test('an object that cannot be read does not hold up older pictures', async (t) => {
+  const older = await addFeedback([{ body: photo }])
+  const archived = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  const partly = {
+    ...objects,
+    async get(key: string) {
+      if (key === archived.keys[0]) throw new Error('403 InvalidObjectState')
+      return photo
+    },
+  }
+  const { errors } = start(t, { objects: partly, clock })
+  await until('the older one was examined', async () => {
+    await clock.advance(0)
+    return (await factsOf(older.id)).every(isExamined)
+  })
+  t.match(errors, [{ message: '403 InvalidObjectState' }], 'it is not tried again at once')
+  t.match(await factsOf(archived.id), [{ error: null, thumbnail_key: null }], 'nor given up')
+  await owner.command('TRUNCATE TABLE intake.feedback_raw')
+})
+
+t.test('a worker that closes stores nothing more, also at the last attempt', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  let asked = 0
+  let close = () => Promise.resolve()
+  const ending: Decoder = {
+    pid: undefined,
+    async examine() {
+      // The third attempt is the last one. Closing ends the decoder.
+      if (++asked === 3) void close()
+      throw new DecoderEndedError('killed')
+    },
+    end() {},
+  }
+  const { thumbnails } = start(t, { decoder: ending, clock })
+  let closed: Promise<void> | undefined
+  close = () => (closed = thumbnails.close())
+  await until('it closes', async () => {
+    await clock.advance(60_000)
+    return closed !== undefined
+  })
+  await closed
+  t.match(await factsOf(id), [{ error: null }])
+  await owner.command('TRUNCATE TABLE intake.feedback_raw')
+})
+
 /** Stores feedback with a picture each, of one application, that arrived just now. */
 async function addMany(
   t: Test,
