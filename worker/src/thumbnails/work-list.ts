@@ -1,34 +1,15 @@
 import { dayMs, limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
-import { DecoderMissingError } from './decoder-process.ts'
-import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
+import type { ExamineOptions } from './examine-feedback.ts'
+import { findUnexamined, type Arrival } from './find-feedback.ts'
+import { createRetries, nameOf } from './retries.ts'
+import { createTurns } from './turns.ts'
 
 /**
  * How often, and how many days back, feedback is looked for that no worker has examined when it
  * arrived: because a worker was killed, or ran without thumbnails.
  */
 const catchUp = { everyMs: 60 * 60_000, days: 30 }
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
-const pausesMs = [60_000, 10 * 60_000]
-/**
- * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be at
- * fault, for example because it was archived.
- */
-const failurePauseMs = 10 * 60_000
-/** After so many failures in a row nothing more is tried, because the store itself fails. */
-const failuresMax = 3
-/** After this time it is looked again for what has arrived, so that newer pictures do not wait. */
-const turnMs = 10_000
-
-type Work = Pick<Retry, 'feedback' | 'failed'>
-interface Retry {
-  feedback: UnexaminedFeedback
-  /** The number of attempts that said something about the picture. */
-  failed: number
-  /** When it is due, in milliseconds of `clock.now()`. */
-  at: number
-}
 
 /**
  * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
@@ -41,51 +22,22 @@ export function createWorkList(
     onError: (error: unknown) => void
   },
 ) {
-  const { reader, clock, wallMs, isClosed, onError } = options
-  /** The arrival of the oldest feedback that has to be looked for, since 1970. */
+  const { reader, clock, wallMs, isClosed } = options
+  /** Feedback that arrived since then must be looked for: ms since 1970; Infinity for none. */
   let sinceMs = Infinity
   /** The days that are left to catch up with, the latest first. */
   let days: Arrival[] = []
   let catchUpAt = clock.now()
-  /** What failed, by its identity. */
-  const retries = new Map<string, Retry>()
+  const retries = createRetries(clock)
   /** What has been examined since the last pause: a replica may not have its facts yet. */
   const done = new Set<string>()
-
-  async function examine(feedback: UnexaminedFeedback, failed: number): Promise<void> {
-    const pauseMs = pausesMs[failed]
-    const isLastAttempt = pauseMs === undefined
-    const isDone = await examineFeedback(feedback, { ...options, isLastAttempt })
-    const name = nameOf(feedback)
-    done.add(name)
-    if (isDone || isLastAttempt) retries.delete(name)
-    else retries.set(name, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
-  }
-
-  /** Examines as many as fit into a turn. */
-  async function takeTurn(list: readonly Work[]): Promise<void> {
-    const endAt = clock.now() + turnMs
-    let failures = 0
-    for (const { feedback, failed } of list) {
-      if (isClosed() || clock.now() >= endAt) return
-      try {
-        await examine(feedback, failed)
-        failures = 0
-      } catch (error) {
-        if (isClosed()) return
-        if (error instanceof DecoderMissingError) throw error
-        retries.set(nameOf(feedback), { feedback, failed, at: clock.now() + failurePauseMs })
-        if (++failures === failuresMax) throw error
-        onError(error)
-      }
-    }
-  }
+  const takeTurn = createTurns({ ...options, retries, done })
 
   /** Examines for a turn what arrived then. Resolves to false if there is nothing. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
     const found = await findUnexamined(reader, arrival)
     const list = found
-      .filter((feedback) => !retries.has(nameOf(feedback)) && !done.has(nameOf(feedback)))
+      .filter((feedback) => !retries.has(feedback) && !done.has(nameOf(feedback)))
       .map((feedback) => ({ feedback, failed: 0 }))
     await takeTurn(list)
     return list.length > 0
@@ -111,7 +63,7 @@ export function createWorkList(
 
   /** Examines for a turn what failed earlier and is due. Resolves to false if nothing is. */
   async function examineDue(): Promise<boolean> {
-    const due = Array.from(retries.values()).filter(({ at }) => at <= clock.now())
+    const due = retries.due()
     await takeTurn(due)
     return due.length > 0
   }
@@ -146,6 +98,3 @@ function lastDays(nowMs: number): Arrival[] {
     return { fromMs, toMs: fromMs + dayMs }
   })
 }
-
-const nameOf = ({ bundle_identifier, id, device_uuid }: UnexaminedFeedback) =>
-  `${id} ${device_uuid} ${bundle_identifier}`

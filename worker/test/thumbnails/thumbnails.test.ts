@@ -316,7 +316,7 @@ function noting() {
     read.push(key)
     return photo
   }
-  return { read, objects: { ...objects, get } }
+  return { read, noted: { ...objects, get } }
 }
 
 t.test('the pictures of one application do not delay those of others', async (t) => {
@@ -327,8 +327,8 @@ t.test('the pictures of one application do not delay those of others', async (t)
   })
   const [sibling] = await addMany(t, 1, { ...flooding, bundle_identifier: 'com.example.b' })
   await addMany(t, 3_000, flooding)
-  const { read, objects } = noting()
-  start(t, { objects, decoder: failing(new Error(), 0) })
+  const { read, noted } = noting()
+  start(t, { objects: noted, decoder: failing(new Error(), 0) })
   await until('some were read', () => read.length >= 5)
   const first = read.slice(0, 5)
   t.ok(first.includes(innocent?.key ?? ''), 'of another API key')
@@ -338,7 +338,7 @@ t.test('the pictures of one application do not delay those of others', async (t)
 
 t.test('a picture that arrives while many wait, or fail, has its turn soon', async (t) => {
   await addMany(t, 200, { bundle_identifier: 'com.example.flood', api_key_id: 'key-flood' })
-  const { read, objects } = noting()
+  const { read, noted } = noting()
   const clock = createTestClock()
   let arrived: { key: string }[] = []
   // Every picture takes six seconds, and those that waited fail.
@@ -354,7 +354,7 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
     },
     end() {},
   }
-  const { thumbnails } = start(t, { objects, decoder: slow, clock })
+  const { thumbnails } = start(t, { objects: noted, decoder: slow, clock })
   await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
   const place = read.indexOf(arrived[0]?.key ?? '')
   t.ok(place <= 30, `${place - 20} pictures later`)
