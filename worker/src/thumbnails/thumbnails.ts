@@ -12,6 +12,11 @@ export interface Thumbnails {
    *   that is not known: it is found with the next catch-up
    */
   arrived(receivedAtMs: number | undefined): void
+  /**
+   * Why this worker makes none; undefined if it does, or has not had a picture yet. The reason
+   * remains until the worker is started again.
+   */
+  missing(): string | undefined
   close(): void
 }
 
@@ -19,6 +24,7 @@ export interface Thumbnails {
 const gatherMs = 2_000
 /** How soon what is due is looked at. Nothing is asked if nothing is due. */
 const intervalMs = 60_000
+const sharpMissing = 'sharp cannot be loaded'
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -63,7 +69,7 @@ export function startThumbnails(
     } catch (error) {
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
-      log.warn({ err: error, help }, 'pictures get no thumbnails: sharp cannot be loaded')
+      log.warn({ err: error, help }, `pictures get no thumbnails: ${sharpMissing}`)
     } finally {
       decoder.end()
     }
@@ -79,6 +85,7 @@ export function startThumbnails(
         polling.pollNow()
       }, gatherMs)
     },
+    missing: () => (isMissing ? sharpMissing : undefined),
     close() {
       isClosed = true
       clock.clearTimeout(timer)

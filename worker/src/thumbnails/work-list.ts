@@ -1,68 +1,32 @@
 import { dayMs, limits } from '@intake/contract'
-import type { Clock } from '@intake/runtime'
-import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
+import { createAttempts, type AttemptOptions } from './attempts.ts'
+import { findUnexamined, type Arrival } from './find-feedback.ts'
 
 /**
  * How often, and how many days back, feedback is looked for that no worker has examined when it
  * arrived: because a worker was killed, or ran without thumbnails.
  */
 const catchUp = { everyMs: 60 * 60_000, days: 30 }
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
-const pausesMs = [60_000, 10 * 60_000]
-/** After this time it is looked again for what has arrived, so that newer pictures do not wait. */
-const turnMs = 10_000
 
 /**
- * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
- * no facts yet is read from ClickHouse, and failed attempts are forgotten when the worker ends.
+ * The feedback whose pictures have to be examined. The list itself has only times of arrival: which
+ * feedback of them has no facts yet is read from ClickHouse, for every turn again.
  */
-export function createWorkList(
-  options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
-) {
+export function createWorkList(options: AttemptOptions & { wallMs: () => number }) {
   const { reader, clock, wallMs, isClosed } = options
+  const attempts = createAttempts(options)
   /** The arrival of the oldest feedback that has to be looked for, since 1970. */
   let sinceMs = Infinity
   /** The days that are left to catch up with, the latest first. */
   let days: Arrival[] = []
   let catchUpAt = clock.now()
-  /** What failed, by its identity. */
-  const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
-  /** What has been examined since the last pause: a replica may not have its facts yet. */
-  const done = new Set<string>()
 
-  async function examine(feedback: UnexaminedFeedback, failed: number): Promise<void> {
-    const pauseMs = pausesMs[failed]
-    const isLastAttempt = pauseMs === undefined
-    const isDone = await examineFeedback(feedback, { ...options, isLastAttempt })
-    const name = nameOf(feedback)
-    done.add(name)
-    if (isDone || isLastAttempt) retries.delete(name)
-    else retries.set(name, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
-  }
-
-  /** Examines as many as fit into a turn. */
-  async function takeTurn(
-    list: readonly { feedback: UnexaminedFeedback; failed: number }[],
-  ): Promise<void> {
-    const endAt = clock.now() + turnMs
-    for (const { feedback, failed } of list) {
-      if (isClosed() || clock.now() >= endAt) return
-      await examine(feedback, failed)
-    }
-  }
-
-  /** Examines for a turn what arrived then. Resolves to false if there is nothing. */
+  /** Examines for a turn what arrived then. Resolves to false if there was nothing. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const found = await findUnexamined(reader, arrival)
-    const list = found
-      .filter((feedback) => !retries.has(nameOf(feedback)) && !done.has(nameOf(feedback)))
-      .map((feedback) => ({ feedback, failed: 0 }))
-    await takeTurn(list)
-    return list.length > 0
+    return attempts.examineNew(await findUnexamined(reader, arrival))
   }
 
-  async function examineNew(): Promise<void> {
+  async function examineAdded(): Promise<void> {
     const fromMs = sinceMs
     if (!Number.isFinite(fromMs)) return
     sinceMs = Infinity
@@ -80,13 +44,6 @@ export function createWorkList(
     if (day !== undefined && !(await examineArrived(day))) days = days.slice(1)
   }
 
-  /** Examines for a turn what failed earlier and is due. Resolves to false if nothing is. */
-  async function examineDue(): Promise<boolean> {
-    const due = Array.from(retries.values()).filter(({ at }) => at <= clock.now())
-    await takeTurn(due)
-    return due.length > 0
-  }
-
   return {
     /** Adds all feedback that arrived since then, in milliseconds since 1970. */
     addSince(receivedAtMs: number): void {
@@ -99,11 +56,11 @@ export function createWorkList(
         catchUpAt = clock.now() + catchUp.everyMs
         days = lastDays(wallMs())
       }
-      done.clear()
+      attempts.forgetDone()
       let isDue = true
       while (!isClosed() && (isDue || days.length > 0 || Number.isFinite(sinceMs))) {
-        await examineNew()
-        isDue = await examineDue()
+        await examineAdded()
+        isDue = await attempts.examineDue()
         await examineDay()
       }
     },
@@ -117,6 +74,3 @@ function lastDays(nowMs: number): Arrival[] {
     return { fromMs, toMs: fromMs + dayMs }
   })
 }
-
-const nameOf = ({ bundle_identifier, id, device_uuid }: UnexaminedFeedback) =>
-  `${id} ${device_uuid} ${bundle_identifier}`

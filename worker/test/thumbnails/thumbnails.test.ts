@@ -269,7 +269,7 @@ function noting() {
     read.push(key)
     return photo
   }
-  return { read, objects: { ...objects, get } }
+  return { read, store: { ...objects, get } }
 }
 
 t.test('the pictures of one application do not delay those of others', async (t) => {
@@ -280,8 +280,8 @@ t.test('the pictures of one application do not delay those of others', async (t)
   })
   const [sibling] = await addMany(t, 1, { ...flooding, bundle_identifier: 'com.example.b' })
   await addMany(t, 3_000, flooding)
-  const { read, objects } = noting()
-  start(t, { objects, decoder: failing(new Error(), 0) })
+  const { read, store: all } = noting()
+  start(t, { objects: all, decoder: failing(new Error(), 0) })
   await until('some were read', () => read.length >= 5)
   const first = read.slice(0, 5)
   t.ok(first.includes(innocent?.key ?? ''), 'of another API key')
@@ -291,7 +291,7 @@ t.test('the pictures of one application do not delay those of others', async (t)
 
 t.test('a picture that arrives while many wait, or fail, has its turn soon', async (t) => {
   await addMany(t, 200, { bundle_identifier: 'com.example.flood', api_key_id: 'key-flood' })
-  const { read, objects } = noting()
+  const { read, store: all } = noting()
   const clock = createTestClock()
   let arrived: { key: string }[] = []
   // Every picture takes six seconds, and those that waited fail.
@@ -307,7 +307,7 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
     },
     end() {},
   }
-  const { thumbnails } = start(t, { objects, decoder: slow, clock })
+  const { thumbnails } = start(t, { objects: all, decoder: slow, clock })
   await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
   const place = read.indexOf(arrived[0]?.key ?? '')
   t.ok(place <= 30, `${place - 20} pictures later`)
@@ -318,7 +318,9 @@ t.test('without sharp the worker says so once, and asks nothing more', async (t)
   const clock = createTestClock()
   const decoder = failing(new DecoderMissingError('Could not load the "sharp" module'))
   const { thumbnails, lines, errors } = start(t, { decoder, clock })
+  t.equal(thumbnails.missing(), undefined)
   await until('it was tried', () => lines.length > 0)
+  t.equal(thumbnails.missing(), 'sharp cannot be loaded')
   thumbnails.arrived(Date.now() - 60_000)
   await clock.advance(2 * 60 * 60_000)
   t.equal(decoder.asked, 1)
