@@ -8,7 +8,7 @@ import type { Cluster } from '../kit/cluster.ts'
 import type { Scenario } from '../scenario.ts'
 
 const kills = 3
-const killEveryMs = 1_500
+const withinMs = 500
 
 /** The worker's process that decodes pictures, and the object store that it reads, fail. */
 export const thumbnailScenarios: Scenario[] = [
@@ -23,11 +23,19 @@ export const thumbnailScenarios: Scenario[] = [
         cluster.metric(worker, `intake_thumbnails_total{outcome="${outcome}"}`)
       await until('a thumbnail is made', async () => (await counted('made')) > 0)
 
-      await until('kills have made pictures fail', async () => {
-        await pause(random() * killEveryMs)
-        for (const pid of decodersOf(worker.pid())) kill(pid)
-        return (await counted('again')) >= kills
-      })
+      const failed = () => counted('again')
+      await until(
+        'kills have made pictures fail',
+        async () => {
+          // A process that is killed while it starts has no picture yet.
+          const before = await counted('made')
+          await until('one more is made', async () => (await counted('made')) > before)
+          await pause(random() * withinMs)
+          for (const pid of decodersOf(worker.pid())) kill(pid)
+          return (await failed()) >= kills
+        },
+        { progress: failed },
+      )
 
       const { workerToS3 } = cluster.network
       workerToS3.set({ refuse: true })
