@@ -1,6 +1,7 @@
 import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
+import type { Header } from '../worker-state.ts'
 
 /** How pictures are shown; undefined if there is no object store. */
 export type SignPicture =
@@ -52,6 +53,16 @@ export function pictures(
       ${items}
     </ul>
     ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
+}
+
+/** Says why lists show the pictures themselves, if the worker makes no thumbnails. */
+export function withoutThumbnails({ noThumbnails: reason }: Header): Html | undefined {
+  return reason === undefined
+    ? undefined
+    : html`<p class="facts">
+        This worker makes no thumbnails: ${reason}. Pictures without one are shown themselves.
+        <code>docs/operations/thumbnails-late.md</code>
+      </p>`
 }
 
 const shownHeight = 160
