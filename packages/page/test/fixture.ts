@@ -6,7 +6,7 @@ import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
 /** A worker without problems, whose queues are empty. */
-const calmState: PageOptions['state'] = {
+export const calmState: PageOptions['state'] = {
   backlog: () => ({
     waiting: 0,
     active: 0,
