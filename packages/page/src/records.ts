@@ -23,6 +23,8 @@ export interface Attachment {
   height: number | null
   /** Null if it has no thumbnail, or none yet. */
   thumbnail_key: string | null
+  /** Why it has no thumbnail, as docs/pictures.md lists; null if that is not known. */
+  error: string | null
 }
 
 export interface FeedbackSummary extends RecordHead {

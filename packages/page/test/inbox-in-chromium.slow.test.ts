@@ -25,6 +25,7 @@ function feedbackWith(shapes: readonly Shape[]): FeedbackSummary {
       width: isExamined ? width : null,
       height: isExamined ? height : null,
       thumbnail_key: isExamined ? key : null,
+      error: null,
     }
   })
   return {

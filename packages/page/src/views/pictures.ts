@@ -23,6 +23,9 @@ export const shownTypes: ReadonlySet<string> = new Set([
   'image/bmp',
 ])
 
+/** The errors of pictures that take much memory or time to decode. */
+const heavy: ReadonlySet<string> = new Set(['pixels', 'bytes', 'decoder_ended'])
+
 /** @param options.whole shows the pictures themselves, where browsers can, instead of thumbnails */
 export function pictures(
   attachments: readonly Attachment[],
@@ -33,8 +36,10 @@ export function pictures(
   const items = attachments.map((attachment, index) => {
     const label = `Picture ${index + 1}: ${describe(attachment)}`
     if (sign === undefined) return html`<li>${label}</li>`
-    const { key, content_type: type, thumbnail_key: thumbnail } = attachment
-    const original = shownTypes.has(type) ? key : undefined
+    const { key, content_type: type, thumbnail_key: thumbnail, error } = attachment
+    // A list is not the place for a picture that was too much for the worker.
+    const isHeavy = !whole && error !== null && heavy.has(error)
+    const original = shownTypes.has(type) && !isHeavy ? key : undefined
     const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
     const content =
       shown === undefined || shown === null
