@@ -53,7 +53,8 @@ function lastWords(text: string) {
 /** The message of a JSON log line; any other line unchanged. */
 function plain(line: string) {
   try {
-    const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } }
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message: string } }
+    if (typeof msg !== 'string') return line.trim()
     return err === undefined ? msg : `${msg} (error: ${err.message})`
   } catch {
     return line.trim()
