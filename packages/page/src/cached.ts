@@ -1,6 +1,6 @@
 /**
- * Keeps the results of a query for some time, for all readers of this worker. A query that is
- * running is shared; a failure is not kept.
+ * Creates a function that caches results of queries by key, for all readers of this worker. Calls
+ * with the same key share a query that is running. Failures are not cached.
  */
 export function createCache(ttlMs: number, now: () => number = () => performance.now()) {
   const entries = new Map<string, { at: number; value: Promise<unknown> }>()

@@ -4,7 +4,7 @@ import { PageError } from './page-error.ts'
 /** Limits work that uses memory: how much of it may run at once, and how much may wait. */
 export interface ConcurrencyLimit {
   /**
-   * Waits for its turn. Resolves to a function, to be called when the work is done.
+   * Waits for a free place. Resolves to a function that the caller must call when the work is done.
    *
    * @throws {PageError} 503, when too many wait
    */

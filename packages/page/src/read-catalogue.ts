@@ -35,7 +35,7 @@ export interface WarningEntry {
 
 export interface Catalogue {
   entries: CatalogueEntry[]
-  /** Differences between versions; those to the newest versions come first. */
+  /** Differences between versions. Those between the newest versions come first. */
   drift: DriftEntry[]
   warnings: WarningEntry[]
 }

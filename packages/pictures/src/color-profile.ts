@@ -20,8 +20,8 @@ const profileParts = 4
  * Zeroes the tags of an ICC profile that are not needed to render the picture. A profile that
  * cannot be read is zeroed entirely.
  *
- * @param walk.parts counts the parts of the whole file. Each tag counts as one, because a file can
- *   have a profile in each of its parts
+ * @param walk.parts counts the parts of the whole file. A profile counts as `profileParts` parts
+ *   and one for each tag, because a file can have many profiles
  */
 export function scrubProfile(
   bytes: Buffer,

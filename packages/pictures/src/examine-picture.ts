@@ -13,13 +13,13 @@ export interface Picture {
   /** The width in pixels of the largest image in the file, before it is cropped or turned. */
   width: number
   height: number
-  /** Whether it certainly has no metadata: then `removeMetadata` changes nothing. */
+  /** True if the file certainly has no metadata, so that `removeMetadata` would change nothing. */
   isClean: boolean
   /**
    * Removes everything that is not needed to render the picture: positions, maker notes, serial
-   * numbers, comments, previews, and what follows the end. Pixels, colours and the orientation
-   * remain. It edits the bytes in place, and returns the part of them that remains. Call it only
-   * once.
+   * numbers, comments, previews, and what follows the end of the image. Pixels, colours and the
+   * orientation remain. It edits the bytes in place, and returns the part of them that remains.
+   * Call it only once.
    */
   removeMetadata(): Buffer
 }

@@ -67,7 +67,8 @@ function draws(bytes: Buffer, at: number, to: number): boolean {
 }
 
 /**
- * The position after a list of sub-blocks. Each begins with its size, and the last one is empty.
+ * Returns the position after a list of sub-blocks. Each sub-block begins with its size, and the
+ * last one is empty.
  */
 function endOfSubBlocks(bytes: Buffer, from: number): number {
   let at = from

@@ -28,8 +28,8 @@ const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
 /**
- * The types of the properties that are needed to render an image. Other properties are texts
- * (`udes`), or the position of the camera (`cmex`).
+ * The types of the properties that are needed to render an image. Others contain, for example, text
+ * (`udes`) or the position of the camera (`cmex`).
  */
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +

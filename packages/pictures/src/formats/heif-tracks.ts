@@ -25,9 +25,7 @@ const drawing = setOfFourLetters(
   'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
     'stco,co64,sdtp,sgpd,sbgp,subs',
 )
-/**
- * The handlers of tracks that are pictures. Other tracks are sound, texts, or metadata with times.
- */
+/** The handlers of tracks that are pictures. Other tracks contain sound, text or timed metadata. */
 const pictures = setOfFourLetters('pict,vide,auxv')
 
 /**
@@ -83,7 +81,10 @@ function handlerOf(walk: HeifWalk, track: Box): number {
   return handler === undefined ? 0 : walk.reader.u32(handler.content + 8)
 }
 
-/** Keeps the samples. Each chunk has an offset, a number of samples, and their sizes. */
+/**
+ * Keeps the samples of a track. The tables contain the offset of each chunk, the number of samples
+ * in it, and the size of each sample.
+ */
 function keepSamples(walk: HeifWalk, track: Box): void {
   const { reader, ranges, parts } = walk
   const samples = find(walk, track, types.media, types.mediaInfo, types.samples)
@@ -102,7 +103,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   const fixedSize = reader.u32(sizes.content + 4)
   const sampleCount =
     fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
-  // Counts all samples, including those whose data would be behind the end of the file.
+  // Counts all samples, including those whose data would be after the end of the file.
   parts.add(runs + chunkCount + (fixedSize === 0 ? sampleCount : 0))
   let sample = 0
   let chunk = 1

@@ -38,8 +38,8 @@ const isAlone = (marker: number) =>
   marker === markers.endOfImage
 
 /**
- * The segments after the start of an image. Ends at the end of the image, or at a segment that is
- * not complete. Like decoders, it skips bytes between two segments.
+ * Yields the segments after the start of an image. Ends at the end of the image, or at a segment
+ * that is not complete. Like decoders, it skips bytes between two segments.
  */
 export function* jpegSegments(
   bytes: Buffer,
@@ -81,8 +81,8 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 const bytesPerSearch = 128
 
 /**
- * The position at which the data of a scan ends: that of the next marker that may follow a scan. A
- * marker that the standard reserves can only come from damage, so it remains part of the data.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
+ * marker that the standard reserves is the result of damage, so it counts as data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
   // The search must stop at `end`, because a file may contain many JPEGs.
@@ -110,9 +110,9 @@ const secondAfterScan = secondOfAny.map(
 )
 
 /**
- * Returns where the next marker of a kind begins; `to` if none begins before it. In the loop nothing
- * branches on the bytes, because a file could be made so that the processor always predicts the
- * wrong branch.
+ * Returns the position of the next marker whose second byte is in `seconds`; `to` if there is none
+ * before `to`. In the loop, only the branch that returns depends on the bytes, because a file could
+ * be made so that the processor always predicts the wrong branch.
  */
 function findMarker(
   bytes: Buffer,

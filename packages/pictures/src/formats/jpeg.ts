@@ -97,7 +97,7 @@ function keepApplication(
     edit.keep(from, from + jfifBytes)
     if (to - from === jfifBytes) return
     edit.set(from + 2, jfifLength)
-    // The width and height of the preview, which is removed.
+    // Zeroes the width and height of the preview, which is removed.
     edit.zero(from + jfifBytes - 2, from + jfifBytes)
   } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
     edit.keep(from, from + adobeBytes)

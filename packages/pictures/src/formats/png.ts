@@ -90,8 +90,8 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
 }
 
 /**
- * Keeps a profile without the tags that are not needed. It is compressed again, and left out if it
- * then does not fit in its place.
+ * Keeps a profile without the tags that are not needed. If this changes the profile, it is
+ * compressed again, and left out if it no longer fits in its place.
  */
 function keepProfile(
   bytes: Buffer,
@@ -99,7 +99,8 @@ function keepProfile(
   { edit, parts }: { edit: Edit; parts: PartCount },
 ): void {
   if (to - from > compressedBytesMax) return
-  // A name of at most 79 characters, a zero, and the method of compression.
+  // The content begins with a name of at most 79 characters, a zero byte, and the compression
+  // method.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
   if (nameEnd === -1) return
   const profile = inflate(bytes.subarray(nameEnd + 2, to - 4))
@@ -126,7 +127,7 @@ function inflate(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** Writes a chunk with the same type and other content in the place of a chunk. */
+/** Replaces the content of a chunk. Its type remains. */
 function replace(
   bytes: Buffer,
   { from, to, content }: { from: number; to: number; content: Buffer },

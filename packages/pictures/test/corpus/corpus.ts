@@ -111,7 +111,7 @@ async function jpegs(): Promise<Sample[]> {
   ]
 }
 
-/** Puts a comment and fill bytes before the last table of a progressive JPEG. */
+/** Puts a comment and fill bytes before the last scan of a progressive JPEG. */
 function betweenScans(jpeg: Buffer): Buffer {
   const at = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]))
   const fill = Buffer.from([0xff, 0xff, 0xff])
