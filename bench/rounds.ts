@@ -65,7 +65,7 @@ export interface Rounds {
    * several times, the least disturbed measurement counts. The slowness of a round is relative to
    * other rounds of the same (`===`) item.
    *
-   * @returns for each item, its n-th measurement belongs to the n-th turn
+   * @returns the measurements that count; the n-th one of an item belongs to the n-th turn
    */
   measure<T, M extends Disturbance>(plan: Plan<T>, measure: (item: T) => Promise<M>): Promise<M[]>
   summary(): RoundsSummary

@@ -39,7 +39,7 @@ export interface Addresses {
 /**
  * Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key.
  *
- * @param options.prepare creates them; by default the setup of this tree does
+ * @param options.prepare creates tables, bucket and API key; default: the setup of this tree
  */
 export async function startServices(options: {
   dataDir: string

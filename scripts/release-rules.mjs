@@ -32,7 +32,8 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince lists the commits after a commit that changed one of the paths, one per line
+ * @param changedSince returns the commits since the given one that changed one of the paths, one
+ *   per line
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []

@@ -43,7 +43,7 @@ const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
 // Prints the failures with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
-// Prints the seeds of this run, with which it can be repeated.
+// Prints the seeds of this run, with which the run can be repeated.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)

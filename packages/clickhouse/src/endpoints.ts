@@ -20,8 +20,8 @@ interface Endpoint {
 export interface Endpoints {
   /**
    * Executes a statement on the endpoint in use. If an endpoint does not respond, or cannot write,
-   * tries each of the others once, so a statement may be executed twice. Rejects with the last
-   * failure.
+   * tries each of the other endpoints once, so a statement may be executed twice. Rejects with the
+   * last failure.
    */
   execute: Execute
   close(): Promise<void>
@@ -30,8 +30,8 @@ export interface Endpoints {
 /** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
 /**
- * Codes that mean that another server should be asked: this one is stopping, full, overloaded, or
- * has lost Keeper.
+ * Codes that mean that another server should be asked, because the server that responded is
+ * stopping, full or overloaded, or has lost Keeper.
  */
 const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
 

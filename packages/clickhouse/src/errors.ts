@@ -43,8 +43,8 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   745: ['retry', 'SERVER_OVERLOADED'],
   999: ['retry', 'KEEPER_EXCEPTION'],
 
-  // A field of the device tuple that this schema does not have: the gateway is newer than the
-  // schema.
+  // The device tuple has a field that this schema does not have, because the gateway is newer than
+  // the schema.
   10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
   16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
   60: ['operator', 'UNKNOWN_TABLE'],
@@ -115,10 +115,7 @@ export class ClickHouseError extends Error {
   }
 }
 
-/**
- * The existing tables and those of this release contradict each other. The message is for an
- * operator.
- */
+/** The error for tables that contradict those of this release. The message is for an operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
