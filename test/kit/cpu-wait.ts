@@ -29,7 +29,10 @@ export function createCpuWait(pids: () => number[]): () => number {
   }
 }
 
-/** Linux reports per thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices. */
+/**
+ * Returns how long the threads of a process have waited for a CPU, in milliseconds. Linux reports
+ * three numbers for each thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices.
+ */
 function waitOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)

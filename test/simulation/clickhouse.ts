@@ -34,8 +34,9 @@ interface Running {
 }
 
 /**
- * An insert is atomic within one partition and one block only. It becomes visible part by part, and
- * a crash between two parts keeps those that are in place. It continues if its client disconnects.
+ * Simulates ClickHouse. An insert is atomic within one partition and one block only. It becomes
+ * visible part by part, and a crash between two parts keeps those that are in place. It continues
+ * if its client disconnects.
  */
 export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world

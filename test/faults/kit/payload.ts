@@ -11,7 +11,7 @@ export interface Payload {
   /** The path of the operation. A batch has this record as its only entry and is compressed. */
   path: string
   /**
-   * The idempotency key of the request. A log that can be retried without this key has its own id.
+   * The idempotency key of the request. A log without it can be retried only if its body has an id.
    */
   idempotencyKey: string | undefined
   body: Record<string, unknown>

@@ -9,8 +9,8 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * The noise that a text of `bytes` must contain to expand less than 200 times (the limit): 1/130 of
- * it.
+ * The noise that a text of `bytes` bytes must contain to expand less than 200 times (the limit):
+ * 1/130 of the text.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 
