@@ -7,7 +7,7 @@ export interface RunOptions {
   options: BenchOptions
   /** Names of the suites, in order. */
   wanted: string[]
-  /** Write the report to `bench/results`. */
+  /** Whether to write the report to `bench/results`. */
   save: boolean
   /** Name of the report: `latest` when all suites run. */
   name: string

@@ -58,7 +58,7 @@ export async function startServices(options: {
   }
 
   const started = await Promise.all([
-    // This is enough for the backlog of the variant `naive`.
+    // The memory of Redis is enough for the backlog of the variant `naive`.
     start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
     launchClickHouse(0),
     start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),

@@ -36,7 +36,7 @@ rmSync(resultsFile, { force: true })
 let passed = 0
 let failed = 0
 const failedChecks = []
-// The tests start the programs that this compiles.
+// Compiles the programs that the tests start.
 await check('types', 'tsc', ['-b'])
 const [code] = await Promise.all([runTests(), values.slow || shard > 1 ? undefined : runChecks()])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''

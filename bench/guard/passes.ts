@@ -88,9 +88,9 @@ export async function passBatches(
 }
 
 /**
- * The cost of events for the worker: its CPU minus the CPU that an idle worker uses in the same
- * time. It is measured with batches, because with single logs half of the measured CPU would be
- * that of an idle worker.
+ * Computes the cost of events for the worker: the CPU that it used for batches, minus the CPU that
+ * an idle worker uses in the same time. With single logs, half of the measured CPU would be that of
+ * an idle worker.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)

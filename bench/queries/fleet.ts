@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** Of every 100 devices, the number of the first one that uses each application. */
+/** For each application, the number of its first device in every 100 devices. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']

@@ -30,8 +30,8 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 /**
- * Enough events to saturate a worker: until seven tenths are visible, it claims as many frames as
- * it completes.
+ * Enough events to saturate a worker: until seven tenths of them are visible, the worker claims as
+ * many frames as it completes.
  */
 const saturationEvents = 80_000
 /**

@@ -62,8 +62,8 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * The first endpoint in the list that may be used now. If none may, the endpoint that may be used
-   * soonest.
+   * Chooses the first endpoint in the list that may be used now or, if there is none, the endpoint
+   * that may be used soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
@@ -106,7 +106,7 @@ export function createEndpoints(options: {
   }
 }
 
-/** Whether the caller has abandoned the statement. That says nothing about the endpoint. */
+/** Whether the caller has abandoned the statement, which says nothing about the endpoint. */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut

@@ -13,7 +13,7 @@ export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
-  // The server has too many open files: the insert has too many columns or partitions.
+  // The server has too many open files, because the insert has too many columns or partitions.
   76: ['split', 'CANNOT_OPEN_FILE'],
   107: ['retry', 'FILE_DOESNT_EXIST'],
   159: ['retry', 'TIMEOUT_EXCEEDED'],
@@ -80,15 +80,18 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
 }
 
 /**
- * Every failure of this package that concerns the server or the connection to it. `message` never
- * contains row contents or credentials, so it may be logged.
+ * The error for every failure of this package that concerns the server or the connection to it.
+ * `message` never contains row contents or credentials, so it may be logged.
  */
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
   /** ClickHouse's exception code; absent if ClickHouse itself did not respond. */
   readonly code: number | undefined
-  /** The request itself was too large: for ClickHouse's memory, or for a proxy in front of it. */
+  /**
+   * Whether the request was too large for ClickHouse's memory, or for a proxy in front of
+   * ClickHouse.
+   */
   readonly isTooLarge: boolean
   readonly #serverText: string | undefined
 

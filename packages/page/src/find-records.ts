@@ -47,7 +47,9 @@ function parseNumber(text: string): number | bigint {
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value
 }
 
-/** The identities of the records of a request, or of a client's `feedback.id`, newest first. */
+/**
+ * Finds the identities of the records of a request, or of a client's `feedback.id`, newest first.
+ */
 export async function findByOtherId(
   reader: RecordReader,
   kind: RecordKind,

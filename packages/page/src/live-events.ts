@@ -13,7 +13,7 @@ const firstRowsMax = 50
 /** A poll returns at most this many rows, the newest, because the view keeps no more. */
 const pollRowsMax = 200
 
-/** The events that arrived last, newest first, including those that happened long ago. */
+/** Reads the events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
   reader: RecordReader,
   search: Search,

@@ -23,8 +23,8 @@ const picturesMax = { atOnce: 2, waitingMax: 200 }
 const sendTimeoutMs = 20_000
 
 /**
- * `GET /attachments/<key>` redirects a reader who may see the page to a signed path, which shows
- * the picture without the password until it expires.
+ * `GET /attachments/<key>` redirects a reader who may see the page to a signed path. Until the path
+ * expires, it shows the picture without the password.
  */
 export function pictureRoutes(
   app: FastifyInstance,

@@ -42,7 +42,7 @@ export interface Catalogue {
 
 const rowsMax = 200
 
-/** The events and params that an application sends, as workers counted them last. */
+/** Reads the events and params that an application sends, as workers last counted them. */
 export async function readCatalogue(reader: RecordReader, application: string): Promise<Catalogue> {
   const read = <Row>(sql: string) =>
     reader.query<Row>(`${sql} LIMIT ${rowsMax} ${querySettings}`, { application })

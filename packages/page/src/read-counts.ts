@@ -35,8 +35,8 @@ export interface ApplicationCounts {
 }
 
 /**
- * The applications that sent an event in the last 30 days. Those with most events in the period
- * come first.
+ * Reads the applications that sent an event in the last 30 days. Those with most events in the
+ * period come first.
  */
 export async function readApplications(
   reader: RecordReader,
@@ -86,7 +86,7 @@ export interface NameCount {
   count: number
 }
 
-/** The most frequent events, of one application or of all. */
+/** Reads the most frequent events, of one application or of all. */
 export const readTopEvents = (
   reader: RecordReader,
   window: TimeWindow,
@@ -99,7 +99,7 @@ export const readTopEvents = (
     { ...paramsOf(window), ...(application !== undefined && { application }) },
   )
 
-/** Devices by version, of one application or of all. */
+/** Reads the number of devices of each version, of one application or of all. */
 export const readVersions = (
   reader: RecordReader,
   window: TimeWindow,
@@ -125,7 +125,7 @@ export async function countDevices(
   return row?.devices ?? 0
 }
 
-/** Events of an application in each step, by version. */
+/** Reads the number of events of an application in each step, by version. */
 export async function readVersionSteps(
   reader: RecordReader,
   steps: Steps,

@@ -25,8 +25,8 @@ const thumbnailBytesMax = 1024 * 1024
  * picture's thumbnail, which a worker has made. Unless `keepsMetadata` is set, metadata is removed
  * here too, because gateways of earlier versions stored it.
  *
- * @throws {PageError} 404 if no feedback has it; 413 if it is too large; 502 if its object is
- *   missing or differs, or if its structure cannot be read
+ * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
+ *   its object is missing or differs, or if its structure cannot be read
  */
 export async function readPicture(
   key: string,

@@ -18,7 +18,7 @@ export interface Attachment {
   content_type: string
   bytes: number
   sha256: string
-  /** Size in pixels; null if a worker has not examined it yet, or cannot read it. */
+  /** Size in pixels; null if a worker has not examined the picture yet, or cannot read it. */
   width: number | null
   height: number | null
   /** Null until a worker has made a thumbnail, and if it cannot make one. */

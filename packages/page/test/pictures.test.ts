@@ -39,7 +39,7 @@ async function storePicture(options: {
   return { key, content_type: type, bytes: body.length, sha256, ...unexamined }
 }
 
-/** A reader with one feedback that has these pictures. */
+/** Creates a reader with one feedback that has these pictures. */
 const readerOf = (...attachments: Attachment[]): RecordReader => ({
   ...emptyReader,
   query: async <Row>() => [{ attachments }] as Row[],

@@ -37,9 +37,9 @@ const walks: ReadonlyMap<string, (bytes: Buffer) => Walked> = new Map([
 ])
 
 /**
- * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and its time
- * is proportional to their number. A file that was cut off within its image data is accepted, and
- * examined up to its end.
+ * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and takes
+ * time in proportion to the number of bytes. A file that was cut off within its image data is
+ * accepted, and examined up to its end.
  *
  * @param contentType the format, as the first bytes of the file show it
  * @throws {PictureError} when the structure cannot be read

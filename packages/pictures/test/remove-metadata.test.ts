@@ -7,7 +7,7 @@ import { decode } from './decode.ts'
 
 const corpus = await createCorpus()
 
-/** The picture after its metadata was removed, as a copy. */
+/** Returns a copy of the picture without its metadata. */
 function cleaned({ bytes, type }: Pick<Sample, 'bytes' | 'type'>): Buffer {
   return examinePicture(Buffer.from(bytes), type).removeMetadata()
 }

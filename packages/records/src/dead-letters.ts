@@ -109,8 +109,8 @@ function cursorOf(letter: DeadLetter): QueryParams {
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
- * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
- * that is rejected again remains a dead letter and does not affect the others.
+ * Inserts rows into their tables again and, once the insert is confirmed, drops their dead letters.
+ * A row that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip' | 'insertSelect'>,

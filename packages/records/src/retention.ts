@@ -79,7 +79,7 @@ function monthEnd(month: string): Date {
 
 const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
 
-/** The number of dead letters that failed before `before`. */
+/** Counts the dead letters that failed before `before`. */
 export async function countExpiredDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   before: Date,

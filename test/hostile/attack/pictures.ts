@@ -161,7 +161,7 @@ function tiff(count: number, entries: TiffEntry[]): Buffer {
   return bytes
 }
 
-/** Directories of 65,535 entries, each beginning within the one before. */
+/** A TIFF with directories of 65,535 entries, each of which begins within the one before. */
 function overlappingDirectories(): Buffer {
   const bytes = Buffer.alloc(bytesMax, 1)
   bytes.write('II*\0', 'latin1')
@@ -173,7 +173,7 @@ function overlappingDirectories(): Buffer {
   return bytes
 }
 
-/** Two strips with the same JPEG, which is the rest of the file. */
+/** A TIFF with two strips that have the same JPEG, which is the rest of the file. */
 function sharedStrips(): Buffer {
   const [offsets, sizes, from] = [1_000, 1_008, 2_000]
   const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, 2, offsets], [279, 4, 2, sizes]])
@@ -223,7 +223,7 @@ function heic(options: {
   ])
 }
 
-/** A sequence with as many chunks and samples as its tables say. */
+/** A HEIC sequence with as many chunks and samples as its tables say. */
 function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number }): Buffer {
   const { offsets, sizes, samples } = tables
   const header = box('tkhd', Buffer.alloc(76), u32(16 << 16, 16 << 16))

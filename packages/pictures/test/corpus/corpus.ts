@@ -31,7 +31,7 @@ export interface Sample {
   bytes: Buffer
   width: number
   height: number
-  /** A value of Exif; by default the image is upright. */
+  /** The value of Exif's orientation; by default the image is upright. */
   orientation?: number
 }
 

@@ -118,7 +118,7 @@ function insert(
   )
 }
 
-/** The ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
+/** Yields the ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
 export async function* erasedFeedback(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): AsyncGenerator<{ day: string; ids: Set<string> }> {

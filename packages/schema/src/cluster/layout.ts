@@ -102,7 +102,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 
-/** How many shards of the cluster get no rows yet. */
+/** Counts the shards of the cluster that get no rows yet. */
 export async function countUnusedShards(clickhouse: Reader): Promise<number> {
   const { cluster } = clickhouse
   if (cluster === undefined) return 0
