@@ -12,7 +12,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** A load whose events wait in Redis, and the size of one event there. */
+/** A load whose events wait in Redis, and the size of one event in Redis. */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number

@@ -25,7 +25,7 @@ interface LoadKind {
    * both passes of a pair see the same machine.
    */
   passRequests: number
-  /** The number of requests in a warm-up. After these V8 compiles hardly anything. */
+  /** The number of requests in a warm-up. After so many requests V8 compiles hardly anything. */
   warmUpRequests: number
 }
 

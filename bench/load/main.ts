@@ -26,8 +26,8 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
 }
 
 /**
- * Runs a load: prepares it, tells the parent, begins at the parent's next message, and sends the
- * result.
+ * Runs a load: prepares it, reports that to the parent, begins at the parent's next message, and
+ * sends the result.
  */
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)

@@ -6,7 +6,7 @@ const everyMs = 50
 /**
  * Returns how long the threads of these processes were runnable but waited for a CPU, in
  * milliseconds since the first call; 0 if the system does not report it. A duration minus this wait
- * is the time that the processes themselves took, however busy the machine is.
+ * is the time that the processes themselves took, even on a busy machine.
  *
  * @param pids may return different processes each time
  */

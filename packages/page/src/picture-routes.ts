@@ -18,7 +18,7 @@ export const signedPrefix = '/pictures/'
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**
  * A connection is closed if sending a picture takes longer than this, because other readers wait
- * for its place. It is enough for 12 MB at 5 Mbit/s.
+ * for its place. The time is enough for 12 MB at 5 Mbit/s.
  */
 const sendTimeoutMs = 20_000
 

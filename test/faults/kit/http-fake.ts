@@ -20,7 +20,7 @@ export type Treatment =
 
 export interface HttpFake {
   port: number
-  /** Applies to requests from now on. */
+  /** Sets the treatment of requests from now on. */
   set(treatment: Treatment): void
   /** The number of requests whose treatment was not `passed`. */
   treated(): number

@@ -28,11 +28,11 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One record in this many is feedback, most of it with images. With 0 there is none. */
+  /** One record in this many is feedback, most of it with images. With 0, no record is feedback. */
   feedbackEvery: number
   /**
-   * One log in this many has a key or id and can be retried; feedback always can. With 0 there is
-   * none.
+   * One log in this many has a key or id and can be retried; feedback always can. With 0, no log
+   * has a key or id.
    */
   keyedEvery: number
   root: string

@@ -4,7 +4,8 @@ import { batchText, list, logText, manyMembers, mebibyte, noise } from '../attac
 import { costly } from './costly.ts'
 
 /**
- * An event becomes visible within this time, however busy others keep the worker and ClickHouse.
+ * An event becomes visible within this time, even while other senders keep the worker and
+ * ClickHouse busy.
  */
 const visibleMsMax = 30_000
 
