@@ -115,8 +115,11 @@ export function startFleetCounters(options: {
   const { counts, onError, clock = systemClock } = options
   /** The counters whose windows have not ended. */
   const running = new Set<Counter>()
+  let wake = () => {}
 
   async function share(): Promise<void> {
+    // An idle gateway needs no timer.
+    if (running.size === 0) await new Promise<void>((resolve) => (wake = resolve))
     const now = clock.now()
     const unsent: { counter: Counter; amount: number }[] = []
     for (const counter of running) {
@@ -156,9 +159,15 @@ export function startFleetCounters(options: {
         name,
         windowMs,
         clock,
-        onBegin: (counter) => running.add(counter),
+        onBegin(counter) {
+          running.add(counter)
+          wake()
+        },
         onUrgent: polling.pollNow,
       }),
-    close: polling.close,
+    close() {
+      polling.close()
+      wake()
+    },
   }
 }

@@ -145,3 +145,16 @@ t.test('without Redis each gateway counts its own, and shares it afterwards', as
   t.ok(isNear(await send(200, 60)))
   close()
 })
+
+t.test('a gateway that counts nothing has no timer', async (t) => {
+  const { clock, counts, gateways, close } = startGateways(1)
+  await clock.advance(0)
+  t.strictSame(clock.pending(), [], 'before the first window')
+  gateways[0]!.add(1, max)
+  await clock.advance(0)
+  t.equal(counts.calls, 1)
+  t.equal(clock.pending().length, 1)
+  await clock.advance(windowMs + 1_000)
+  t.strictSame(clock.pending(), [], 'after the window')
+  close()
+})

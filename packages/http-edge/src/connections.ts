@@ -40,6 +40,7 @@ export interface Connections {
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void
   all(): Iterable<Connection>
+  isEmpty(): boolean
   /** Open connections, and their requests without a complete response. */
   counts(): { open: number; inFlight: number }
   end(connection: Connection, reason: EndReason): void
@@ -141,6 +142,7 @@ export function createConnections(options: Options): Connections {
     },
 
     all: () => open,
+    isEmpty: () => open.size === 0,
     counts: () => countsOf(open),
     end,
     drain: () => drain(open),

@@ -45,7 +45,10 @@ export function createEdgeServer(
     admit(handler),
   )
   server.maxHeadersCount = headerFieldsMax + 1
-  server.prependListener('connection', (socket) => connections.open(socket))
+  server.prependListener('connection', (socket) => {
+    connections.open(socket)
+    sweep.start()
+  })
   const continues = admit((request, response) => {
     awaitContinue(request)
     handler(request, response)
@@ -66,7 +69,6 @@ export function createEdgeServer(
   // A client that has nothing more to send may close its half of the connection before the
   // response.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.on('listening', sweep.start)
   server.on('close', sweep.stop)
   return server
 }

@@ -20,6 +20,7 @@ const drainMs = 7_000
 const lastWordMs = 1_000
 
 export interface Sweep {
+  /** Call this for every new connection: without connections the timer does not run. */
   start(): void
   /** From now on requests in progress have a short timeout. */
   drain(): void
@@ -43,6 +44,10 @@ export function createSweep(options: {
   let drainingMs: number | undefined
 
   function sweep(): void {
+    if (connections.isEmpty()) {
+      stop()
+      return
+    }
     const now = clock.now()
     const elapsedMs = Math.min(now - last, stepMsMax)
     last = now
@@ -91,18 +96,21 @@ export function createSweep(options: {
     }
   }
 
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
   return {
     start() {
+      if (timer !== undefined) return
       last = clock.now()
-      timer ??= setInterval(sweep, clock.intervalMs)
+      timer = setInterval(sweep, clock.intervalMs)
     },
     drain() {
       drainingMs ??= 0
     },
-    stop() {
-      clearInterval(timer)
-      timer = undefined
-    },
+    stop,
   }
 }
 

@@ -1,14 +1,18 @@
+import type { FastifyReply } from 'fastify'
 import pLimit from 'p-limit'
+import { onceClosed } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 
 /** Limits work that uses memory: how much of it may run at once, and how much may wait. */
 export interface ConcurrencyLimit {
   /**
-   * Waits for a free place. Resolves to a function that the caller must call when the work is done.
+   * Runs `work` when a place is free, and returns its result. The place becomes free when the work
+   * has settled, and the response has been sent or the connection has closed. So if a reader leaves
+   * earlier, no other work begins before this work has settled.
    *
-   * @throws {PageError} 503, when too many wait
+   * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
    */
-  enter(): Promise<() => void>
+  run<T>(reply: Pick<FastifyReply, 'raw'>, work: () => Promise<T>): Promise<T>
 }
 
 export function createConcurrencyLimit({
@@ -20,10 +24,19 @@ export function createConcurrencyLimit({
 }): ConcurrencyLimit {
   const limit = pLimit(atOnce)
   return {
-    async enter() {
+    async run(reply, work) {
       if (limit.pendingCount >= waitingMax) throw new PageError(503, 'Too many requests at once.')
-      return new Promise((resolve) => {
-        void limit(() => new Promise<void>((end) => resolve(end)))
+      return new Promise((resolve, reject) => {
+        void limit(async () => {
+          if (reply.raw.closed) {
+            reject(new PageError(503, 'The connection is closed.'))
+            return
+          }
+          const closed = new Promise<void>((end) => onceClosed(reply, end))
+          const working = work()
+          working.then(resolve, reject)
+          await Promise.allSettled([working, closed])
+        })
       })
     },
   }

@@ -35,7 +35,7 @@ export async function readFeedbackFacets(
          ('step', toString(${stepOf('time', steps)})),
          ('version', toString(ifNull(device.version_name, ''))),
          ('application', toString(bundle_identifier)),
-         ('pictures', if(length(attachments) > 0, '1', '0')),
+         ('pictures', if(attachment_count > 0, '1', '0')),
          ('email', if(email IS NULL, '0', '1'))] AS pair
        WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
        GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,

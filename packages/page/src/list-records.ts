@@ -135,7 +135,7 @@ const conditionOf = {
   event: 'event = {event:String}',
   user: 'unique_user_id = {user:String}',
   device: 'device_uuid = {device:UUID}',
-  has: "if({has:String} = 'email', email IS NOT NULL, length(attachments) > 0)",
+  has: "if({has:String} = 'email', email IS NOT NULL, attachment_count > 0)",
   text:
     '(positionCaseInsensitiveUTF8(text, {text:String}) > 0' +
     " OR positionCaseInsensitiveUTF8(ifNull(email, ''), {text:String}) > 0)",

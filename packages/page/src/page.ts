@@ -5,7 +5,7 @@ import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
-import { cutOffAfter, onceClosed } from './end-of-response.ts'
+import { cutOffAfter } from './end-of-response.ts'
 import type { Html } from './html.ts'
 import { PageError } from './page-error.ts'
 import { pictureRoutes, signedPrefix } from './picture-routes.ts'
@@ -95,14 +95,15 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     sign: store && { path: (key) => links.sign(`${signedPrefix}${key}`), keepsMetadata },
     view(path, make, routeOptions = {}) {
       app.get(path, routeOptions, async (request, reply) => {
-        onceClosed(reply, await views.enter())
-        cutOffAfter(viewTimeoutMs, reply)
-        const made = await make({
-          query: queryOf(request),
-          params: request.params as Record<string, string>,
-          request,
-          reply,
-          header: readHeader(state),
+        const made = await views.run(reply, () => {
+          cutOffAfter(viewTimeoutMs, reply)
+          return make({
+            query: queryOf(request),
+            params: request.params as Record<string, string>,
+            request,
+            reply,
+            header: readHeader(state),
+          })
         })
         return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
       })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { parseAttachmentKey } from '@intake/contract'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
-import { cutOffAfter, onceClosed } from './end-of-response.ts'
+import { cutOffAfter } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 import { readPicture, type PictureStore } from './read-picture.ts'
 import type { RecordReader } from './records.ts'
@@ -46,12 +46,10 @@ export function pictureRoutes(
 
   app.get<{ Params: { '*': string } }>(`${signedPrefix}*`, async (request, reply) => {
     if (store === undefined) throw new PageError(404, 'This worker has no object store.')
-    onceClosed(reply, await pictures.enter())
-    const { body, contentType, fileName } = await readPicture(request.params['*'], {
-      reader,
-      store,
-      keepsMetadata,
-    })
+    const { '*': key } = request.params
+    const { body, contentType, fileName } = await pictures.run(reply, () =>
+      readPicture(key, { reader, store, keepsMetadata }),
+    )
     cutOffAfter(sendTimeoutMs, reply)
     const disposition = shownTypes.has(contentType) ? 'inline' : 'attachment'
     return reply

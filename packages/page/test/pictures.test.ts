@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { thumbnailKey } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
@@ -214,6 +216,46 @@ t.test('more pictures at once than have a place all arrive', async (t) => {
     }),
   )
   t.same(new Set(responses), new Set([photo.length]))
+})
+
+t.test('readers who leave do not let more pictures be read at once', async (t) => {
+  const attachment = await storePicture({ number: 1 })
+  let read = 0
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  let begun = () => {}
+  const bothRun = new Promise<void>((resolve) => (begun = resolve))
+  const slow = {
+    async get(key: string) {
+      if (++read === 2) begun()
+      await held
+      return store.get(key)
+    },
+  }
+  const { url, port } = await startPage(t, { store: slow, reader: readerOf(attachment) })
+  const signed = await fetch(`${url}/attachments/${attachment.key}`, { redirect: 'manual' })
+  const path = signed.headers.get('location')!
+  const leaving = Array.from({ length: 6 }, () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
+    return socket
+  })
+  await bothRun
+  await Promise.all(
+    leaving.map((socket) => {
+      socket.on('error', () => {})
+      socket.resetAndDestroy()
+      return once(socket, 'close')
+    }),
+  )
+  const staying = fetch(`${url}${path}`)
+  // Each response shows that the server has taken another turn, in which it could have begun to
+  // read.
+  for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
+  t.equal(read, 2)
+  release()
+  t.equal((await (await staying).arrayBuffer()).byteLength, photo.length)
+  t.equal(read, 3, 'nothing is read for those who left before their turn')
 })
 
 t.test('without a store there are no pictures', async (t) => {

@@ -16,24 +16,33 @@ const headerBytes = 128
 /** The cost of a profile without tags, as a number of parts of the file (see `PartCount`). */
 const profileParts = 4
 
+/** Where a profile, or a piece of it, is in a file. */
+export interface Piece {
+  from: number
+  to: number
+}
+
 /**
  * Zeroes the tags of an ICC profile that are not needed to render the picture. A profile that
  * cannot be read is zeroed entirely.
  *
+ * @param pieces the places of the profile in the file, in order; in a JPEG it can have several
  * @param walk.parts counts the parts of the whole file. A profile counts as `profileParts` parts
  *   and one for each tag, because a file can have many profiles
  */
 export function scrubProfile(
   bytes: Buffer,
-  { from, to }: { from: number; to: number },
+  pieces: readonly [Piece, ...Piece[]],
   { edit, parts }: { edit: Edit; parts: PartCount },
 ): void {
-  const profile = bytes.subarray(from, to)
+  const contents = pieces.map(({ from, to }) => bytes.subarray(from, to))
+  const profile = contents.length === 1 ? (contents[0] as Buffer) : Buffer.concat(contents)
+  const zero = (start: number, end: number) => zeroInPieces(pieces, { start, end }, edit)
   const reader = new Reader(profile, 'big-endian')
   const count = profile.length < headerBytes + 4 ? Infinity : reader.u32(headerBytes)
   const tableEnd = headerBytes + 4 + count * 12
   if (!hasText(profile, 36, 'acsp') || tableEnd > profile.length) {
-    edit.zero(from, to)
+    zero(0, profile.length)
     return
   }
   parts.add(profileParts + count)
@@ -48,13 +57,27 @@ export function scrubProfile(
   let isChanged = false
   for (const [start, stop] of [...kept, [profile.length, profile.length] as const]) {
     if (start > end && !isZero(profile.subarray(end, start))) {
-      edit.zero(from + end, from + start)
+      zero(end, start)
       isChanged = true
     }
     end = Math.max(end, stop)
   }
   // The profile's hash of itself is no longer correct. Zero means that there is none.
-  if (isChanged) edit.zero(from + 84, from + 100)
+  if (isChanged) zero(84, 100)
+}
+
+/** Zeroes a range of the profile, which may lie in several pieces. */
+function zeroInPieces(
+  pieces: readonly Piece[],
+  { start, end }: { start: number; end: number },
+  edit: Edit,
+): void {
+  let at = 0
+  for (const { from, to } of pieces) {
+    if (at >= end) return
+    edit.zero(from + Math.max(start - at, 0), Math.min(from + end - at, to))
+    at += to - from
+  }
 }
 
 function isZero(bytes: Buffer): boolean {

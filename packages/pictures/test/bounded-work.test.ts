@@ -6,6 +6,7 @@ import { colorProfile } from './corpus/color-profile.ts'
 import { chunk, segment } from './corpus/containers.ts'
 import { ordinaryPictures, profileOfTables } from './corpus/ordinary.ts'
 import { planted } from './corpus/planted.ts'
+import { blocks, long, short, writeTiff } from './corpus/tiff-writer.ts'
 
 const costly = [...picturesOfManyParts, ...craftedPictures]
 
@@ -75,17 +76,20 @@ t.test('a compressed profile in a PNG is kept up to 128 KiB', (t) => {
 })
 
 t.test('the tags of all profiles of a file count together', (t) => {
-  const profile = colorProfile()
-  const jpegWith = (count: number) =>
-    Buffer.concat([
-      Buffer.from([0xff, 0xd8]),
-      ...Array.from({ length: count }, () => segment(0xe2, 'ICC_PROFILE\0\x01\x01', profile)),
-      segment(0xc0, Buffer.from([8, 0, 1, 0, 1, 1, 1, 0x11, 0])),
-      segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
-    ])
-  t.equal(examinePicture(jpegWith(1_000), 'image/jpeg').width, 1)
+  const jpeg = Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    segment(0xe2, 'ICC_PROFILE\0\x01\x01', colorProfile()),
+    Buffer.from([0xff, 0xd9]),
+  ])
+  const tiffWith = (count: number) => {
+    const sizes = long(279, ...Array.from({ length: count }, () => jpeg.length))
+    const strips = blocks(273, ...Array.from({ length: count }, () => jpeg))
+    const entries = [short(256, 1), short(257, count), short(259, 7), strips, sizes]
+    return writeTiff([entries], { order: 'II' })
+  }
+  t.equal(examinePicture(tiffWith(900), 'image/tiff').width, 1)
   t.throws(
-    () => examinePicture(jpegWith(2_000), 'image/jpeg'),
+    () => examinePicture(tiffWith(1_200), 'image/tiff'),
     new PictureError('it has too many parts'),
   )
   t.end()

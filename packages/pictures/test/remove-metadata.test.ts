@@ -2,6 +2,7 @@ import ExifReader from 'exifreader'
 import t from 'tap'
 import { examinePicture } from '../src/index.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'
+import { box } from './corpus/planted.ts'
 import { hasTraceInside } from './corpus/traces.ts'
 import { decode } from './decode.ts'
 
@@ -106,5 +107,53 @@ t.test('it works in place, within its bytes', async (t) => {
       room.subarray(-100).every((byte) => byte === 0xaa),
       `${name}: nothing behind it`,
     )
+  }
+})
+
+t.test('the times of an image sequence are removed', async (t) => {
+  const time = Buffer.from('PLANTED!')
+  const number = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length)
+    values.forEach((value, n) => bytes.writeUInt32BE(value, 4 * n))
+    return bytes
+  }
+  // Version 0 has times of four bytes, version 1 of eight.
+  const head = (type: string, version: number, rest: Buffer) => {
+    const bytes = version === 0 ? 4 : 8
+    const times = [time.subarray(0, bytes), time.subarray(0, bytes)]
+    return box(type, Buffer.from([version, 0, 0, 0]), ...times, rest)
+  }
+  const handler = box('hdlr', number(0, 0), Buffer.from('pict'), Buffer.alloc(13))
+  for (const version of [0, 1]) {
+    const sequence = (samplesAt: number) => {
+      const samples = box(
+        'stbl',
+        box('stsd', number(0, 0)),
+        box('stsz', number(0, 16, 1)),
+        box('stsc', number(0, 1, 1, 1, 1)),
+        box('stco', number(0, 1, samplesAt)),
+      )
+      const media = box(
+        'mdia',
+        head('mdhd', version, number(1_000, 1_000, 0)),
+        handler,
+        box('minf', samples),
+      )
+      const size = Buffer.concat([Buffer.alloc(64), number(64 << 16, 48 << 16)])
+      return Buffer.concat([
+        box('ftyp', Buffer.from('avis\0\0\0\0avis')),
+        box(
+          'moov',
+          head('mvhd', version, Buffer.alloc(88)),
+          box('trak', head('tkhd', version, size), media),
+        ),
+        box('mdat', Buffer.alloc(16, 5)),
+      ])
+    }
+    const bytes = sequence(sequence(0).length - 16)
+    t.ok(hasTraceInside(bytes))
+    const kept = cleaned({ bytes, type: 'image/avif' })
+    t.notOk(hasTraceInside(kept), `version ${version}`)
+    t.ok(kept.subarray(-16).equals(Buffer.alloc(16, 5)), 'the sample remains')
   }
 })

@@ -146,21 +146,25 @@ export function pollRedisState(
     intervalMs,
     onError,
   })
-  const ofOthers = startPolling({
-    async poll() {
-      findServers()
-      for (const other of others) void readOther(other)
-    },
-    intervalMs,
-    onError,
-  })
+  /** Undefined if there is only one server. */
+  const ofOthers =
+    redis instanceof Cluster
+      ? startPolling({
+          async poll() {
+            findServers()
+            for (const other of others) void readOther(other)
+          },
+          intervalMs,
+          onError,
+        })
+      : undefined
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
     // While the known state is a write refusal (such as a replica), a poll closes the connection;
     // polling each new one at once would loop without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
-    ofOthers.pollNow()
+    ofOthers?.pollNow()
   }
   redis.on('ready', onReady)
   const onNode = (node: Server) => void node.on('ready', onReady)
@@ -181,7 +185,7 @@ export function pollRedisState(
       redis.off('ready', onReady)
       redis.off('+node', onNode)
       ofMain.close()
-      ofOthers.close()
+      ofOthers?.close()
     },
   }
 }

@@ -311,7 +311,21 @@ export const craftedPictures: readonly CostlyPicture[] = [
       const profile = Buffer.concat([latin1('ICC_PROFILE\0\x01\x01'), profileOfTags(1_000)])
       return filled(jpegStart, segment(0xe2, profile), Buffer.concat([scanStart, jpegEnd]))
     },
-    refusal: tooMany,
+  },
+  {
+    name: 'a profile with many tags in many segments',
+    type: 'image/jpeg',
+    bytes() {
+      const profile = profileOfTags(19_000)
+      const count = 255
+      const pieceBytes = Math.ceil(profile.length / count)
+      const pieces = Array.from({ length: count }, (_, n) => {
+        const head = Buffer.concat([latin1('ICC_PROFILE\0'), Buffer.from([n + 1, count])])
+        const piece = profile.subarray(n * pieceBytes, (n + 1) * pieceBytes)
+        return segment(0xe2, Buffer.concat([head, piece]))
+      })
+      return Buffer.concat([jpegStart, ...pieces, scanStart, jpegEnd])
+    },
   },
   {
     name: 'profiles without tags',

@@ -113,10 +113,15 @@ function start(path: string) {
       stdio: ['pipe', 'pipe', 'ignore'],
     },
   )
-  const messages = readMessages(child.stdout, thumbnailBytesMax)
-  // A process that cannot be started, or was killed, ends its output. `next` reports that.
-  child.on('error', () => child.stdout.destroy())
-  child.stdin.on('error', () => {})
+  const { stdin, stdout } = child as Partial<typeof child>
+  // A process that cannot be started, or was killed, ends its output. `next` reports that. Without
+  // free file descriptors it has no output.
+  child.on('error', () => stdout?.destroy())
+  if (stdin === undefined || stdout === undefined) {
+    throw new Error('the decoder of pictures cannot be started: too many open files')
+  }
+  const messages = readMessages(stdout, thumbnailBytesMax)
+  stdin.on('error', () => {})
 
   async function read() {
     const { done, value } = await messages.next()
@@ -133,7 +138,7 @@ function start(path: string) {
   return {
     pid: child.pid,
     pictures: 0,
-    input: child.stdin,
+    input: stdin,
     ready: untilReady(),
     next: async () => checked(await read()),
     kill: () => child.kill('SIGKILL'),

@@ -5,7 +5,7 @@ import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { DecoderEndedError, type Decoder } from './decoder-process.ts'
 import { pictureBytesMax, type Examined, type PictureError } from './examined.ts'
-import { isStillUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
+import { readUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
 
 export interface ExamineOptions {
   reader: Pick<ClickHouse, 'query'>
@@ -13,6 +13,7 @@ export interface ExamineOptions {
   objects: Pick<ObjectStore, 'get' | 'put'>
   decoder: Pick<Decoder, 'examine'>
   count: (outcome: 'made' | 'again' | PictureError) => void
+  isClosed: () => boolean
 }
 
 /** Errors that another attempt may not have. */
@@ -28,11 +29,14 @@ export async function examineFeedback(
   feedback: UnexaminedFeedback,
   options: ExamineOptions & { isLastAttempt: boolean },
 ): Promise<boolean> {
-  const { reader, store, objects, count, isLastAttempt } = options
-  if (!(await isStillUnexamined(reader, feedback))) return true
+  const { reader, store, objects, count, isClosed, isLastAttempt } = options
+  const attachments = await readUnexamined(reader, feedback)
+  if (attachments === undefined) return true
   const found: { key: string; examined: Examined }[] = []
-  for (const attachment of feedback.attachments) {
+  for (const attachment of attachments) {
     const examined = await examine(attachment, options)
+    // Closing ends the decoder, which says nothing about the picture.
+    if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
       return false
@@ -41,7 +45,9 @@ export async function examineFeedback(
   }
   // Decoding takes a while, and the feedback may have been erased. What becomes erased from now on
   // is found by the erasure, which lists objects a second time.
-  if (!(await isStillUnexamined(reader, feedback))) return true
+  const current = await readUnexamined(reader, feedback)
+  if (JSON.stringify(current) !== JSON.stringify(attachments)) return true
+  if (isClosed()) return false
   for (const { key, examined } of found) {
     const { thumbnail: body } = examined
     if (body === undefined) continue

@@ -1,4 +1,5 @@
 import { sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { dayMs, limits } from '@intake/contract'
 
 type Reader = Pick<ClickHouse, 'query'>
 
@@ -8,65 +9,75 @@ export interface Attachment {
   content_type: string
   bytes: number
   sha256: string
-  thumbnail_key: string | null
-  error: string | null
 }
 
-/** A feedback with an attachment that has neither a thumbnail nor an error. */
+/** The identity of a feedback with an attachment that has neither a thumbnail nor an error. */
 export interface UnexaminedFeedback {
   bundle_identifier: string
   time: string
   id: string
   device_uuid: string
-  received_at: string
-  attachments: Attachment[]
 }
 
-const columns = 'bundle_identifier, time, id, device_uuid, received_at, attachments'
+/** When feedback arrived, in milliseconds since 1970; `toMs` is excluded. */
+export interface Arrival {
+  fromMs: number
+  toMs: number
+}
+
+const identity = 'bundle_identifier, time, id, device_uuid'
 const isUnexamined =
-  'arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
+  'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
-  'SETTINGS max_threads = 1, max_execution_time = 60, max_memory_usage = 268435456'
-const pageRows = 100
+  'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
+/** Turns are given to the newest of so many. It limits the memory of the query. */
+const inTurnsMax = 100_000
+const pageRows = 200
+/** How long before its arrival a feedback may have happened: a repeat has the id of its first attempt. */
+const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
- * Unexamined feedback that arrived at or after `since`, the newest first, a page at a time. Each
- * one appears once, whether it has been examined in the meantime or not.
+ * Unexamined feedback, at most a page. API keys take turns, and so do the applications of a key; the
+ * newest feedback of each comes first. So a sender of many pictures delays only its own.
  */
-export async function* findUnexamined(
+export function findUnexamined(
   reader: Reader,
-  since: Date,
-): AsyncGenerator<UnexaminedFeedback> {
-  let last: { received_at: string; id: string } | undefined
-  for (;;) {
-    const page: UnexaminedFeedback[] = await reader.query<UnexaminedFeedback>(
-      `SELECT ${columns} FROM intake.feedback
-       WHERE received_at >= {since:DateTime64(3, 'UTC')}
-         AND ${isUnexamined}
-         ${last ? "AND (received_at, id) < ({before:DateTime64(3, 'UTC')}, {id:UUID})" : ''}
-       ORDER BY received_at DESC, id DESC LIMIT ${pageRows} ${querySettings}`,
-      { since: sqlTime(since), ...(last && { before: last.received_at, id: last.id }) },
-    )
-    yield* page
-    if (page.length < pageRows) return
-    last = page.at(-1)
-  }
+  { fromMs, toMs }: Arrival,
+): Promise<UnexaminedFeedback[]> {
+  const columns = `${identity}, received_at, api_key_id`
+  const newest = 'received_at DESC, id DESC'
+  return reader.query<UnexaminedFeedback>(
+    `SELECT ${identity} FROM (
+       SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id ORDER BY place, ${newest}) AS turn FROM (
+         SELECT ${columns}, row_number() OVER (PARTITION BY api_key_id, bundle_identifier ORDER BY ${newest}) AS place FROM (
+           SELECT ${columns} FROM intake.feedback
+           WHERE time >= {earliest:DateTime64(3, 'UTC')} AND time < {latest:DateTime64(3, 'UTC')}
+             AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}
+             AND ${isUnexamined}
+           ORDER BY ${newest} LIMIT ${inTurnsMax})))
+     ORDER BY turn, ${newest} LIMIT ${pageRows} ${querySettings}`,
+    {
+      earliest: sqlTime(new Date(fromMs - ageMs)),
+      latest: sqlTime(new Date(toMs + limits.eventAheadMs)),
+      from: sqlTime(new Date(fromMs)),
+      to: sqlTime(new Date(toMs)),
+    },
+  )
 }
 
 /**
- * Whether a feedback is visible as it was found and still unexamined. It is not if it was erased, or
- * if another worker has examined it.
+ * The attachments of a feedback that is visible and still unexamined; undefined if it is not,
+ * because it was erased, or another worker has examined it.
  */
-export async function isStillUnexamined(
+export async function readUnexamined(
   reader: Reader,
-  { bundle_identifier, time, id, device_uuid, attachments }: UnexaminedFeedback,
-): Promise<boolean> {
-  const rows = await reader.query<{ keys: string[] }>(
-    `SELECT attachments.key AS keys FROM intake.feedback
+  { bundle_identifier, time, id, device_uuid }: UnexaminedFeedback,
+): Promise<Attachment[] | undefined> {
+  const [row] = await reader.query<{ attachments: Attachment[] }>(
+    `SELECT attachments FROM intake.feedback
      WHERE time = {time:DateTime64(3, 'UTC')} AND bundle_identifier = {bundle_identifier:String}
        AND device_uuid = {device_uuid:UUID} AND id = {id:UUID} AND ${isUnexamined} ${querySettings}`,
     { time, bundle_identifier, device_uuid, id },
   )
-  const keys = attachments.map(({ key }) => key)
-  return rows.some((row) => JSON.stringify(row.keys) === JSON.stringify(keys))
+  return row?.attachments
 }

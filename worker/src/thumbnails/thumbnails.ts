@@ -1,4 +1,11 @@
-import { startPolling, systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
+import {
+  startPolling,
+  systemClock,
+  withTimeout,
+  type Clock,
+  type Logger,
+  type Registry,
+} from '@intake/runtime'
 import { createDecoder, DecoderMissingError, type Decoder } from './decoder-process.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
 import { createThumbnailMetrics } from './metrics.ts'
@@ -12,13 +19,15 @@ export interface Thumbnails {
    *   that is not known: it is found with the next catch-up
    */
   arrived(receivedAtMs: number | undefined): void
-  close(): void
+  /** Resolves when nothing more is asked of ClickHouse and the store, after three seconds at most. */
+  close(): Promise<void>
 }
 
 /** Feedback that arrives within this time is looked for together. */
 const gatherMs = 2_000
 /** How soon what is due is looked at. Nothing is asked if nothing is due. */
 const intervalMs = 60_000
+const closeTimeoutMs = 3_000
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -52,11 +61,13 @@ export function startThumbnails(
     decoder,
     clock,
     wallMs,
+    onError,
     count: createThumbnailMetrics(metrics),
     isClosed: () => isClosed,
   })
+  let running = Promise.resolve()
 
-  async function poll(): Promise<void> {
+  async function examineAll(): Promise<void> {
     if (isMissing) return
     try {
       await workList.examineAll()
@@ -69,6 +80,7 @@ export function startThumbnails(
     }
   }
 
+  const poll = () => (running = examineAll())
   const polling = startPolling({ poll, intervalMs, onError, clock })
   return {
     arrived(receivedAtMs = Infinity) {
@@ -79,11 +91,13 @@ export function startThumbnails(
         polling.pollNow()
       }, gatherMs)
     },
-    close() {
+    async close() {
       isClosed = true
       clock.clearTimeout(timer)
       polling.close()
       decoder.end()
+      // What fails now is not done, and another worker finds it.
+      await withTimeout(running, closeTimeoutMs, 'ending the thumbnails').catch(() => {})
     },
   }
 }

@@ -1,45 +1,71 @@
-import { dayMs } from '@intake/contract'
+import { dayMs, limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
-import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
+import type { ExamineOptions } from './examine-feedback.ts'
+import { findUnexamined, type Arrival } from './find-feedback.ts'
+import { createRetries, nameOf } from './retries.ts'
+import { createTurns } from './turns.ts'
 
 /**
- * How often, and how far back, feedback is looked for that no worker has examined when it arrived:
- * because a worker was killed, or ran without thumbnails.
+ * How often, and how many days back, feedback is looked for that no worker has examined when it
+ * arrived: because a worker was killed, or ran without thumbnails.
  */
-const catchUp = { everyMs: 60 * 60_000, backMs: 30 * dayMs }
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
-const pausesMs = [60_000, 10 * 60_000]
+const catchUp = { everyMs: 60 * 60_000, days: 30 }
 
-/** The feedback whose pictures have to be examined. What it is, ClickHouse knows. */
+/**
+ * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
+ * no facts yet is read from ClickHouse, and failed attempts are forgotten when the worker ends.
+ */
 export function createWorkList(
-  options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
+  options: ExamineOptions & {
+    clock: Clock
+    wallMs: () => number
+    onError: (error: unknown) => void
+  },
 ) {
   const { reader, clock, wallMs, isClosed } = options
-  /** The arrival of the oldest feedback that has to be looked for, since 1970. */
+  /** Feedback that arrived since then must be looked for: ms since 1970; Infinity for none. */
   let sinceMs = Infinity
+  /** The days that are left to catch up with, the latest first. */
+  let days: Arrival[] = []
   let catchUpAt = clock.now()
-  const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
+  const retries = createRetries(clock)
+  /** What has been examined since the last pause: a replica may not have its facts yet. */
+  const done = new Set<string>()
+  const takeTurn = createTurns({ ...options, retries, done })
 
-  async function examine(feedback: UnexaminedFeedback, failed: number): Promise<void> {
-    const pauseMs = pausesMs[failed]
-    const isLastAttempt = pauseMs === undefined
-    const isDone = await examineFeedback(feedback, { ...options, isLastAttempt })
-    if (isDone || isLastAttempt) retries.delete(feedback.id)
-    else retries.set(feedback.id, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
+  /** Examines for a turn what arrived then. Resolves to false if there is nothing. */
+  async function examineArrived(arrival: Arrival): Promise<boolean> {
+    const found = await findUnexamined(reader, arrival)
+    const list = found
+      .filter((feedback) => !retries.has(feedback) && !done.has(nameOf(feedback)))
+      .map((feedback) => ({ feedback, failed: 0 }))
+    await takeTurn(list)
+    return list.length > 0
   }
 
-  /** Examines the feedback that arrived since `fromMs`. After an error it is looked for again. */
-  async function examineSince(fromMs: number): Promise<void> {
+  async function examineNew(): Promise<void> {
+    const fromMs = sinceMs
+    if (!Number.isFinite(fromMs)) return
+    sinceMs = Infinity
+    let mayBeMore = true
     try {
-      for await (const feedback of findUnexamined(reader, new Date(fromMs))) {
-        if (isClosed()) return
-        if (!retries.has(feedback.id)) await examine(feedback, 0)
-      }
-    } catch (error) {
-      sinceMs = Math.min(sinceMs, fromMs)
-      throw error
+      mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
+    } finally {
+      // More may have been added in the meantime. After an error it is looked for again.
+      if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
+  }
+
+  async function examineDay(): Promise<void> {
+    const [day] = days
+    if (day !== undefined && !(await examineArrived(day))) days = days.slice(1)
+  }
+
+  /** Examines for a turn what failed earlier and is due. Resolves to false if nothing is. */
+  async function examineDue(): Promise<boolean> {
+    const due = retries.due()
+    await takeTurn(due)
+    return due.length > 0
   }
 
   return {
@@ -52,17 +78,23 @@ export function createWorkList(
     async examineAll(): Promise<void> {
       if (clock.now() >= catchUpAt) {
         catchUpAt = clock.now() + catchUp.everyMs
-        sinceMs = Math.min(sinceMs, wallMs() - catchUp.backMs)
+        days = lastDays(wallMs())
       }
-      // More feedback may be added in the meantime.
-      while (Number.isFinite(sinceMs)) {
-        const fromMs = sinceMs
-        sinceMs = Infinity
-        await examineSince(fromMs)
-      }
-      for (const { feedback, failed, at } of Array.from(retries.values())) {
-        if (at <= clock.now() && !isClosed()) await examine(feedback, failed)
+      done.clear()
+      let isDue = true
+      while (!isClosed() && (isDue || days.length > 0 || Number.isFinite(sinceMs))) {
+        await examineNew()
+        isDue = await examineDue()
+        await examineDay()
       }
     },
   }
+}
+
+function lastDays(nowMs: number): Arrival[] {
+  // The first of them begins now, because the clocks of gateways may be ahead.
+  return Array.from({ length: catchUp.days + 1 }, (_, day) => {
+    const fromMs = nowMs - day * dayMs
+    return { fromMs, toMs: fromMs + dayMs }
+  })
 }

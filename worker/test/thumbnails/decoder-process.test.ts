@@ -221,3 +221,28 @@ const bombs = {
     return Buffer.concat([riff, data])
   },
 }
+
+t.test('a worker without free file descriptors goes on', async (t) => {
+  const { href } = new URL('../../src/thumbnails/decoder-process.ts', import.meta.url)
+  const path = program(
+    t,
+    `import { openSync } from 'node:fs'
+    import { createDecoder } from '${href}'
+    try { for (;;) openSync('/dev/null', 'r') } catch {}
+    const request = { contentType: 'image/jpeg', sha256: '' }
+    await createDecoder().examine(Buffer.from('x'), request).catch(({ message }) => console.log(message))
+    // An error that nobody handles would end the process in this turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    console.log('goes on')`,
+  )
+  const { stdout } = await promisify(execFile)('/bin/sh', [
+    '-c',
+    'ulimit -n 100; exec "$@"',
+    'sh',
+    process.execPath,
+    '--import=tsx',
+    '--conditions=intake:source',
+    path,
+  ])
+  t.match(stdout, /cannot be started: too many open files\ngoes on/)
+})

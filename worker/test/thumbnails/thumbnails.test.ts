@@ -242,6 +242,124 @@ t.test('an object store that fails decides nothing', async (t) => {
   t.match(await factsOf(id), [{ error: null, thumbnail_key: String }])
 })
 
+t.test('an object that cannot be read does not hold up older pictures', async (t) => {
+  const older = await addFeedback([{ body: photo }])
+  const archived = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  const partly = {
+    ...objects,
+    async get(key: string) {
+      if (key === archived.keys[0]) throw new Error('403 InvalidObjectState')
+      return photo
+    },
+  }
+  const { errors } = start(t, { objects: partly, clock })
+  await until('the older one was examined', async () => {
+    await clock.advance(0)
+    return (await factsOf(older.id)).every(isExamined)
+  })
+  t.match(errors, [{ message: '403 InvalidObjectState' }], 'it is not tried again at once')
+  t.match(await factsOf(archived.id), [{ error: null, thumbnail_key: null }], 'nor given up')
+  await owner.command('TRUNCATE TABLE intake.feedback_raw')
+})
+
+t.test('a worker that closes stores nothing more, also at the last attempt', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  let asked = 0
+  let close = () => Promise.resolve()
+  const ending: Decoder = {
+    pid: undefined,
+    async examine() {
+      // The third attempt is the last one. Closing ends the decoder.
+      if (++asked === 3) void close()
+      throw new DecoderEndedError('killed')
+    },
+    end() {},
+  }
+  const { thumbnails } = start(t, { decoder: ending, clock })
+  let closed: Promise<void> | undefined
+  close = () => (closed = thumbnails.close())
+  await until('it closes', async () => {
+    await clock.advance(60_000)
+    return closed !== undefined
+  })
+  await closed
+  t.match(await factsOf(id), [{ error: null }])
+  await owner.command('TRUNCATE TABLE intake.feedback_raw')
+})
+
+/** Stores feedback with a picture each, of one application, that arrived just now. */
+async function addMany(
+  t: Test,
+  count: number,
+  fields: object,
+): Promise<{ id: string; key: string }[]> {
+  const keys: string[] = []
+  const rows = Array.from({ length: count }, () => {
+    const time = new Date().toISOString()
+    const id = uuidV7(time)
+    const key = attachmentKey({ id, time, number: 1, sha256: 'a'.repeat(64), extension: 'jpg' })
+    keys.push(key)
+    const attachments = [{ key, content_type: 'image/jpeg', bytes: 9, sha256: 'a'.repeat(64) }]
+    return feedbackRow({ id, time, received_at: time, attachments, ...fields })
+  })
+  await owner.insertGzip({ table: 'feedback', members: [member(rows)], rows: count })
+  t.teardown(() => owner.command('TRUNCATE TABLE intake.feedback_raw'))
+  return rows.map(({ id }, index) => ({ id, key: keys[index] ?? '' }))
+}
+
+/** An object store that has every picture, and notes in which order they are read. */
+function noting() {
+  const read: string[] = []
+  const get = async (key: string) => {
+    read.push(key)
+    return photo
+  }
+  return { read, noted: { ...objects, get } }
+}
+
+t.test('the pictures of one application do not delay those of others', async (t) => {
+  const flooding = { bundle_identifier: 'com.example.flood', api_key_id: 'key-flood' }
+  const [innocent] = await addMany(t, 1, {
+    bundle_identifier: 'com.example.a',
+    api_key_id: 'key-a',
+  })
+  const [sibling] = await addMany(t, 1, { ...flooding, bundle_identifier: 'com.example.b' })
+  await addMany(t, 3_000, flooding)
+  const { read, noted } = noting()
+  start(t, { objects: noted, decoder: failing(new Error(), 0) })
+  await until('some were read', () => read.length >= 5)
+  const first = read.slice(0, 5)
+  t.ok(first.includes(innocent?.key ?? ''), 'of another API key')
+  t.ok(first.includes(sibling?.key ?? ''), 'of another application of the same key')
+  t.ok(first.some((key) => key !== innocent?.key && key !== sibling?.key))
+})
+
+t.test('a picture that arrives while many wait, or fail, has its turn soon', async (t) => {
+  await addMany(t, 200, { bundle_identifier: 'com.example.flood', api_key_id: 'key-flood' })
+  const { read, noted } = noting()
+  const clock = createTestClock()
+  let arrived: { key: string }[] = []
+  // Every picture takes six seconds, and those that waited fail.
+  const slow: Decoder = {
+    pid: undefined,
+    async examine() {
+      await clock.advance(6_000)
+      if (read.length === 20) {
+        arrived = await addMany(t, 1, { bundle_identifier: 'com.example.c', api_key_id: 'key-c' })
+        thumbnails.arrived(Date.now() - 60_000)
+      }
+      throw new DecoderEndedError('it took too long')
+    },
+    end() {},
+  }
+  const { thumbnails } = start(t, { objects: noted, decoder: slow, clock })
+  await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
+  const place = read.indexOf(arrived[0]?.key ?? '')
+  t.ok(place <= 30, `${place - 20} pictures later`)
+})
+
 t.test('without sharp the worker says so once, and asks nothing more', async (t) => {
   const { id } = await addFeedback([{ body: photo }])
   const clock = createTestClock()

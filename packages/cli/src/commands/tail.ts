@@ -22,14 +22,14 @@ const head =
   'id, time, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id, device.version_name AS version'
 const columns = {
   logs: `${head}, event, params`,
-  feedback: `${head}, email, text, length(attachments) AS attachments`,
+  feedback: `${head}, email, text, attachment_count AS attachments`,
 } as const
 /** The columns for a terminal. Texts can have any length, so they are cut. */
 const shortColumns = {
   logs: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version, event AS what,
     substringUTF8(toJSONString(params), 1, 300) AS rest`,
   feedback: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version,
-    substringUTF8(text, 1, 300) AS what, if(length(attachments) = 0, '', concat(toString(length(attachments)), ' pictures')) AS rest`,
+    substringUTF8(text, 1, 300) AS what, if(attachment_count = 0, '', concat(toString(attachment_count), ' pictures')) AS rest`,
 } as const
 
 interface ShortRow {

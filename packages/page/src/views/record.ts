@@ -30,7 +30,16 @@ export function recordView(options: {
 }): Html {
   const { header, found, sign, names } = options
   const { kind, columns } = found.record
-  const { device, attachments, text, email, event, params, ...others } = columns
+  const {
+    device,
+    attachments,
+    attachment_count: _,
+    text,
+    email,
+    event,
+    params,
+    ...others
+  } = columns
   const {
     id,
     time,

@@ -64,5 +64,5 @@ function keepProfile(reader: Reader, ranges: KeptRanges, edit: Edit): void {
   const to = from + reader.u32(130)
   reader.require(from, to)
   ranges.add(from, to)
-  scrubProfile(reader.bytes, { from, to }, { edit, parts: new PartCount() })
+  scrubProfile(reader.bytes, [{ from, to }], { edit, parts: new PartCount() })
 }

@@ -28,13 +28,13 @@ const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
 /**
- * The types of the properties that are needed to render an image. Others contain, for example, text
- * (`udes`) or the position of the camera (`cmex`).
+ * The types of the properties that are needed to render an image. Other properties are texts
+ * (`udes`), times (`crtt`), the position of the camera (`cmex`), or free space with any content.
  */
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
     'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
-    'ndwt,mskC,crtt,prdi,cicp,free,skip',
+    'ndwt,mskC,prdi,cicp',
 )
 
 /** The location of the data of an item. */
@@ -171,7 +171,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
         ranges.add(from, to)
         if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
         if (type === types.color && profiles.has(reader.u32(content))) {
-          scrubProfile(reader.bytes, { from: content + 4, to }, walk)
+          scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
         }
       }
     }

@@ -6,7 +6,9 @@ import type { HeifWalk } from './heif-walk.ts'
 
 const types = {
   track: fourLetters('trak'),
+  movieHeader: fourLetters('mvhd'),
   trackHeader: fourLetters('tkhd'),
+  mediaHeader: fourLetters('mdhd'),
   media: fourLetters('mdia'),
   mediaInfo: fourLetters('minf'),
   samples: fourLetters('stbl'),
@@ -59,11 +61,25 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
   } else if (type === types.handler) keepHandler(walk, box)
   else if (drawing.has(type)) {
     ranges.add(from, to)
+    if (timed.has(type)) zeroTimes(walk, box)
     // The last two numbers are the width and the height, each with 16 bits for the fraction.
     if (type === types.trackHeader && to - content >= 8) {
       largest.add(reader.u16(to - 8), reader.u16(to - 4))
     }
   } else walk.free(box)
+}
+
+/** The boxes that begin with the times of creation and of the last change. */
+const timed: ReadonlySet<number> = new Set([
+  types.movieHeader,
+  types.trackHeader,
+  types.mediaHeader,
+])
+
+/** Each time has four bytes in version 0, and eight in version 1. */
+function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
+  const bytes = reader.u8(content) === 1 ? 16 : 8
+  edit.zero(content + 4, Math.min(content + 4 + bytes, to))
 }
 
 /** Finds the box at a path below another box; returns undefined if there is none. */

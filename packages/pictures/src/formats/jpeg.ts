@@ -26,6 +26,7 @@ export function walkJpeg(bytes: Buffer): Walked {
   let hasScan = false
   let hasExif = false
   const parts = new PartCount()
+  const profile: Segment[] = []
   edit.keep(0, 2)
   for (const segment of jpegSegments(bytes, { start: 0, end: bytes.length, parts })) {
     const { marker, from, to } = segment
@@ -37,14 +38,18 @@ export function walkJpeg(bytes: Buffer): Walked {
       if (to - from < 9) throw new PictureError('a frame of it is too short')
       largest.add(bytes.readUInt16BE(from + 7), bytes.readUInt16BE(from + 5))
       edit.keep(from, to)
+    } else if (isProfile(bytes, segment)) {
+      profile.push(segment)
+      edit.keep(from, to)
     } else if (isApplication(marker)) {
-      keepApplication(bytes, segment, { edit, parts })
+      keepApplication(bytes, segment, edit)
     } else if (draws(marker)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
     }
   }
   if (!hasScan) throw new PictureError('it has no scan')
+  scrubSegments(bytes, profile, { edit, parts })
   return { width: largest.width, height: largest.height, edit }
 }
 
@@ -57,12 +62,28 @@ export function zeroJpegMetadata(
   range: { start: number; end: number; parts: PartCount },
   edit: Edit,
 ): void {
+  // In the older kind of TIFF a strip may be only a part of a scan. Then nothing is known about the
+  // bytes between what looks like segments.
+  const isWhole = bytes[range.start + 1] === markers.startOfImage
+  const profile: Segment[] = []
+  let last = range.start + 2
   for (const segment of jpegSegments(bytes, range)) {
-    const { marker } = segment
-    const isProfile = marker === markers.app2 && hasText(bytes, segment.from + 4, icc)
-    if (draws(marker) || marker === markers.app14 || isProfile) continue
-    edit.zero(segment.from + 4, segment.to)
+    const { marker, from, to } = segment
+    if (isWhole) fill(bytes, { from: last, to: from }, edit)
+    last = to
+    if (draws(marker)) continue
+    if (isProfile(bytes, segment)) profile.push(segment)
+    else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
   }
+  scrubSegments(bytes, profile, { edit, parts: range.parts })
+  if (isWhole) edit.zero(last, range.end)
+}
+
+/** Replaces what lies between two segments by the fill bytes that may precede any marker. */
+function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: Edit): void {
+  if (from >= to) return
+  const filling = Buffer.alloc(to - from, 0xff)
+  if (!filling.equals(bytes.subarray(from, to))) edit.set(from, filling)
 }
 
 /**
@@ -86,29 +107,51 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
   edit.set(tiff, block)
 }
 
-function keepApplication(
-  bytes: Buffer,
-  { marker, from, to }: Segment,
-  walk: { edit: Edit; parts: PartCount },
-): void {
-  const { edit } = walk
-  const isNamed = (name: string) => hasText(bytes, from + 4, name)
-  if (marker === markers.app0 && isNamed('JFIF\0') && to - from >= jfifBytes) {
-    edit.keep(from, from + jfifBytes)
-    if (to - from === jfifBytes) return
-    edit.set(from + 2, jfifLength)
-    // Zeroes the width and height of the preview, which is removed.
-    edit.zero(from + jfifBytes - 2, from + jfifBytes)
-  } else if (marker === markers.app14 && isNamed('Adobe') && to - from >= adobeBytes) {
+function keepApplication(bytes: Buffer, segment: Segment, edit: Edit): void {
+  const { marker, from, to } = segment
+  if (isAdobe(bytes, segment)) {
     edit.keep(from, from + adobeBytes)
     if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
-  } else if (marker === markers.app2 && isNamed(icc)) {
-    edit.keep(from, to)
-    // After the name, one byte is the number of this part of the profile, and one the number of
-    // parts.
-    const profile = from + 4 + icc.length + 2
-    if (bytes[profile - 1] === 1 && profile <= to) scrubProfile(bytes, { from: profile, to }, walk)
+    return
   }
+  const isJfif = marker === markers.app0 && hasText(bytes, from + 4, 'JFIF\0')
+  if (!isJfif || to - from < jfifBytes) return
+  edit.keep(from, from + jfifBytes)
+  if (to - from === jfifBytes) return
+  edit.set(from + 2, jfifLength)
+  // Zeroes the width and height of the preview, which is removed.
+  edit.zero(from + jfifBytes - 2, from + jfifBytes)
+}
+
+const isAdobe = (bytes: Buffer, { marker, from, to }: Segment) =>
+  marker === markers.app14 && hasText(bytes, from + 4, 'Adobe') && to - from >= adobeBytes
+
+const isProfile = (bytes: Buffer, { marker, from }: Segment) =>
+  marker === markers.app2 && hasText(bytes, from + 4, icc)
+
+/**
+ * Scrubs the profile of a JPEG, which can be divided among several segments. Segments that do not
+ * form one whole profile are zeroed: decoders ignore them.
+ */
+function scrubSegments(
+  bytes: Buffer,
+  segments: readonly Segment[],
+  walk: { edit: Edit; parts: PartCount },
+): void {
+  // After the name, one byte is the number of this piece, and one the number of pieces.
+  const numberAt = 4 + icc.length
+  const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
+  const numberOf = ({ from }: Segment) => bytes[from + numberAt]
+  const ordered = isComplete
+    ? segments.toSorted((one, other) => (numberOf(one) ?? 0) - (numberOf(other) ?? 0))
+    : []
+  const [first, ...others] = ordered.map(({ from, to }) => ({ from: from + numberAt + 2, to }))
+  const isWhole = ordered.every(
+    (segment, n) =>
+      numberOf(segment) === n + 1 && bytes[segment.from + numberAt + 1] === ordered.length,
+  )
+  if (first !== undefined && isWhole) scrubProfile(bytes, [first, ...others], walk)
+  else for (const { from, to } of segments) walk.edit.zero(from + numberAt, to)
 }
 
 /** The field with the length of a segment: it counts the field itself but not the marker. */

@@ -106,7 +106,7 @@ function keepProfile(
   const profile = inflate(bytes.subarray(nameEnd + 2, to - 4))
   if (profile === undefined) return
   const scrub = new Edit()
-  scrubProfile(profile, { from: 0, to: profile.length }, { edit: scrub, parts })
+  scrubProfile(profile, [{ from: 0, to: profile.length }], { edit: scrub, parts })
   scrub.keep(0, profile.length)
   if (scrub.isEmpty(profile.length)) {
     edit.keep(from, to)

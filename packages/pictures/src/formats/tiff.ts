@@ -34,7 +34,8 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   301,
   [317, 332],
   334,
-  [336, 347],
+  336,
+  [338, 347],
   [512, 515],
   517,
   518,
@@ -43,7 +44,7 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   34675,
   [50706, 50707],
   [50710, 50734],
-  [50736, 50739],
+  [50737, 50739],
   [50778, 50781],
   [50829, 50830],
 ]
@@ -177,7 +178,7 @@ class TiffWalk {
     if (tag === tags.profile) {
       this.#bytesRead.add(bytes)
       const walk = { edit: this.edit, parts: this.#parts }
-      scrubProfile(this.#bytes, { from: at, to: at + bytes }, walk)
+      scrubProfile(this.#bytes, [{ from: at, to: at + bytes }], walk)
     }
     if (tag === tags.jpegTables) this.#jpeg(at, bytes)
     return { tag, type, count, at, bytes }

@@ -76,7 +76,7 @@ class WebpWalk {
     else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
     else if (type === chunks.profile) {
       const walk = { edit: this.edit, parts: this.#parts }
-      scrubProfile(this.#bytes, { from: at + 8, to: contentEnd }, walk)
+      scrubProfile(this.#bytes, [{ from: at + 8, to: contentEnd }], walk)
     } else this.#measure(type, at + 8, contentEnd)
     this.edit.keep(at, to)
   }

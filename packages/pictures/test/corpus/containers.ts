@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { box } from './planted.ts'
+import { box, planted } from './planted.ts'
 
 const jpegStart = Buffer.from([0xff, 0xd8])
 
@@ -190,7 +190,10 @@ export function heifWith(
     Buffer.alloc(4),
     ...items.map((_item, n) => box('cdsc', u16(n + 2, 1, 1))),
   )
-  const properties = relabel(child('iprp'), 1)
+  const properties = withProperties(relabel(child('iprp'), 1), [
+    box('crtt', Buffer.from('PLANTED-')),
+    box('free', Buffer.from(planted)),
+  ])
   const primary = box('pitm', Buffer.alloc(4), u16(1))
   const locations = (dataAt: number) => {
     let at = dataAt
@@ -223,6 +226,13 @@ export function heifWith(
     box('mdat', ...all.map(([, content]) => content)),
     behind,
   ])
+}
+
+/** Appends boxes to the list of properties in an `iprp`. */
+function withProperties(iprp: Buffer, more: Buffer[]): Buffer {
+  const [from, to] = find(iprp, 8, iprp.length, 'ipco')
+  const list = box('ipco', iprp.subarray(from + 8, to), ...more)
+  return box('iprp', iprp.subarray(8, from), list, iprp.subarray(to))
 }
 
 /** Returns the data of the first item in an `iloc` box. The item must have one extent. */

@@ -76,6 +76,11 @@ async function jpegs(): Promise<Sample[]> {
   const rgbPreview = Buffer.concat([Buffer.from([2, 2]), Buffer.from('PLANTED-RGB!')])
   const jfif = segment(0xe0, 'JFIF\0\x01\x02\0\0\x01\0\x01', rgbPreview)
   const icc = segment(0xe2, 'ICC_PROFILE\0\x01\x01', colorProfile())
+  const [head, tail] = [colorProfile().subarray(0, 500), colorProfile().subarray(500)]
+  const divided = [
+    segment(0xe2, 'ICC_PROFILE\0\x02\x02', tail),
+    segment(0xe2, 'ICC_PROFILE\0\x01\x02', head),
+  ]
   const mpf = segment(0xe2, 'MPF\0', planted)
   const second = jpegWith(preview, [exifSegment({})])
   const files: [name: string, bytes: Buffer][] = [
@@ -95,6 +100,8 @@ async function jpegs(): Promise<Sample[]> {
     ['gray', jpegWith(gray, [exifSegment({}), xmpSegment])],
     ['CMYK', jpegWith(cmyk, [exifSegment({}), comment])],
     ['the profile of a display', jpegWith(plain, [icc])],
+    ['the profile of a display in two segments', jpegWith(plain, divided)],
+    ['one of two segments of a profile', jpegWith(plain, divided.slice(0, 1))],
     ['a claim (C2PA)', jpegWith(plain, [segment(0xeb, 'JP\0\x01', planted)])],
     ['fill bytes and a comment between scans', betweenScans(progressive)],
     ['Exif twice', jpegWith(plain, [exifSegment({}), exifSegment({ orientation: 6 })])],
@@ -307,7 +314,13 @@ async function tiffs(): Promise<Sample[]> {
   )
   const entries = [...rgbEntries(strips, 16), ...tiffMetadata]
   const jpeg = await image().jpeg({ chromaSubsampling: '4:4:4' }).toBuffer()
-  const inJpeg = jpegWith(jpeg, [exifSegment({}), comment])
+  const icc = segment(0xe2, 'ICC_PROFILE\0\x01\x01', colorProfile())
+  const adobe = segment(0xee, 'Adobe\0\x64\0\0\0\0\x01', planted)
+  const inJpeg = jpegWith(
+    jpeg,
+    [exifSegment({}), comment, icc, adobe, Buffer.from(planted)],
+    Buffer.from(planted),
+  )
   const asJpeg: Entry[] = [
     short(256, width),
     short(257, height),

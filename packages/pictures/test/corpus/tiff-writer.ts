@@ -182,6 +182,8 @@ export const tiffMetadata: Entry[] = [
   ...cameraEntries(),
   ascii(0x010e, planted),
   ascii(0x0131, planted),
+  ascii(0x0151, planted),
+  rationals(0xc630, plantedNumber, 1, plantedNumber, 1, 28, 10, 28, 10),
   bytes(0x02bc, xmp, 1),
   bytes(0x83bb, Buffer.from(planted)),
   bytes(0x8649, Buffer.from(planted)),

@@ -48,6 +48,10 @@ const attachments: ColumnComments = {
   attachments:
     'Pictures in the object store: key, content_type, bytes and sha256 of each. What workers found out since: width and height in pixels, thumbnail_key, and error (why there is no thumbnail); NULL while not known.',
 }
+const attachmentCount: ColumnComments = {
+  attachment_count:
+    'How many pictures it has. A condition on it costs much less than one on attachments.',
+}
 const rawAttachments: ColumnComments = {
   attachments:
     'Pictures in the object store: key, content type, size in bytes and SHA-256 of each.',
@@ -77,6 +81,8 @@ const attachmentsWithFacts = `CAST(
       feedback.attachments,
       arrayResize(if(facts.key = feedback.attachments.key, facts, []), length(feedback.attachments))),
     'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String, width Nullable(UInt32), height Nullable(UInt32), thumbnail_key Nullable(String), error Nullable(String)))')`
+/** Of feedback_raw alone, so that ClickHouse filters, sorts and limits by it before it joins. */
+const countOfAttachments = 'length(feedback.attachments) AS attachment_count'
 const fromFeedback = `FROM intake.feedback_raw AS feedback FINAL
 LEFT ANY JOIN intake.attachments_raw AS examined FINAL USING (bundle_identifier, time, id, device_uuid)`
 
@@ -120,8 +126,8 @@ export function recordDefinitions(fields: readonly DeviceField[]): Definition[] 
     {
       name: 'feedback',
       comment: 'Feedback of users, each once.',
-      columns: feedbackColumns,
-      select: `SELECT ${names(feedbackColumns).replace('attachments', `${attachmentsWithFacts} AS attachments`)}
+      columns: { ...feedbackColumns, ...attachmentCount },
+      select: `SELECT ${names(feedbackColumns).replace('attachments', `${attachmentsWithFacts} AS attachments`)}, ${countOfAttachments}
 ${fromFeedback}`,
     },
     {
@@ -134,8 +140,8 @@ FROM intake.logs_raw FINAL`,
     {
       name: 'feedback_flat',
       comment: `Feedback ${forTools}.`,
-      columns: { ...head, ...plainDevice, ...feedback, ...feedbackText },
-      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(deviceExtra)}, toJSONString(${attachmentsWithFacts}) AS attachments, ${asText(extra)}
+      columns: { ...head, ...plainDevice, ...feedback, ...feedbackText, ...attachmentCount },
+      select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(deviceExtra)}, toJSONString(${attachmentsWithFacts}) AS attachments, ${asText(extra)}, ${countOfAttachments}
 ${fromFeedback}`,
     },
     {

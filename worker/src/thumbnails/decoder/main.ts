@@ -1,7 +1,7 @@
 // The process that decodes pictures of strangers. It has no settings, no secrets and no
 // connections: a picture comes in on standard input, what was found out goes out on standard
 // output. The worker ends it by closing its input, or kills it.
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { pictureBytesMax } from '../examined.ts'
 import { readMessages, writeMessage } from '../message-stream.ts'
 import type { Request } from './make-thumbnail.ts'
@@ -9,8 +9,9 @@ import type { Request } from './make-thumbnail.ts'
 /** The process ends itself in case the worker, which kills it earlier, is gone. */
 const pictureMs = 30_000
 
-// Inserts matter more than thumbnails.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// Inserts matter more than thumbnails. A worker with a lower priority may not raise it.
+const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
+if (getPriority() < priority) setPriority(priority)
 // If the worker is gone, there is nobody to report that to.
 process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
 

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { createSweep } from '../src/sweep.ts'
+
+t.test('without connections the sweep has no timer', async (t) => {
+  let starts = 0
+  let foundNone = () => {}
+  const connections = {
+    isEmpty() {
+      foundNone()
+      return true
+    },
+    all: () => t.fail('there is nothing to check'),
+  }
+  const sweep = createSweep({
+    connections: connections as never,
+    limits: { bodyBytesPerSecondMin: 1, responseTimeoutMs: 1 },
+    // Read at the start of the timer, and in a sweep of connections.
+    clock: { now: () => starts++, intervalMs: 1 },
+  })
+  for (const count of [1, 2, 3]) {
+    const empty = new Promise<void>((resolve) => (foundNone = resolve))
+    sweep.start()
+    sweep.start()
+    t.equal(starts, count, 'the second connection starts no second timer')
+    await empty
+  }
+})
