@@ -157,3 +157,14 @@ t.test('the times of an image sequence are removed', async (t) => {
     t.ok(kept.subarray(-16).equals(Buffer.alloc(16, 5)), 'the sample remains')
   }
 })
+
+t.test('an image that claims the bytes of other items does not keep them', async (t) => {
+  const withItems = corpus.filter(({ name }) => name.includes('Exif, XMP and a link'))
+  t.equal(withItems.length, 2)
+  for (const { bytes, type, name } of withItems) {
+    const claiming = Buffer.from(bytes)
+    // The length of the first item becomes zero: to the end of the file.
+    claiming.writeUInt32BE(0, claiming.indexOf('iloc') + 22)
+    t.notOk(hasTraceInside(cleaned({ bytes: claiming, type })), name)
+  }
+})

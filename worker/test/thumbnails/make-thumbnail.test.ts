@@ -88,13 +88,17 @@ t.test('only the four formats are unblocked', async (t) => {
   t.same(readable, ['jpeg', 'png', 'webp', 'gif'])
 })
 
-t.test('a picture with too many pixels is not decoded', async (t) => {
-  const bytes = await sharp({
-    create: { width: 8_000, height: 7_000, channels: 3, background: 'gray' },
-  })
-    .png()
-    .toBuffer()
-  t.same(await examine(bytes, 'image/png'), { width: 8_000, height: 7_000, error: 'pixels' })
+t.test('a picture with too many pixels, or too many in a row, is not decoded', async (t) => {
+  for (const [width, height] of [
+    [8_000, 7_000],
+    [1, 70_000],
+    [70_000, 1],
+  ] as const) {
+    const bytes = await sharp({ create: { width, height, channels: 3, background: 'gray' } })
+      .png()
+      .toBuffer()
+    t.same(await examine(bytes, 'image/png'), { width, height, error: 'pixels' })
+  }
 })
 
 t.test('a truncated picture gets a thumbnail of what is there', async (t) => {

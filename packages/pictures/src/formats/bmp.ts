@@ -51,7 +51,7 @@ function readHeader(reader: Reader) {
     width,
     height,
     headerEnd: fileHeaderBytes + size + masksBytes,
-    paletteBytes: (colors || (bits <= 8 ? 2 ** bits : 0)) * (isCore ? 3 : 4),
+    paletteBytes: (bits <= 8 ? colors || 2 ** bits : 0) * (isCore ? 3 : 4),
     /** Undefined if the pixels extend to the end of the file. */
     pixelBytes: isPlain ? Math.ceil((bits * width) / 32) * 4 * height : reader.u32(34) || undefined,
   }

@@ -5,6 +5,8 @@ import { Largest, PartCount, type Walked } from '../walked.ts'
 
 const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
+/** The length of a graphic control extension. A longer one has room for a text. */
+const graphicControlBytes = 8
 /**
  * The names in the blocks that say how often an animation is repeated. Such a block is kept only if
  * it has at most `loopBytesMax` bytes.
@@ -61,7 +63,7 @@ function colorTableBytes(flags: number): number {
 
 function draws(bytes: Buffer, at: number, to: number): boolean {
   const label = bytes[at + 1]
-  if (label === extensions.graphicControl) return true
+  if (label === extensions.graphicControl) return to - at === graphicControlBytes
   if (label !== extensions.application || to - at > loopBytesMax) return false
   return loops.some((name) => hasText(bytes, at + 3, name))
 }

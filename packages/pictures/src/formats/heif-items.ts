@@ -34,7 +34,7 @@ const images = setOfFourLetters(
 const drawing = setOfFourLetters(
   'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
     'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
-    'ndwt,mskC,prdi,cicp',
+    'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
 )
 
 /** The location of the data of an item. */
@@ -71,7 +71,10 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
       if (length !== Infinity) walk.end = Math.max(walk.end, offset + length)
     }
     const kind = kinds.get(location.id)
-    if (kind === undefined || !images.has(kind)) continue
+    if (kind === undefined || !images.has(kind)) {
+      zeroData(walk, location, data)
+      continue
+    }
     count++
     keepData(walk, location, { kind, data })
   }
@@ -101,6 +104,8 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     const idBytes = version === 2 ? 2 : 4
     const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
     const kindAt = entry.content + 4 + idBytes + 2
+    // Readers differ in which of two descriptions they follow.
+    if (kinds.has(id)) throw new PictureError('it describes an item twice')
     kinds.set(id, reader.u32(kindAt))
     edit.zero(kindAt + 4, entry.to)
   }
@@ -153,7 +158,7 @@ function readNumber(reader: Reader, at: number, bytes: number): number {
 }
 
 function keepProperties(walk: HeifWalk, box: Box): void {
-  const { reader, ranges, largest } = walk
+  const { ranges } = walk
   ranges.add(box.from, box.content)
   for (const child of boxesIn(walk, box.content, box.to)) {
     if (child.type === types.associations) ranges.add(child.from, child.to)
@@ -162,19 +167,36 @@ function keepProperties(walk: HeifWalk, box: Box): void {
       ranges.add(child.from, child.content)
       // Items refer to properties by their position in the list, so a removed property is replaced
       // by free space.
-      for (const property of boxesIn(walk, child.content, child.to)) {
-        const { type, content, from, to } = property
-        if (!drawing.has(type)) {
-          walk.free(property)
-          continue
-        }
-        ranges.add(from, to)
-        if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
-        if (type === types.color && profiles.has(reader.u32(content))) {
-          scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
-        }
-      }
+      for (const property of boxesIn(walk, child.content, child.to)) keepProperty(walk, property)
     }
+  }
+}
+
+/** Keeps a property of an image that is needed to render it; makes another one free space. */
+export function keepProperty(walk: HeifWalk, property: Box): void {
+  const { reader, ranges, edit, largest } = walk
+  const { type, content, from, to } = property
+  if (!drawing.has(type)) {
+    walk.free(property)
+    edit.zero(content, to)
+    return
+  }
+  ranges.add(from, to)
+  if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
+  if (type === types.color && profiles.has(reader.u32(content))) {
+    scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
+  }
+}
+
+/**
+ * Zeroes the data of an item that is no image, although nothing keeps it: a file could have an
+ * image that claims the same bytes.
+ */
+function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data?: Box): void {
+  if (place === 'item' || (place === 'idat' && data === undefined)) return
+  const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
+  for (const { offset, length } of extents) {
+    edit.zero(Math.min(from + offset, end), Math.min(from + offset + length, end))
   }
 }
 

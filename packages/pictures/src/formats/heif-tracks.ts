@@ -1,7 +1,7 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, setOfFourLetters } from '../reader.ts'
 import { boxesIn, type Box } from './boxes.ts'
-import { keepHandler } from './heif-items.ts'
+import { keepHandler, keepProperty } from './heif-items.ts'
 import type { HeifWalk } from './heif-walk.ts'
 
 const types = {
@@ -9,6 +9,8 @@ const types = {
   movieHeader: fourLetters('mvhd'),
   trackHeader: fourLetters('tkhd'),
   mediaHeader: fourLetters('mdhd'),
+  descriptions: fourLetters('stsd'),
+  references: fourLetters('dref'),
   media: fourLetters('mdia'),
   mediaInfo: fourLetters('minf'),
   samples: fourLetters('stbl'),
@@ -24,7 +26,7 @@ const types = {
  */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
-  'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,dref,stsd,stts,ctts,cslg,stss,stsc,stsz,' +
+  'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,stts,ctts,cslg,stss,stsc,stsz,' +
     'stco,co64,sdtp,sgpd,sbgp,subs',
 )
 /** The handlers of tracks that are pictures. Other tracks contain sound, text or timed metadata. */
@@ -59,6 +61,8 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
     ranges.add(from, content)
     for (const child of boxesIn(walk, content, to)) keepBox(walk, child, depth + 1)
   } else if (type === types.handler) keepHandler(walk, box)
+  else if (type === types.descriptions) keepDescriptions(walk, box)
+  else if (type === types.references) keepReferences(walk, box)
   else if (drawing.has(type)) {
     ranges.add(from, to)
     if (timed.has(type)) zeroTimes(walk, box)
@@ -67,6 +71,29 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
       largest.add(reader.u16(to - 8), reader.u16(to - 4))
     }
   } else walk.free(box)
+}
+
+/** The fields of a picture's description, before its boxes, and the name of the compressor in them. */
+const description = { bytes: 78, nameFrom: 42, nameTo: 74 }
+
+/** Keeps how the samples are coded, and zeroes the name of the compressor. */
+function keepDescriptions(walk: HeifWalk, box: Box): void {
+  const { ranges, edit } = walk
+  const entries = box.content + 8
+  ranges.add(box.from, entries)
+  for (const entry of boxesIn(walk, entries, box.to)) {
+    const boxes = entry.content + description.bytes
+    if (boxes > entry.to) throw new PictureError('a description of its samples is too short')
+    ranges.add(entry.from, boxes)
+    edit.zero(entry.content + description.nameFrom, entry.content + description.nameTo)
+    for (const child of boxesIn(walk, boxes, entry.to)) keepProperty(walk, child)
+  }
+}
+
+/** Keeps that the samples are in this file, and zeroes the addresses of other files. */
+function keepReferences({ ranges, edit, ...walk }: HeifWalk, box: Box): void {
+  ranges.add(box.from, box.to)
+  for (const entry of boxesIn(walk, box.content + 8, box.to)) edit.zero(entry.content + 4, entry.to)
 }
 
 /** The boxes that begin with the times of creation and of the last change. */

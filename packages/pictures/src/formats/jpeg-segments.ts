@@ -63,6 +63,10 @@ export function* jpegSegments(
     let to = at + 2 + length
     if (to > end) return
     if (marker === markers.startOfScan) to = endOfScan(bytes, to, end)
+    // The file has no end of the image: it was cut off, or a phone appended something else.
+    if (to === end && marker === markers.startOfScan) {
+      to = startOfTrailer(bytes, { from: at, end, parts })
+    }
     yield { marker, from: at, to }
     at = to
   }
@@ -125,4 +129,48 @@ function findMarker(
     if ((isFirst & (seconds[byte] as number)) === 1) return at
   }
   return Math.max(from, to)
+}
+
+/** The type of the box with which a film begins. */
+const fileType = Buffer.from('ftyp')
+/** A film begins with a box of at most so many bytes. */
+const fileTypeBytesMax = 256
+/** The last bytes of what Samsung's phones append, and the first ones of its directory. */
+const samsung = { last: Buffer.from('SEFT'), directory: Buffer.from('SEFH') }
+
+/**
+ * The position at which a film, or what Samsung's phones append, begins in the data of a scan;
+ * `end` if there is neither. Samsung's panoramas have such a trailer and no end of the image.
+ */
+function startOfTrailer(
+  bytes: Buffer,
+  { from, end, parts }: { from: number; end: number; parts: PartCount },
+): number {
+  const scan = bytes.subarray(from, end)
+  let start = samsungTrailer(scan)
+  for (let at = scan.indexOf(fileType); at !== -1; at = scan.indexOf(fileType, at + 1)) {
+    parts.add()
+    if (at < 4 || scan.readUInt32BE(at - 4) > fileTypeBytesMax) continue
+    start = Math.min(start, at - 4)
+    break
+  }
+  return from + start
+}
+
+/**
+ * The directory has an entry of twelve bytes for each block; the last four of them are its length,
+ * and those before, how far before the directory it begins. Its own length follows it.
+ */
+function samsungTrailer(scan: Buffer): number {
+  const end = scan.length
+  if (end < 20 || !scan.subarray(-4).equals(samsung.last)) return end
+  const directory = end - 8 - scan.readUInt32LE(end - 8)
+  if (directory < 0 || !scan.subarray(directory, directory + 4).equals(samsung.directory)) {
+    return end
+  }
+  let start = directory
+  for (let entry = directory + 12; entry + 12 <= end - 8; entry += 12) {
+    start = Math.min(start, directory - scan.readUInt32LE(entry + 4))
+  }
+  return Math.max(0, start)
 }

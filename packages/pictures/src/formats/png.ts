@@ -89,9 +89,12 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
   replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
 }
 
+/** A name, which may be any text in the original, a zero, and the method of compression. */
+const profileHead = Buffer.from('i\0\0')
+
 /**
- * Keeps a profile without the tags that are not needed. If this changes the profile, it is
- * compressed again, and left out if it no longer fits in its place.
+ * Keeps a profile without its name and the tags that are not needed. If this changes the profile,
+ * it is compressed again, and left out if it no longer fits in its place.
  */
 function keepProfile(
   bytes: Buffer,
@@ -103,24 +106,30 @@ function keepProfile(
   // method.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
   if (nameEnd === -1) return
-  const profile = inflate(bytes.subarray(nameEnd + 2, to - 4))
-  if (profile === undefined) return
+  const compressed = bytes.subarray(nameEnd + 2, to - 4)
+  const inflated = inflate(compressed)
+  if (inflated === undefined) return
+  const { profile, usedBytes } = inflated
   const scrub = new Edit()
   scrubProfile(profile, [{ from: 0, to: profile.length }], { edit: scrub, parts })
   scrub.keep(0, profile.length)
-  if (scrub.isEmpty(profile.length)) {
-    edit.keep(from, to)
-    return
-  }
-  const head = bytes.subarray(from + 8, nameEnd + 2)
+  const isClean = scrub.isEmpty(profile.length) && usedBytes === compressed.length
   const level = efforts.find(({ bytesMax }) => profile.length <= bytesMax)?.level
-  const content = Buffer.concat([head, deflateSync(scrub.apply(profile), { level })])
+  const content = Buffer.concat([
+    profileHead,
+    isClean ? compressed : deflateSync(scrub.apply(profile), { level }),
+  ])
   if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
 }
 
-function inflate(bytes: Buffer): Buffer | undefined {
+/** The profile, and how many of the bytes were needed: text may follow the compressed data. */
+function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefined {
   try {
-    return inflateSync(bytes, { maxOutputLength: profileBytesMax })
+    const { buffer, engine } = inflateSync(bytes, {
+      maxOutputLength: profileBytesMax,
+      info: true,
+    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
+    return { profile: buffer, usedBytes: engine.bytesWritten }
   } catch {
     // Browsers ignore such a profile too.
     return undefined

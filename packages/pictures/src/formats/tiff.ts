@@ -45,7 +45,7 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   [50706, 50707],
   [50710, 50734],
   [50737, 50739],
-  [50778, 50781],
+  [50778, 50780],
   [50829, 50830],
 ]
 const isKept: ReadonlySet<number> = new Set(
@@ -168,6 +168,8 @@ class TiffWalk {
     const type = reader.u16(from + 2)
     const valueBytes = typeBytes[type]
     if (!isKept.has(tag) || valueBytes === undefined) return undefined
+    // What is not followed may refer to any directory, even to one in the pixels.
+    if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
     const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
     const bytes = count * valueBytes
     const field = from + (this.#isBig ? 12 : 8)

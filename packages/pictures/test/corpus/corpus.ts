@@ -106,6 +106,8 @@ async function jpegs(): Promise<Sample[]> {
     ['fill bytes and a comment between scans', betweenScans(progressive)],
     ['Exif twice', jpegWith(plain, [exifSegment({}), exifSegment({ orientation: 6 })])],
     ['cut off', jpegWith(plain, [exifSegment({})]).subarray(0, -200)],
+    ['no end, and a film', Buffer.concat([plain.subarray(0, -2), film()])],
+    ['no end, and the trailer of a Samsung phone', samsungPanorama(plain)],
   ]
   const turned = Array.from({ length: 8 }, (_, n): Sample => {
     const order = n % 2 === 0 ? 'II' : 'MM'
@@ -116,6 +118,30 @@ async function jpegs(): Promise<Sample[]> {
     ...files.map(([name, bytes]) => ({ name, type: 'image/jpeg', bytes, ...size })),
     ...turned,
   ]
+}
+
+/** A JPEG without its end, blocks with a text and a film, and the directory of the blocks. */
+function samsungPanorama(jpeg: Buffer): Buffer {
+  const number = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length)
+    values.forEach((value, n) => bytes.writeUInt32LE(value, 4 * n))
+    return bytes
+  }
+  const block = (name: string, content: Buffer) =>
+    Buffer.concat([number(0x0a30_0000, name.length), Buffer.from(name), content])
+  const blocks = [
+    block('Panorama_Shot_Info', Buffer.from(planted)),
+    block('MotionPhoto_Data', Buffer.from(planted.repeat(9))),
+  ] as const
+  const [first, second] = [blocks[0].length, blocks[1].length]
+  const directory = Buffer.concat([
+    Buffer.from('SEFH'),
+    number(101, 2),
+    number(0x0a30_0000, first + second, first),
+    number(0x0a30_0000, second, second),
+  ])
+  const end = Buffer.concat([number(directory.length), Buffer.from('SEFT')])
+  return Buffer.concat([jpeg.subarray(0, -2), ...blocks, directory, end])
 }
 
 /** Puts a comment and fill bytes before the last scan of a progressive JPEG. */

@@ -20,6 +20,8 @@ sharp.concurrency(1)
 
 /** With four bytes for each, these take 200 MB if a format has to be decoded as a whole. */
 const pixelsMax = 50_000_000
+/** A picture of one column takes as long as one of many pixels: each row has its own cost. */
+const sideMax = 65_535
 
 /** The picture to examine, and what its bytes must be. */
 export interface Request {
@@ -40,7 +42,8 @@ export async function makeThumbnail(
   if (walked === undefined) return { error: 'unreadable' }
   const { width, height } = walked
   if (!loaders.has(contentType)) return { width, height, error: 'format' }
-  if (width * height > pixelsMax) return { width, height, error: 'pixels' }
+  if (width * height > pixelsMax || Math.max(width, height) > sideMax)
+    return { width, height, error: 'pixels' }
   try {
     return await decode(walked.removeMetadata())
   } catch {
