@@ -73,10 +73,13 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
   } else walk.free(box)
 }
 
-/** The fields of a picture's description, before its boxes, and the name of the compressor in them. */
+/**
+ * The fields at the beginning of a description of pictures: their length in bytes, and the range of
+ * the name of the compressor.
+ */
 const description = { bytes: 78, nameFrom: 42, nameTo: 74 }
 
-/** Keeps how the samples are coded, and zeroes the name of the compressor. */
+/** Keeps the descriptions of how samples are coded, and zeroes the names of the compressors. */
 function keepDescriptions(walk: HeifWalk, box: Box): void {
   const { ranges, edit } = walk
   const entries = box.content + 8
@@ -90,7 +93,7 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps that the samples are in this file, and zeroes the addresses of other files. */
+/** Keeps the references to the file that has the samples, and zeroes the addresses in them. */
 function keepReferences({ ranges, edit, ...walk }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
   for (const entry of boxesIn(walk, box.content + 8, box.to)) edit.zero(entry.content + 4, entry.to)
@@ -103,7 +106,7 @@ const timed: ReadonlySet<number> = new Set([
   types.mediaHeader,
 ])
 
-/** Each time has four bytes in version 0, and eight in version 1. */
+/** Zeroes the two times. Each has four bytes in version 0 of the box, and eight in version 1. */
 function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
   const bytes = reader.u8(content) === 1 ? 16 : 8
   edit.zero(content + 4, Math.min(content + 4 + bytes, to))

@@ -63,7 +63,7 @@ export function* jpegSegments(
     let to = at + 2 + length
     if (to > end) return
     if (marker === markers.startOfScan) to = endOfScan(bytes, to, end)
-    // The file has no end of the image: it was cut off, or a phone appended something else.
+    // No end of the image follows: the file was cut off, or a phone appended something instead.
     if (to === end && marker === markers.startOfScan) {
       to = startOfTrailer(bytes, { from: at, end, parts })
     }
@@ -133,14 +133,15 @@ function findMarker(
 
 /** The type of the box with which a film begins. */
 const fileType = Buffer.from('ftyp')
-/** A film begins with a box of at most so many bytes. */
+/** The maximum size of the box with which a film begins. */
 const fileTypeBytesMax = 256
-/** The last bytes of what Samsung's phones append, and the first ones of its directory. */
+/** The last bytes of the trailer that Samsung's phones append, and the first of its directory. */
 const samsung = { last: Buffer.from('SEFT'), directory: Buffer.from('SEFH') }
 
 /**
- * The position at which a film, or what Samsung's phones append, begins in the data of a scan;
- * `end` if there is neither. Samsung's panoramas have such a trailer and no end of the image.
+ * Returns the position in the data of a scan at which a film or the trailer of a Samsung phone
+ * begins; `end` if there is neither. Samsung's panoramas have such a trailer and no end of the
+ * image.
  */
 function startOfTrailer(
   bytes: Buffer,
@@ -158,8 +159,10 @@ function startOfTrailer(
 }
 
 /**
- * The directory has an entry of twelve bytes for each block; the last four of them are its length,
- * and those before, how far before the directory it begins. Its own length follows it.
+ * Returns the position in a scan at which the trailer of a Samsung phone begins; the length of the
+ * scan if there is none. The trailer consists of blocks, a directory, the length of the directory,
+ * and `SEFT`. The directory has an entry of twelve bytes for each block; bytes 4 to 7 contain how
+ * far before the directory the block begins, and the last four its length.
  */
 function samsungTrailer(scan: Buffer): number {
   const end = scan.length

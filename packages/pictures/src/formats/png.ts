@@ -89,12 +89,16 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
   replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
 }
 
-/** A name, which may be any text in the original, a zero, and the method of compression. */
+/**
+ * What replaces the name in the original, which may be any text: the name `i`, a zero byte, and the
+ * compression method.
+ */
 const profileHead = Buffer.from('i\0\0')
 
 /**
- * Keeps a profile without its name and the tags that are not needed. If this changes the profile,
- * it is compressed again, and left out if it no longer fits in its place.
+ * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or
+ * bytes follow the compressed data, the profile is compressed again. It is left out if it does not
+ * fit in its place.
  */
 function keepProfile(
   bytes: Buffer,
@@ -122,7 +126,10 @@ function keepProfile(
   if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
 }
 
-/** The profile, and how many of the bytes were needed: text may follow the compressed data. */
+/**
+ * Returns the profile and the length of its compressed data, after which a text may follow. Returns
+ * undefined if the profile cannot be decompressed.
+ */
 function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefined {
   try {
     const { buffer, engine } = inflateSync(bytes, {

@@ -120,7 +120,10 @@ async function jpegs(): Promise<Sample[]> {
   ]
 }
 
-/** A JPEG without its end, blocks with a text and a film, and the directory of the blocks. */
+/**
+ * Creates a JPEG without its end, followed by blocks with a text and a film, and the directory of the
+ * blocks.
+ */
 function samsungPanorama(jpeg: Buffer): Buffer {
   const number = (...values: number[]) => {
     const bytes = Buffer.alloc(4 * values.length)
