@@ -231,6 +231,7 @@ function startPage(reader) {
           problems: () => [],
           visibleUntilMs: () => Date.now() - 20_000,
           deadLetters: () => 0,
+          noThumbnails: () => undefined,
           keyNames: async () => new Map(),
           processes: async () => undefined,
         },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { limits } from '@intake/contract'
 import { createSandbox } from '@intake/sandbox'
 import { parse } from 'yaml'
 import { uuidV7 } from '../packages/schema/test/fixture.ts'
@@ -36,11 +37,27 @@ t.test('every input of the configuration for Vector exists', async (t) => {
   }
 })
 
+const source = config.transforms['entries']?.source ?? ''
+
 t.test('ids are made before the buffer, which is on disk and loses nothing', async (t) => {
-  t.match(config.transforms['entries']?.source, /"id": uuid_v7\(/)
+  t.match(source, /uuid_v7\(\)/)
+  t.match(source, /"id": id,/)
   t.match(config.sinks.intake.buffer, { type: 'disk', when_full: 'block' })
   t.ok(config.sinks.intake.batch.max_events <= 500)
 })
+
+t.test(
+  'the transform keeps what Intake limits: time in the future, empty and long names',
+  async (t) => {
+    t.match(source, /if happened > now\(\) \{ happened = now\(\) \}/)
+    t.match(source, /if event == "" \{ event = "log" \}/)
+    t.match(source, `event = truncate(event, limit: ${limits.identifierLength})`)
+    // VRL refuses to compile `!` after a function that cannot fail, as with the object `.`.
+    t.notMatch(source, /\w+!\(\.\)/)
+    // Vector replaces `$name` in a configuration by a variable of the environment, also in a program.
+    t.notMatch(source, /\$/)
+  },
+)
 
 t.test('207: the gateway accepts a batch as the sink builds it, also twice', async (t) => {
   const sandbox = await createSandbox()
@@ -50,8 +67,9 @@ t.test('207: the gateway accepts a batch as the sink builds it, also twice', asy
     const timestamp = new Date().toISOString()
     return {
       id: uuidV7(timestamp),
-      timestamp,
-      event: 'file',
+      // VRL prints nanoseconds.
+      timestamp: timestamp.replace('Z', '123456+00:00'),
+      event: 'x'.repeat(limits.identifierLength),
       params: { message, file: '/var/log/app/a.log', source_type: 'file' },
     }
   })

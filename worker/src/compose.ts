@@ -70,7 +70,7 @@ export async function compose(context: Context): Promise<void> {
   count(context, connections)
   const objects = connectObjects(context, registry)
   const thumbnails = objects && makeThumbnails(context, { registry, connections, objects })
-  const adminPort = await serve(context, { registry, connections, watch, objects })
+  const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
   const { redis, onQueueError: onError } = connections
   const { isConfirmed } = watch.installation
   const logs = createShardedSource({
@@ -232,20 +232,21 @@ function openWebhook({ config, log, owner }: Context, { registry, connections, w
 /** Serves the admin port with the page; resolves to the port number. */
 async function serve(
   { config, log, owner }: Context,
-  parts: Parts & { objects: ObjectStore | undefined },
+  parts: Parts & { objects: ObjectStore | undefined; thumbnails: Thumbnails | undefined },
 ): Promise<number> {
-  const { registry, connections, watch, objects } = parts
+  const { registry, connections, watch, objects, thumbnails } = parts
+  const noThumbnails = () => thumbnails?.missing()
   const { reader, redis } = connections
   const { problems, backlogs, stored } = watch
   const page = createPage({
     config,
     reader,
     store: objects,
-    state: createPageState({ redis, backlogs, stored, problems }),
+    state: createPageState({ redis, backlogs, stored, problems, noThumbnails }),
     log,
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
-  const facts = { backlogs, activity: watch.metrics.activity, stored: watch.stored }
+  const facts = { backlogs, activity: watch.metrics.activity, stored, noThumbnails }
   const admin = await startAdminServer({
     service: 'worker',
     host: config.ADMIN_HOST,

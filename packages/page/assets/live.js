@@ -6,6 +6,7 @@ const held = document.getElementById('held')
 const button = document.getElementById('pause')
 const box = document.getElementById('live')
 const kept = 200
+const seenMax = 1000
 // The links of a row contain the id, device and application of its event, which identify it.
 const identity = (row) =>
   [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ')
@@ -39,8 +40,14 @@ async function ask() {
     const fresh = template.content.querySelector('.fresh')
     if (fresh) document.querySelector('.fresh').replaceWith(fresh)
     if (!response.ok) throw new Error(String(response.status))
-    const found = [...template.content.children].filter((row) => !seen.has(identity(row)))
-    for (const row of found) seen.add(identity(row))
+    const found = [...template.content.children].filter((row) => {
+      const key = identity(row)
+      const isNew = !seen.delete(key)
+      seen.add(key)
+      return isNew
+    })
+    // The poll returns what is newest, so what was found longest ago does not return.
+    for (const key of seen) if (seen.size > seenMax) seen.delete(key)
     since = response.headers.get('x-since') ?? since
     wait = 2000
     waiting = [...found, ...waiting].slice(0, kept)
@@ -48,7 +55,8 @@ async function ask() {
     // reads them.
     const isOpen = rows.querySelector('details[open]') !== null
     if (!paused && !isOpen) show()
-    tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : 'Live', paused || isOpen)
+    const live = response.headers.get('x-state') ?? 'Live'
+    tell(paused ? 'Paused' : isOpen ? 'Held: a row is open' : live, paused || isOpen)
   } catch {
     wait = Math.min(wait * 2, 60000)
     tell(`No answer, next try in ${wait / 1000} s`, true)

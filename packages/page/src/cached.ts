@@ -1,18 +1,24 @@
 /**
  * Creates a function that caches results of queries by key, for all readers of this worker. Calls
- * with the same key share a query that is running. Failures are not cached.
+ * with the same key share a query that is running, so that a slow ClickHouse does not get the query
+ * again. Failures are not cached.
+ *
+ * @param ttlMs how long a result is kept after it has arrived
  */
 export function createCache(ttlMs: number, now: () => number = () => performance.now()) {
-  const entries = new Map<string, { at: number; value: Promise<unknown> }>()
+  /** `endsAt` is `Infinity` as long as the query is running. */
+  const entries = new Map<string, { endsAt: number; value: Promise<unknown> }>()
   return function cached<Value>(key: string, read: () => Promise<Value>): Promise<Value> {
+    for (const [old, { endsAt }] of entries) if (now() >= endsAt) entries.delete(old)
     const known = entries.get(key)
-    if (known !== undefined && now() - known.at < ttlMs) return known.value as Promise<Value>
-    for (const [old, { at }] of entries) if (now() - at >= ttlMs) entries.delete(old)
+    if (known !== undefined) return known.value as Promise<Value>
     const value = read()
-    entries.set(key, { at: now(), value })
-    value.catch(() => {
-      if (entries.get(key)?.value === value) entries.delete(key)
-    })
+    const entry = { endsAt: Infinity, value }
+    entries.set(key, entry)
+    value.then(
+      () => (entry.endsAt = now() + ttlMs),
+      () => entries.delete(key),
+    )
     return value
   }
 }

@@ -11,7 +11,7 @@ const minuteMs = 60_000
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
 /** A poll returns at most this many rows, the newest, because the view keeps no more. */
-const pollRowsMax = 200
+export const pollRowsMax = 200
 
 /** Reads the events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
@@ -30,15 +30,18 @@ export async function readLatestArrivals(
 }
 
 /**
- * Reads the events that arrived since `sinceMs`. Events may become visible in a different order
- * than they arrived, so each poll reads a part of the time again; the script drops the events that
- * it has already shown.
+ * Reads the events that arrived since `sinceMs`, or the newest `pollRowsMax` of them, newest first.
+ * Events may become visible in a different order than they arrived, so each poll reads a part of
+ * the time again; the script drops the events that it has already shown.
  */
-export const pollArrivals = (
+export async function pollArrivals(
   reader: RecordReader,
   search: Search,
   sinceMs: number,
-): Promise<EventSummary[]> => readArrivedSince(reader, search, { sinceMs, rowsMax: pollRowsMax })
+): Promise<{ rows: EventSummary[]; hasMore: boolean }> {
+  const rows = await readArrivedSince(reader, search, { sinceMs, rowsMax: pollRowsMax + 1 })
+  return { rows: rows.slice(0, pollRowsMax), hasMore: rows.length > pollRowsMax }
+}
 
 async function readArrivedSince(
   reader: RecordReader,

@@ -38,16 +38,15 @@ export async function readOverview(
   steps: Steps,
   names: Promise<ReadonlyMap<string, string>>,
 ): Promise<OverviewData> {
-  const [arrivals, refusals, applications, feedbackByApplication, topEvents, versions] =
-    await Promise.all([
-      readArrivals(reader, steps),
-      readKeyOutcomes(reader, steps, { onlyRefused: true }),
-      readApplications(reader, steps),
-      countFeedback(reader, steps),
-      readTopEvents(reader, steps),
-      readVersions(reader, steps),
-    ])
-  const [devices, countedAtMs, feedback] = await Promise.all([
+  const [arrivals, refusals, applications, topEvents, versions] = await Promise.all([
+    readArrivals(reader, steps),
+    readKeyOutcomes(reader, steps, { onlyRefused: true }),
+    readApplications(reader, steps),
+    readTopEvents(reader, steps),
+    readVersions(reader, steps),
+  ])
+  const [feedbackByApplication, devices, countedAtMs, feedback] = await Promise.all([
+    countFeedback(reader, steps, applications),
     countDevices(reader, steps),
     readCountedAt(reader),
     listRecords(reader, 'feedback', {}),
@@ -67,15 +66,22 @@ export async function readOverview(
   }
 }
 
+/** The number of feedback of each of these applications. */
 async function countFeedback(
   reader: RecordReader,
   { from, to }: Steps,
+  applications: readonly ApplicationCounts[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await reader.query<{ bundle_identifier: string; feedback: number }>(
     `SELECT bundle_identifier, count() AS feedback FROM intake.feedback
      WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
-     GROUP BY bundle_identifier ORDER BY feedback DESC LIMIT 200 ${querySettings}`,
-    { from: sqlTime(new Date(from)), to: sqlTime(new Date(to)) },
+       AND bundle_identifier IN {applications:Array(String)}
+     GROUP BY bundle_identifier ${querySettings}`,
+    {
+      from: sqlTime(new Date(from)),
+      to: sqlTime(new Date(to)),
+      applications: applications.map(({ bundle_identifier }) => bundle_identifier),
+    },
   )
   return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
 }

@@ -33,22 +33,46 @@ export interface WarningEntry {
   example: string
 }
 
-export interface Catalogue {
-  entries: CatalogueEntry[]
-  /** Differences between versions. Those between the newest versions come first. */
-  drift: DriftEntry[]
-  warnings: WarningEntry[]
+/** The tables of a catalogue; each has pages of its own. */
+export const catalogueTables = ['drift', 'warnings', 'entries'] as const
+export type CatalogueTable = (typeof catalogueTables)[number]
+
+/** A page of a table. */
+export interface CataloguePage<Row> {
+  rows: Row[]
+  /** The number of the page, from 1. */
+  number: number
+  hasMore: boolean
 }
 
-const rowsMax = 200
+export interface Catalogue {
+  entries: CataloguePage<CatalogueEntry>
+  /** Differences between versions; those to the newest versions come first. */
+  drift: CataloguePage<DriftEntry>
+  warnings: CataloguePage<WarningEntry>
+}
+
+export const cataloguePageRows = 200
 
 /** Reads the events and params that an application sends, as workers last counted them. */
-export async function readCatalogue(reader: RecordReader, application: string): Promise<Catalogue> {
-  const read = <Row>(sql: string) =>
-    reader.query<Row>(`${sql} LIMIT ${rowsMax} ${querySettings}`, { application })
+export async function readCatalogue(
+  reader: RecordReader,
+  application: string,
+  pages: Record<CatalogueTable, number>,
+): Promise<Catalogue> {
+  async function read<Row>(name: CatalogueTable, sql: string): Promise<CataloguePage<Row>> {
+    const number = pages[name]
+    const rows = await reader.query<Row>(
+      `${sql} LIMIT ${cataloguePageRows + 1} OFFSET {offset:UInt32} ${querySettings}`,
+      { application, offset: (number - 1) * cataloguePageRows },
+    )
+    const hasMore = rows.length > cataloguePageRows
+    return { rows: rows.slice(0, cataloguePageRows), number, hasMore }
+  }
   const ofApplication = 'bundle_identifier = {application:String}'
   const [entries, drift, warnings] = await Promise.all([
     read<CatalogueEntry>(
+      'entries',
       `SELECT event, param, arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types,
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
          min(catalogue.first_seen) AS first_seen, max(catalogue.last_seen) AS last_seen,
@@ -57,13 +81,16 @@ export async function readCatalogue(reader: RecordReader, application: string): 
        GROUP BY event, param ORDER BY event, param`,
     ),
     read<DriftEntry>(
+      'drift',
       `SELECT toString(version_from) AS version_from, toString(version_to) AS version_to, event, param, change, before, after
        FROM intake.drift AS drift WHERE ${ofApplication}
        ORDER BY drift.version_to DESC, event, param`,
     ),
     read<WarningEntry>(
+      'warnings',
       `SELECT warning, event, path, version_name, records, last_seen, example
-       FROM intake.warnings WHERE ${ofApplication} ORDER BY records DESC, warning, event, path`,
+       FROM intake.warnings WHERE ${ofApplication}
+       ORDER BY records DESC, warning, event, path, version_name`,
     ),
   ])
   return { entries, drift, warnings }

@@ -34,39 +34,44 @@ export interface ApplicationCounts {
   series: number[]
 }
 
+export const applicationsMax = 50
+
 /**
- * Reads the applications that sent an event in the last 30 days. Those with most events in the
- * period come first.
+ * Reads the applications that sent an event in the last 30 days, at most `applicationsMax`. Those
+ * with most events in the period come first.
  */
 export async function readApplications(
   reader: RecordReader,
   steps: Steps,
 ): Promise<ApplicationCounts[]> {
-  const [rows, devices] = await Promise.all([
-    reader.query<
-      Omit<ApplicationCounts, 'devices' | 'lastMs' | 'series'> & {
-        last: number
-        counts: [number, number][]
-      }
-    >(
-      `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
-         argMax(version, (code, latest)) AS newest_version,
-         max(latest) AS last, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
-       FROM (
-         SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
-           toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
-           argMax(version_name, ifNull(version_code, 0)) AS version
-         FROM intake.hours WHERE hour >= now('UTC') - INTERVAL 30 DAY
-         GROUP BY bundle_identifier, at)
-       GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT 50 ${querySettings}`,
-      { first: steps.from / 1_000 },
-    ),
-    reader.query<{ bundle_identifier: string; devices: number }>(
-      `SELECT bundle_identifier, uniqCombined64Merge(12)(devices) AS devices
-       FROM intake.device_hours WHERE ${period} GROUP BY bundle_identifier ${querySettings}`,
-      paramsOf(steps),
-    ),
-  ])
+  const rows = await reader.query<
+    Omit<ApplicationCounts, 'devices' | 'lastMs' | 'series'> & {
+      last: number
+      counts: [number, number][]
+    }
+  >(
+    `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
+       argMax(version, (code, latest)) AS newest_version,
+       max(latest) AS last, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
+     FROM (
+       SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
+         toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
+         argMax(version_name, ifNull(version_code, 0)) AS version
+       FROM intake.hours WHERE hour >= now('UTC') - INTERVAL 30 DAY
+       GROUP BY bundle_identifier, at)
+     GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax} ${querySettings}`,
+    { first: steps.from / 1_000 },
+  )
+  const devices = await reader.query<{ bundle_identifier: string; devices: number }>(
+    `SELECT bundle_identifier, uniqCombined64Merge(12)(devices) AS devices
+     FROM intake.device_hours
+     WHERE ${period} AND bundle_identifier IN {applications:Array(String)}
+     GROUP BY bundle_identifier ${querySettings}`,
+    {
+      ...paramsOf(steps),
+      applications: rows.map(({ bundle_identifier }) => bundle_identifier),
+    },
+  )
   const devicesOf = new Map(devices.map((row) => [row.bundle_identifier, row.devices]))
   const starts = startsOf(steps)
   return rows.map(({ counts, last, ...row }) => {

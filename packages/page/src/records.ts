@@ -23,6 +23,8 @@ export interface Attachment {
   height: number | null
   /** Null until a worker has made a thumbnail, and if it cannot make one. */
   thumbnail_key: string | null
+  /** Why it has no thumbnail, as docs/pictures.md lists; null if that is not known. */
+  error: string | null
 }
 
 export interface FeedbackSummary extends RecordHead {

@@ -45,6 +45,8 @@ export interface WorkerState {
   visibleUntilMs(kind: RecordKind): number | undefined
   /** The number of dead letters; undefined if it is not known. */
   deadLetters(): number | undefined
+  /** Why this worker makes no thumbnails; undefined if it does, or has not had a picture yet. */
+  noThumbnails(): string | undefined
   /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
   /** The gateways and workers that report; undefined if Redis does not respond. */
@@ -57,6 +59,7 @@ export interface Header {
   freshness: Record<RecordKind, Freshness>
   deadLetters: number
   problems: readonly PageProblem[]
+  noThumbnails: string | undefined
 }
 
 export interface Freshness {
@@ -84,5 +87,6 @@ export function readHeader(state: WorkerState, nowMs = Date.now()): Header {
     freshness: { logs: freshnessOf('logs'), feedback: freshnessOf('feedback') },
     deadLetters: state.deadLetters() ?? 0,
     problems: state.problems(),
+    noThumbnails: state.noThumbnails(),
   }
 }

@@ -6,7 +6,7 @@ import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
 
 /** A worker without problems, whose queues are empty. */
-const calmState: PageOptions['state'] = {
+export const calmState: PageOptions['state'] = {
   backlog: () => ({
     waiting: 0,
     active: 0,
@@ -18,6 +18,7 @@ const calmState: PageOptions['state'] = {
   problems: () => [],
   visibleUntilMs: () => Date.now() - 20_000,
   deadLetters: () => 0,
+  noThumbnails: () => undefined,
   keyNames: async () => new Map([['key-1', 'shop-android']]),
   processes: async () => ({
     gateway: { reporting: 2, stopped: 0, stoppedAtMs: undefined },

@@ -74,6 +74,46 @@ if (executablePath === undefined) {
     )
   })
 
+  t.test('live says what a poll left out, and forgets the events of long ago', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab, incidents } = await openTab(t, browser, { url, width: 1280 })
+    const rowsOf = (poll: number) =>
+      Array.from(
+        { length: 200 },
+        (_, n) =>
+          `<li><details><summary><b>event ${poll}.${n}</b></summary><a href="?id=${poll}.${n}">id</a></details></li>`,
+      ).join('')
+    let polls = 0
+    await tab.route('**/live/rows?*', (route) => {
+      polls++
+      // The seventh poll finds again what the first and the sixth have found.
+      const body = polls < 7 ? rowsOf(polls) : polls === 7 ? rowsOf(1) + rowsOf(6) : ''
+      return route.fulfill({
+        contentType: 'text/html',
+        headers: { 'x-state': 'Live: only some', 'x-since': '1' },
+        body,
+      })
+    })
+    await tab.clock.install()
+    await tab.goto(`${url}/live?application=com.example.many`)
+    const untilFirstIs = (name: string) =>
+      until(`the first row is ${name}`, async () => {
+        await tab.clock.runFor(2_000)
+        const [first] = await tab.locator('#rows summary b').allTextContents()
+        return first?.trim() === name
+      })
+    await untilFirstIs('event 6.0')
+    t.equal((await tab.textContent('#state'))?.trim(), 'Live: only some')
+    await untilFirstIs('event 1.0')
+    const shown = await tab.locator('#rows summary b').allTextContents()
+    t.equal(shown.length, 200)
+    t.ok(
+      shown.every((name) => name.startsWith('event 1.')),
+      'the latest are not shown again',
+    )
+    t.same(incidents, [])
+  })
+
   t.test('without scripts live loads again, and shows what has arrived', async (t) => {
     const { url } = await startReaderPage(t)
     const { tab } = await openTab(t, browser, { url, width: 1280, javaScriptEnabled: false })

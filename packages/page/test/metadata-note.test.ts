@@ -10,6 +10,7 @@ t.test('the page says so when pictures are kept with their metadata', async (t) 
     width: null,
     height: null,
     thumbnail_key: null,
+    error: null,
   }
   const shown = (keepsMetadata: boolean) =>
     String(pictures([picture], { path: (key) => `/signed/${key}`, keepsMetadata }))

@@ -37,7 +37,7 @@ async function storePicture(options: {
   const sha256 = sha256Of(body)
   const key = `feedback/2026/11/21/${id}/${number}-${sha256}.${type === 'image/jpeg' ? 'jpg' : 'heic'}`
   await store.put({ key, body: stored, contentType: 'text/html', sha256 })
-  const unexamined = { width: null, height: null, thumbnail_key: null }
+  const unexamined = { width: null, height: null, thumbnail_key: null, error: null }
   return { key, content_type: type, bytes: body.length, sha256, ...unexamined }
 }
 
@@ -155,6 +155,9 @@ t.test('a picture without a thumbnail is shown itself, or linked if browsers can
   const listed = pictures([{ ...other, width: 64, height: 48 }], sign)?.toString() ?? ''
   t.notMatch(listed, '<img')
   t.match(listed, 'Picture 1: heic, 64 × 48, 1 KB')
+  const huge = { ...jpeg, width: 16_000, height: 12_500, error: 'pixels' }
+  t.notMatch(pictures([huge], sign)?.toString(), '<img', 'nor if the worker could not decode it')
+  t.match(pictures([huge], sign, { whole: true })?.toString(), '<img', 'but on its own page')
 })
 
 t.test('404 for a thumbnail that the row does not name; 502 for one that is missing', async (t) => {

@@ -188,6 +188,86 @@ t.test('names beyond 2,000 in an hour are counted together', async (t) => {
   )
 })
 
+t.test('versions beyond 500 in an hour are counted together, with their devices', async (t) => {
+  const bundle_identifier = 'com.example.versions'
+  const of = (n: number, name = 'opened') =>
+    event('2026-11-24T09:00:00.000Z', {
+      bundle_identifier,
+      event: name,
+      device_uuid: randomUUID(),
+      device: { version_name: `1.${n}`, version_code: n },
+    })
+  const rows = [
+    ...Array.from({ length: 20 }, () => of(900)),
+    ...Array.from({ length: 600 }, (_, n) => of(n, n % 2 === 0 ? 'opened' : 'closed')),
+  ]
+  await insert('logs', rows)
+  await refresh()
+  const params = { bundle_identifier }
+  t.same(
+    await owner.query(
+      `SELECT uniqExact(version_name) AS versions, uniqExact(version_code) AS codes, sum(hours.events) AS events,
+         sumIf(hours.events, version_name = '1.900') AS most,
+         sumIf(hours.events, version_name = '' AND version_code IS NULL) AS others FROM intake.hours AS hours
+       WHERE bundle_identifier = {bundle_identifier:String}`,
+      params,
+    ),
+    [{ versions: 501, codes: 500, events: 620, most: 20, others: 101 }],
+  )
+  t.same(
+    await owner.query(
+      `SELECT uniqExact(version_name) AS versions, uniqCombined64Merge(12)(devices) BETWEEN 600 AND 640 AS near
+       FROM intake.device_hours WHERE bundle_identifier = {bundle_identifier:String}`,
+      params,
+    ),
+    [{ versions: 501, near: 1 }],
+  )
+})
+
+t.test('any number of applications is counted, however long their identifiers are', async (t) => {
+  const time = '2026-11-24T13:00:00.000Z'
+  const of = (n: number) => `${String(n).padStart(6, '0')}${'😀'.repeat(249)}`
+  await insert(
+    'logs',
+    Array.from({ length: 350 }, (_, n) => event(time, { received_at, bundle_identifier: of(n) })),
+  )
+  await refresh()
+  for (const view of ['hours', 'catalogue']) {
+    const [row] = await owner.query(
+      `SELECT uniqExact(bundle_identifier) AS applications FROM intake.${view} WHERE endsWith(bundle_identifier, '😀')`,
+    )
+    t.same(row, { applications: 350 }, view)
+  }
+})
+
+t.test('what is too large for one statement is counted in halves', async (t) => {
+  const sizes: number[] = []
+  const refusal = new ClickHouseError('too large', { kind: 'split', code: 241, isTooLarge: true })
+  const applications = Array.from({ length: 7 }, (_, n) => `com.example.half${n}`)
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: '2026-11-24 00:00:00.000', now: '2026-11-24 00:00:00.000' }]
+          : applications.map((bundle_identifier) => ({
+              bundle_identifier,
+              period: '2026-11-24 09:00:00',
+            }))) as Row[],
+    lines: async (_: string, params: Record<string, unknown> = {}) => {
+      const { length } = params['applications'] as string[]
+      if (length > 2) throw refusal
+      sizes.push(length)
+      return []
+    },
+  }
+  const rows: number[] = []
+  const into = { insertGzip: async (one: { rows: number }) => void rows.push(one.rows) }
+  t.equal(await refreshCounts({ reader: fake, store: into, name: 'hours' }), 7)
+  t.same(sizes, [2, 2, 2, 1])
+  t.same(rows, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')
+})
+
 t.test('drift shows the five planted changes between two releases, and nothing else', async (t) => {
   const bundle_identifier = 'com.example.shop'
   const of = (version: number, name: string, params: object) =>

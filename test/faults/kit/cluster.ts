@@ -22,6 +22,8 @@ export interface ClusterOptions {
   gatewayArgs?: string[]
   workerEnv?: Record<string, string>
   workerArgs?: string[]
+  /** Whether workers make thumbnails; default false, because decoding pictures takes much CPU. */
+  thumbnails?: boolean
   /** Data directory of Redis, if not below `dataDir`. */
   redisDir?: string
   /** SQL to run after the tables are set up. */
@@ -43,7 +45,7 @@ export interface Cluster {
   s3: ManagedService
   /** The proxies between the processes. */
   network: Record<
-    'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3',
+    'gatewayToRedis' | 'workerToRedis' | 'workerToClickHouse' | 'gatewayToS3' | 'workerToS3',
     TcpProxy
   >
   /** The connections of the test itself, without a proxy. */
@@ -71,7 +73,7 @@ const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 /** Merges are off, so that each raw row that was ever inserted can be counted. */
-const noMerges = ['logs_raw', 'feedback_raw', 'watermark_raw'].map(
+const noMerges = ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'watermark_raw'].map(
   (table) =>
     `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
 )
@@ -150,6 +152,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       workerToRedis: await proxy(redis.port()),
       workerToClickHouse: await proxy(clickhouse.port()),
       gatewayToS3: await proxy(s3.port()),
+      workerToS3: await proxy(s3.port()),
     }
     const through = (url: string, { port }: TcpProxy) => {
       const changed = new URL(url)
@@ -204,6 +207,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
           REDIS_URL: through(redis.url(), network.workerToRedis),
           CLICKHOUSE_URL: through(asWorker(clickhouse.url()), network.workerToClickHouse),
           PAGE_CLICKHOUSE_URL: through(clickhouse.url(), network.workerToClickHouse),
+          ...(options.thumbnails && { S3_ENDPOINT: through(s3.url(), network.workerToS3) }),
           ...options.workerEnv,
         },
         options.workerArgs ?? [],

@@ -14,6 +14,7 @@ import { redisScenarios } from './redis.ts'
 import { ruleScenarios } from './rules.ts'
 import { s3ObjectScenarios } from './s3-objects.ts'
 import { s3Scenarios } from './s3.ts'
+import { thumbnailScenarios } from './thumbnails.ts'
 import { workerOverlapScenarios } from './worker-overlap.ts'
 import { workerScenarios } from './worker.ts'
 
@@ -30,6 +31,7 @@ export const scenarios: Scenario[] = [
   ...clickhouseScenarios,
   ...s3Scenarios,
   ...s3ObjectScenarios,
+  ...thumbnailScenarios,
   ...everythingScenarios,
   ...clockScenarios,
   ...identityScenarios,

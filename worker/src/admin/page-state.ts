@@ -19,9 +19,10 @@ export function createPageState(options: {
   backlogs: Pick<BacklogMonitor, 'of'>
   stored: Pick<StoredStateMonitor, 'state' | 'lastVisibleUntil'>
   problems: Pick<Problems, 'present'>
+  noThumbnails: WorkerState['noThumbnails']
   clock?: Clock
 }): WorkerState {
-  const { redis, backlogs, stored, problems, clock = systemClock } = options
+  const { redis, backlogs, stored, problems, noThumbnails, clock = systemClock } = options
   const keys = createApiKeyStore({ redis })
   const readProcesses = definePresenceReader(redis)
   let names: { atMs: number; byId: Promise<ReadonlyMap<string, string>> } | undefined
@@ -32,6 +33,7 @@ export function createPageState(options: {
   }
 
   return {
+    noThumbnails,
     backlog: (kind) => backlogs.of(kind),
     problems: () =>
       problems

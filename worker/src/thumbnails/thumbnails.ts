@@ -19,6 +19,11 @@ export interface Thumbnails {
    *   that is not known: it is found with the next catch-up
    */
   arrived(receivedAtMs: number | undefined): void
+  /**
+   * Why this worker makes none; undefined if it does, or has not had a picture yet. The reason
+   * remains until the worker is started again.
+   */
+  missing(): string | undefined
   /** Resolves when nothing more is asked of ClickHouse and the store, after three seconds at most. */
   close(): Promise<void>
 }
@@ -28,6 +33,7 @@ const gatherMs = 2_000
 /** How soon what is due is looked at. Nothing is asked if nothing is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
+const sharpMissing = 'sharp cannot be loaded'
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
@@ -74,7 +80,7 @@ export function startThumbnails(
     } catch (error) {
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
-      log.warn({ err: error, help }, 'pictures get no thumbnails: sharp cannot be loaded')
+      log.warn({ err: error, help }, `pictures get no thumbnails: ${sharpMissing}`)
     } finally {
       decoder.end()
     }
@@ -91,6 +97,7 @@ export function startThumbnails(
         polling.pollNow()
       }, gatherMs)
     },
+    missing: () => (isMissing ? sharpMissing : undefined),
     async close() {
       isClosed = true
       clock.clearTimeout(timer)

@@ -6,13 +6,15 @@ const intervalMs = 60_000
 /** The minimum time between two runs of a count, by this worker or another. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
 /**
- * The pause after a run, as a multiple of its duration: counting takes at most 1/20 of the time.
+ * The pause after a run, as a multiple of its duration, also if it failed: each count takes at most
+ * 1/20 of the time.
  */
 const pausePerRun = 20
 
 /**
- * Keeps the counts of hours and the catalogue up to date. Any worker may count; each looks first
- * whether another one has done so lately.
+ * Keeps the counts of hours and the catalogue up to date, each on its own, so that the failure of
+ * one does not delay the other. Any worker may count; each looks first whether another one has done
+ * so lately.
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts
@@ -29,23 +31,28 @@ export function startCounts(options: {
 
   async function refresh(name: CountName): Promise<void> {
     if (clock.now() < notBefore[name]) return
-    const [last] = await reader.query<{ age: number }>(
-      `SELECT dateDiff('millisecond', counted_at, now64(3, 'UTC')) AS age FROM intake.counted
-       WHERE name = {name:String}`,
-      { name },
-    )
-    if (last !== undefined && last.age < 0.9 * pausesMs[name]) return
     const began = clock.now()
-    await refreshCounts({ reader, store, name })
-    notBefore[name] = clock.now() + pausePerRun * (clock.now() - began)
+    try {
+      const [last] = await reader.query<{ age: number }>(
+        `SELECT dateDiff('millisecond', counted_at, now64(3, 'UTC')) AS age FROM intake.counted
+         WHERE name = {name:String}`,
+        { name },
+      )
+      if (last !== undefined && last.age < 0.9 * pausesMs[name]) return
+      await refreshCounts({ reader, store, name })
+    } finally {
+      const pauseMs = pausePerRun * (clock.now() - began)
+      // A shorter pause would only delay the quick retries while ClickHouse is not ready.
+      if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
+    }
   }
 
-  return startPolling({
-    async poll() {
-      for (const name of countNames) await refresh(name)
+  const pollings = countNames.map((name) =>
+    startPolling({ poll: () => refresh(name), intervalMs, onError, clock }),
+  )
+  return {
+    close() {
+      for (const polling of pollings) polling.close()
     },
-    intervalMs,
-    onError,
-    clock,
-  })
+  }
 }

@@ -7,6 +7,8 @@ interface Sources {
   backlogs: Pick<BacklogMonitor, 'of' | 'shards'>
   activity: WorkerMetrics['activity']
   stored: Pick<StoredStateMonitor, 'state'>
+  /** Why this worker makes no thumbnails; undefined if it does, or has not had a picture yet. */
+  noThumbnails: () => string | undefined
 }
 
 /**
@@ -18,7 +20,7 @@ const neverSeconds = 86_400
 /**
  * The part of the worker's `/status` beside its problems. Null means that a value is not known yet.
  */
-export function workerFacts({ backlogs, activity, stored }: Sources) {
+export function workerFacts({ backlogs, activity, stored, noThumbnails }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {
     backlog: ofKinds((kind) => {
@@ -39,6 +41,7 @@ export function workerFacts({ backlogs, activity, stored }: Sources) {
     insert_in_progress_seconds: ofKinds((kind) => (activity(kind).insertMs ?? 0) / 1_000),
     dead_letters: deadLetters,
     visible_until: visibleUntil,
+    no_thumbnails: noThumbnails() ?? null,
   }
 }
 

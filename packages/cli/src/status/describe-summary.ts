@@ -127,5 +127,6 @@ function load(service: ServiceStatus): string {
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,
     ...(unused.length === 0 ? [] : [`uses no queue shard ${unused.join(', ')}`]),
+    ...(service.no_thumbnails ? [`no thumbnails: ${service.no_thumbnails}`] : []),
   ].join(', ')
 }

@@ -62,6 +62,7 @@ export const ServiceStatus = Type.Object({
   insert_in_progress_seconds: Type.Optional(byKind(number)),
   dead_letters: Type.Optional(orNull(byKind(number))),
   visible_until: Type.Optional(orNull(byKind(orNull(Type.String())))),
+  no_thumbnails: Type.Optional(orNull(Type.String())),
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 

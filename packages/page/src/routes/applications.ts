@@ -2,7 +2,7 @@ import { sqlTime } from '@intake/clickhouse'
 import { listRecords } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, type Steps } from '../period.ts'
-import { readCatalogue } from '../read-catalogue.ts'
+import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
 import {
   countDevices,
   readCountedAt,
@@ -25,8 +25,14 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
     if (application.length > searchLengthMax)
       throw new PageError(404, 'There is no such application.')
     if (query.get('tab') === 'catalogue') {
-      const [catalogue, countedAtMs] = await cachedBriefly(`catalogue ${application}`, () =>
-        Promise.all([readCatalogue(reader, application), readCountedAt(reader, 'catalogue')]),
+      const pages = readPages(query)
+      const [catalogue, countedAtMs] = await cachedBriefly(
+        JSON.stringify(['catalogue', application, pages]),
+        () =>
+          Promise.all([
+            readCatalogue(reader, application, pages),
+            readCountedAt(reader, 'catalogue'),
+          ]),
       )
       return catalogueView({ header, application, catalogue, countedAtMs })
     }
@@ -70,4 +76,20 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       feedbackCount: counts[0]?.feedback ?? 0,
     }
   }
+}
+
+/**
+ * Reads the numbers of the pages in a query string; an absent one is 1.
+ *
+ * @throws {PageError} 400
+ */
+function readPages(query: URLSearchParams): Record<CatalogueTable, number> {
+  const pages: Record<CatalogueTable, number> = { drift: 1, warnings: 1, entries: 1 }
+  for (const name of catalogueTables) {
+    const text = query.get(name) ?? '1'
+    if (!/^[1-9]\d{0,4}$/.test(text))
+      throw new PageError(400, `${name} must be the number of a page.`)
+    pages[name] = Number(text)
+  }
+  return pages
 }

@@ -1,4 +1,10 @@
-import { arrivedMs, countNames, pollArrivals, readLatestArrivals } from '../live-events.ts'
+import {
+  arrivedMs,
+  countNames,
+  pollArrivals,
+  pollRowsMax,
+  readLatestArrivals,
+} from '../live-events.ts'
 import { PageError } from '../page-error.ts'
 import { stepsOf } from '../period.ts'
 import { html } from '../html.ts'
@@ -24,7 +30,15 @@ const overlapMsMax = 30 * minuteMs
  * before it are visible, unless they are older than `overlapMsMax`.
  */
 const nextSince = ({ freshness, nowMs }: Header): number =>
-  Math.max(nowMs - overlapMsMax, Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs))
+  Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)
+
+/** What a poll may leave out, in words for the view; undefined if it leaves out nothing. */
+function omission(isCut: boolean, hasMore: boolean): string | undefined {
+  if (hasMore) return `Live: only the newest ${pollRowsMax}, filter to see all`
+  if (isCut)
+    return `Live: without events that arrived ${overlapMsMax / minuteMs} min ago or earlier`
+  return undefined
+}
 
 /** `GET /live`, and `GET /live/rows` for its script. */
 export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext): void {
@@ -54,16 +68,22 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const sinceMs = Number(query.get('since'))
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
-    const from = Math.max(sinceMs, header.nowMs - overlapMsMax)
+    // Whole seconds, so that readers who ask at the same time share a query.
+    const earliestMs = Math.floor((header.nowMs - overlapMsMax) / 1_000) * 1_000
+    const from = Math.max(sinceMs, earliestMs)
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
-    const rows = await unlessClickHouseFails(reading)
-    if (rows === undefined) reply.code(503)
-    else reply.header('x-since', String(nextSince(header)))
+    const found = await unlessClickHouseFails(reading)
+    if (found === undefined) reply.code(503)
+    else {
+      reply.header('x-since', String(nextSince(header)))
+      const state = omission(from > sinceMs, found.hasMore)
+      if (state !== undefined) reply.header('x-state', state)
+    }
     // Sends the freshness for the header too, because the tab may be open for hours. It matters
     // most while ClickHouse does not respond.
-    return html`${freshnessOf(header, 'logs')}${rows?.map((row) => eventRow(row, header.nowMs))}`
+    return html`${freshnessOf(header, 'logs')}${found?.rows.map((row) => eventRow(row, header.nowMs))}`
   })
 }
 

@@ -1,11 +1,19 @@
 import { clientText } from '../client-text.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, type HtmlValue } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
-import type { Catalogue, CatalogueEntry, DriftEntry, WarningEntry } from '../read-catalogue.ts'
+import {
+  cataloguePageRows,
+  type Catalogue,
+  type CatalogueEntry,
+  type CataloguePage,
+  type CatalogueTable,
+  type DriftEntry,
+  type WarningEntry,
+} from '../read-catalogue.ts'
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { applicationPath, listPath, recordPath, timeElement } from './links.ts'
-import { badge, card, table } from './parts.ts'
+import { badge, table } from './parts.ts'
 
 /** Links to the two views of an application. */
 export function applicationTabs(application: string, current: 'overview' | 'catalogue'): Html {
@@ -40,6 +48,7 @@ export function catalogueView(options: {
   countedAtMs: number | undefined
 }): Html {
   const { header, application, catalogue, countedAtMs } = options
+  const { drift, warnings, entries } = catalogue
   const counted =
     countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(countedAtMs)}`
   return document({
@@ -48,18 +57,50 @@ export function catalogueView(options: {
     heading: clientText(application, 300),
     crumbs: html`<a href="/">Overview</a> · applications`,
     body: html`${applicationTabs(application, 'catalogue')}
-    ${card(
-      html`Changed from version to version <small>${counted}</small>`,
-      driftTable(application, catalogue.drift),
-      'card wide',
-    )}
-    ${card('Stored otherwise than it was meant', warningTable(catalogue.warnings), 'card wide')}
-    ${card(
-      html`Events and params <small>all that is stored</small>`,
-      entryTable(application, catalogue.entries),
-      'card wide',
-    )}`,
+    ${section('drift', {
+      heading: html`Changed from version to version <small>${counted}</small>`,
+      page: drift,
+      body: driftTable(application, drift.rows),
+    })}
+    ${section('warnings', {
+      heading: 'Stored otherwise than it was meant',
+      page: warnings,
+      body: warningTable(warnings.rows),
+    })}
+    ${section('entries', {
+      heading: html`Events and params <small>all that is stored</small>`,
+      page: entries,
+      body: entryTable(application, entries.rows),
+    })}`,
   })
+
+  function section(
+    id: CatalogueTable,
+    { heading, page, body }: { heading: HtmlValue; page: CataloguePage<unknown>; body: Html },
+  ): Html {
+    return html`<section class="card wide" id="${id}">
+      <h2>${heading}</h2>
+      ${page.number > 1 && page.rows.length === 0 ? html`<p class="mute">There are no more.</p>` : body}
+      ${pageLinks(application, id, page)}
+    </section>`
+  }
+}
+
+/** Says which rows are shown if these are not all, with links to the others. */
+function pageLinks(
+  application: string,
+  id: CatalogueTable,
+  { rows, number, hasMore }: CataloguePage<unknown>,
+): Html | undefined {
+  if (number === 1 && !hasMore) return undefined
+  const first = (number - 1) * cataloguePageRows + 1
+  const link = (to: number, text: string) =>
+    html`<a href="${applicationPath(application, `?tab=catalogue&${id}=${to}#${id}`)}">${text}</a> `
+  return html`<p class="pages">
+    ${rows.length > 0 ? `Rows ${wholeNumber(first)} to ${wholeNumber(first + rows.length - 1)}. ` : undefined}
+    ${number > 1 ? link(number - 1, 'Back') : undefined}
+    ${hasMore ? link(number + 1, 'More') : undefined}
+  </p>`
 }
 
 const name = (event: string, param: string): Html =>

@@ -12,7 +12,7 @@ import { filterForm } from './filter-form.ts'
 import { listPath } from './links.ts'
 import { nextPage } from './next-page.ts'
 import { bars, card, periodLinks } from './parts.ts'
-import type { SignPicture } from './pictures.ts'
+import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
 export function feedbackList(options: {
   header: Header
@@ -51,6 +51,7 @@ export function feedbackList(options: {
       })}
       <div class="grid g31">
         <div>
+          ${withoutThumbnails(header)}
           ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', search, found)}
         </div>
         <aside class="side">${sideOf({ search: rest, facets, steps })}</aside>

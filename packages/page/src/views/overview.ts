@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { percent, shortDuration, shortNumber, wholeNumber } from '../numbers.ts'
 import type { OverviewData } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
-import type { ApplicationCounts, NameCount } from '../read-counts.ts'
+import { applicationsMax, type ApplicationCounts, type NameCount } from '../read-counts.ts'
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
@@ -153,7 +153,11 @@ function applicationTable(
       </td>
     </tr>`
   })
-  return table(
+  const cut =
+    rows.length < applicationsMax
+      ? undefined
+      : html`<p class="mute">The ${applicationsMax} applications with most events.</p>`
+  return html`${table(
     'Applications',
     html`<th>Application</th>
       <th class="hide">Last ${periods[period].name}</th>
@@ -163,5 +167,6 @@ function applicationTable(
       <th class="hide">Newest version</th>
       <th class="num">Last event</th>`,
     rows,
-  )
+  )}
+  ${cut}`
 }

@@ -1,6 +1,7 @@
 import { imageTypes } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Attachment } from '../records.ts'
+import type { Header } from '../worker-state.ts'
 
 /** How pictures are shown; undefined if there is no object store. */
 export type SignPicture =
@@ -22,6 +23,9 @@ export const shownTypes: ReadonlySet<string> = new Set([
   'image/bmp',
 ])
 
+/** The errors of pictures that take much memory or time to decode. */
+const heavy: ReadonlySet<string> = new Set(['pixels', 'bytes', 'decoder_ended'])
+
 /** @param options.whole shows the pictures themselves, where browsers can, instead of thumbnails */
 export function pictures(
   attachments: readonly Attachment[],
@@ -32,8 +36,10 @@ export function pictures(
   const items = attachments.map((attachment, index) => {
     const label = `Picture ${index + 1}: ${describe(attachment)}`
     if (sign === undefined) return html`<li>${label}</li>`
-    const { key, content_type: type, thumbnail_key: thumbnail } = attachment
-    const original = shownTypes.has(type) ? key : undefined
+    const { key, content_type: type, thumbnail_key: thumbnail, error } = attachment
+    // A list is not the place for a picture that was too much for the worker.
+    const isHeavy = !whole && error !== null && heavy.has(error)
+    const original = shownTypes.has(type) && !isHeavy ? key : undefined
     const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
     const content =
       shown === undefined || shown === null
@@ -52,6 +58,16 @@ export function pictures(
       ${items}
     </ul>
     ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
+}
+
+/** Says why lists show the pictures themselves, if the worker makes no thumbnails. */
+export function withoutThumbnails({ noThumbnails: reason }: Header): Html | undefined {
+  return reason === undefined
+    ? undefined
+    : html`<p class="facts">
+        This worker makes no thumbnails: ${reason}. Pictures without one are shown themselves.
+        <code>docs/operations/thumbnails-late.md</code>
+      </p>`
 }
 
 const shownHeight = 160

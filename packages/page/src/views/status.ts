@@ -9,6 +9,7 @@ import type { Freshness, Header, Processes, WorkerState } from '../worker-state.
 import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
+import { withoutThumbnails } from './pictures.ts'
 
 /** The data of the status view that comes from ClickHouse. */
 export interface StatusData {
@@ -164,8 +165,8 @@ function lastHour({ minutes, minuteSteps }: StatusData): Html {
   )
 }
 
-function problems({ problems: present }: Header): Html {
-  const items = present.map(
+function problems(header: Header): Html {
+  const items = header.problems.map(
     ({ code, title, state, since, detail, help }) =>
       html`<li>
         ${badge(state, state === 'down' ? 'danger' : 'warning')}<span
@@ -184,7 +185,7 @@ function problems({ problems: present }: Header): Html {
         </ul>`
   return card(
     'Problems',
-    html`${list}
+    html`${list} ${withoutThumbnails(header)}
       <p class="mute">
         Those of this worker. Gateways have their own: see <code>intake_problem</code> or
         <code>intake status</code>.

@@ -132,19 +132,19 @@ function samsungPanorama(jpeg: Buffer): Buffer {
   }
   const block = (name: string, content: Buffer) =>
     Buffer.concat([number(0x0a30_0000, name.length), Buffer.from(name), content])
-  const blocks = [
+  const parts = [
     block('Panorama_Shot_Info', Buffer.from(planted)),
     block('MotionPhoto_Data', Buffer.from(planted.repeat(9))),
   ] as const
-  const [first, second] = [blocks[0].length, blocks[1].length]
-  const directory = Buffer.concat([
+  const [first, second] = [parts[0].length, parts[1].length]
+  const index = Buffer.concat([
     Buffer.from('SEFH'),
     number(101, 2),
     number(0x0a30_0000, first + second, first),
     number(0x0a30_0000, second, second),
   ])
-  const end = Buffer.concat([number(directory.length), Buffer.from('SEFT')])
-  return Buffer.concat([jpeg.subarray(0, -2), ...blocks, directory, end])
+  const end = Buffer.concat([number(index.length), Buffer.from('SEFT')])
+  return Buffer.concat([jpeg.subarray(0, -2), ...parts, index, end])
 }
 
 /** Puts a comment and fill bytes before the last scan of a progressive JPEG. */

@@ -7,6 +7,11 @@ const eventTuple =
  * of its events.
  */
 const namesMax = 2_000
+/**
+ * The maximum number of versions that an hour of an application has; those with the fewest events
+ * are counted together, without a name and a code.
+ */
+const versionsMax = 500
 
 /**
  * Counts the hours of some applications, one row for each hour with events. A row has the columns
@@ -21,8 +26,20 @@ export const countHours = `WITH
     WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
       AND bundle_identifier IN {applications:Array(String)} AND toStartOfHour(time) IN {hours:Array(DateTime('UTC'))}
     GROUP BY bundle_identifier, hour, event, version_code, version_name),
+  sized AS (
+    SELECT *, sum(records) OVER (PARTITION BY bundle_identifier, hour, version_code, version_name) AS of_version
+    FROM counted),
+  placed AS (
+    SELECT *, dense_rank() OVER (
+      PARTITION BY bundle_identifier, hour ORDER BY of_version DESC, version_name, version_code) <= ${versionsMax} AS is_kept
+    FROM sized),
+  by_version AS (
+    SELECT bundle_identifier, hour, event, if(is_kept, placed.version_code, NULL) AS version_code,
+      if(is_kept, placed.version_name, '') AS version_name, sum(placed.records) AS records,
+      uniqCombined64MergeState(12)(placed.devices) AS devices
+    FROM placed GROUP BY bundle_identifier, hour, event, version_code, version_name),
   ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM counted),
+    SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM by_version),
   events AS (
     SELECT bundle_identifier, hour, if(place > ${namesMax}, '', event) AS name, version_code, version_name,
       sum(ranked.records) AS records

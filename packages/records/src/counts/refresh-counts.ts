@@ -1,5 +1,6 @@
-import { gzipSync } from 'node:zlib'
-import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { ClickHouseError, isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
@@ -26,6 +27,17 @@ const tables = {
  */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
+/**
+ * The maximum number of applications that one statement counts. Their identifiers are one parameter
+ * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
+ */
+const applicationsMax = 100
+/**
+ * Rows are compressed in pieces of about this many characters, on threads of their own, so that
+ * large counts do not stop the process.
+ */
+const memberLength = 1024 * 1024
+const compress = promisify(gzip)
 
 /**
  * Counts again the hours or days that have changed since the last run: records arrived in them, or
@@ -46,10 +58,10 @@ export async function refreshCounts(options: {
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
   // The newest days come first, because people look at them most.
-  for (const day of new Set(stale.map(({ period }) => dayOf(period)))) {
-    const ofDay = stale.filter(({ period }) => dayOf(period) === day)
-    const rows = await count(reader, { name, day, stale: ofDay })
-    await insert(store, tables[name].table, rows)
+  for (const [day, applications] of byDay(stale)) {
+    const all = [...applications.values()]
+    for (let at = 0; at < all.length; at += applicationsMax)
+      await countApplications(options, day, all.slice(at, at + applicationsMax))
   }
   const { until, now } = state
   await insert(store, 'counted', [
@@ -58,7 +70,41 @@ export async function refreshCounts(options: {
   return stale.length
 }
 
-const dayOf = (period: string) => period.slice(0, 10)
+/** The stale hours, or the day, of each application, by day; the days in their order in `stale`. */
+function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
+  const days = new Map<string, Map<string, Stale[]>>()
+  for (const one of stale) {
+    const day = one.period.slice(0, 10)
+    const applications = days.get(day) ?? new Map<string, Stale[]>()
+    days.set(day, applications)
+    const periods = applications.get(one.bundle_identifier)
+    if (periods === undefined) applications.set(one.bundle_identifier, [one])
+    else periods.push(one)
+  }
+  return days
+}
+
+/**
+ * Counts some applications on a day. If that is too large for one statement, for example for its
+ * memory, each half is counted by itself.
+ */
+async function countApplications(
+  options: Parameters<typeof refreshCounts>[0],
+  day: string,
+  applications: readonly Stale[][],
+): Promise<void> {
+  const { reader, store, name } = options
+  try {
+    const rows = await count(reader, { name, day, stale: applications.flat() })
+    await insert(store, tables[name].table, rows)
+  } catch (error) {
+    const isTooLarge = error instanceof ClickHouseError && error.kind === 'split'
+    if (!isTooLarge || applications.length === 1) throw error
+    const middle = Math.ceil(applications.length / 2)
+    await countApplications(options, day, applications.slice(0, middle))
+    await countApplications(options, day, applications.slice(middle))
+  }
+}
 
 interface State {
   /** Every record that arrived before this time is visible. */
@@ -113,6 +159,9 @@ async function count(
   { name, day, stale }: { name: CountName; day: string; stale: readonly Stale[] },
 ): Promise<string[]> {
   const { column, sql } = tables[name]
+  const identity = new RegExp(
+    String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
+  )
   // The version is taken before the rows are read. So if two runs overlap, the run with the higher
   // version read its rows after the other run had begun, and its count replaces the other one.
   const [clock] = await reader.query<{ ver: number }>(
@@ -127,16 +176,15 @@ async function count(
     ...(name === 'hours' && { hours: [...new Set(stale.map(({ period }) => period))] }),
     ver,
   })
+  // Only the beginning of a line is parsed, because a line can be long.
   const counted = new Set(
     lines.map((line) => {
-      const row = JSON.parse(line) as Record<string, string>
-      return JSON.stringify([row['bundle_identifier'], row[column]])
+      const [, application = '""', period = ''] = identity.exec(line) ?? []
+      return `${period} ${JSON.parse(application) as string}`
     }),
   )
   const empty = stale
-    .filter(
-      ({ bundle_identifier, period }) => !counted.has(JSON.stringify([bundle_identifier, period])),
-    )
+    .filter(({ bundle_identifier, period }) => !counted.has(`${period} ${bundle_identifier}`))
     .map(({ bundle_identifier, period }) =>
       JSON.stringify({ bundle_identifier, [column]: period, ver }),
     )
@@ -149,6 +197,13 @@ async function insert(
   lines: readonly string[],
 ): Promise<void> {
   if (lines.length === 0) return
-  const members = [gzipSync(lines.map((line) => `${line}\n`).join(''))]
+  const members: Buffer[] = []
+  let piece = ''
+  for (const [index, line] of lines.entries()) {
+    piece += `${line}\n`
+    if (piece.length < memberLength && index < lines.length - 1) continue
+    members.push(await compress(piece))
+    piece = ''
+  }
   await store.insertGzip({ table, members, rows: lines.length })
 }

@@ -6,6 +6,11 @@ const version = {
   version_code: 'device.version_code; NULL if it was not sent.',
   version_name: 'device.version_name; empty if it was not sent.',
 }
+const hourVersion = {
+  ...version,
+  version_name:
+    'device.version_name; empty if it was not sent, or one of the rarest, beyond the 500 of an hour.',
+}
 const event = { event: 'Name of the event; empty: the rarest, beyond the 2,000 of an hour.' }
 const seen = {
   first_seen: 'Time of the first such record, UTC.',
@@ -47,7 +52,7 @@ export const countDefinitions: readonly Definition[] = [
   {
     name: 'hours',
     comment: 'Log events per hour, application, event and version, as of intake.counted.',
-    columns: { ...hour, ...event, ...version, events: 'Number of log events.' },
+    columns: { ...hour, ...event, ...hourVersion, events: 'Number of log events.' },
     select: `SELECT bundle_identifier, hour, entry.event AS event, entry.version_code AS version_code,
   entry.version_name AS version_name, sum(entry.records) AS events
 FROM intake.hours_raw FINAL
@@ -59,7 +64,7 @@ GROUP BY bundle_identifier, hour, event, version_code, version_name`,
     comment: 'Devices with a log event, per hour, application and version, as of intake.counted.',
     columns: {
       ...hour,
-      version_name: version.version_name,
+      version_name: hourVersion.version_name,
       devices: 'State of the devices: uniqCombined64Merge(12)(devices) is their number, ± 1.6 %.',
     },
     select: `SELECT bundle_identifier, hour, pair.version_name AS version_name,

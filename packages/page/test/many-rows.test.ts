@@ -1,0 +1,55 @@
+import t from 'tap'
+import { linksIn, startRowStore, view } from './fixture.ts'
+
+const { owner, startReaderPage } = await startRowStore(t)
+
+t.test('more than 1,000 applications are no failure of any view', async (t) => {
+  await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
+    SELECT concat('com.example.a', toString(number)), toStartOfHour(now('UTC')),
+      [('opened', 1, '1', number + 1)], [('1', (SELECT hex(uniqCombined64State(12)(generateUUIDv4()))))], 1
+    FROM numbers(1100)`)
+  const { url, lines } = await startReaderPage(t)
+  for (const path of ['/', '/events', '/live', '/feedback', '/status'])
+    t.match(await view(url, path), { status: 200 }, path)
+  t.same(lines, [])
+  const { text } = await view(url, '/')
+  const row = /com\.example\.a1099\b[^]*?<\/tr>/.exec(text)?.[0]
+  t.match(row, /<td class="num">1,100<\/td>[^]*<td class="num hide">1<\/td>/, 'with its devices')
+  t.match(text, 'The 50 applications with most events.')
+})
+
+t.test('a catalogue of any size is shown in pages', async (t) => {
+  await owner.command(`INSERT INTO intake.days_raw (bundle_identifier, day, entries, warnings, ver)
+    SELECT 'shop', today(), arrayConcat(
+        arrayMap(n -> (concat('event', leftPad(toString(n), 3, '0')), '', 'event', 1, '1', now64(3, 'UTC'), now64(3, 'UTC'), 1, 1), range(500)),
+        [('unusual', '', 'event', 2, '2', now64(3, 'UTC'), now64(3, 'UTC'), 1, 1)]),
+      arrayMap(n -> ('email', concat('event', leftPad(toString(n), 3, '0')), 'to', '1', now64(3, 'UTC'), now64(3, 'UTC'), 1, toUUID('01a1fc28-0000-7000-8000-000000000001')), range(250)), 1`)
+  const { url } = await startReaderPage(t)
+  const first = '/applications/shop?tab=catalogue'
+  const { text } = await view(url, first)
+  const next = linksIn(text, first).filter((link) => /(drift|warnings|entries)=2/.test(link))
+  t.equal(next.length, 3, 'each table says that there is more')
+  t.equal(text.match(/Rows 1 to 200\./g)?.length, 3)
+
+  // Every row is on one of the pages.
+  const found: Record<string, Set<string>> = {
+    drift: new Set(),
+    warnings: new Set(),
+    entries: new Set(),
+  }
+  for (const [id, names] of Object.entries(found)) {
+    for (let path: string | undefined = first, number = 1; path !== undefined;) {
+      const { status, text: page } = await view(url, path)
+      t.equal(status, 200, path)
+      const [section = ''] = new RegExp(`<section[^>]*id="${id}"[^]*?</section>`).exec(page) ?? []
+      for (const [name] of section.matchAll(/event\d{3}|unusual/g)) names.add(name)
+      number++
+      path = linksIn(section, path).find((link) => link.includes(`${id}=${number}`))
+    }
+  }
+  t.equal(found['entries']?.size, 501)
+  t.equal(found['warnings']?.size, 250)
+  t.equal(found['drift']?.size, 501)
+  t.match(await view(url, `${first}&entries=99`), { status: 200, text: 'There are no more.' })
+  t.match(await view(url, `${first}&entries=0`), { status: 400, text: 'the number of a page' })
+})

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { buffer } from 'node:stream/consumers'
+import { s3Client } from '@intake/test-kit/s3-client'
+import { until } from '@intake/test-kit/until'
+import { drained } from '../kit/checker.ts'
+import type { Cluster } from '../kit/cluster.ts'
+import type { Scenario } from '../scenario.ts'
+
+const kills = 3
+const withinMs = 500
+
+/** The worker's process that decodes pictures, and the object store that it reads, fail. */
+export const thumbnailScenarios: Scenario[] = [
+  {
+    id: 'F67',
+    title: 'decoder killed at random, S3 away, worker killed: every thumbnail comes later',
+    cluster: { thumbnails: true },
+    load: { rate: 30, feedbackEvery: 15 },
+    async run({ cluster, acknowledged, producer, random, expect }) {
+      const worker = cluster.workers[0]!
+      const counted = (outcome: string) =>
+        cluster.metric(worker, `intake_thumbnails_total{outcome="${outcome}"}`)
+      await until('a thumbnail is made', async () => (await counted('made')) > 0)
+
+      const failed = () => counted('again')
+      await until(
+        'kills have made pictures fail',
+        async () => {
+          // A process that is killed while it starts has no picture yet.
+          const before = await counted('made')
+          await until('one more is made', async () => (await counted('made')) > before)
+          await pause(random() * withinMs)
+          for (const pid of decodersOf(worker.pid())) kill(pid)
+          return (await failed()) >= kills
+        },
+        { progress: failed },
+      )
+
+      const { workerToS3 } = cluster.network
+      workerToS3.set({ refuse: true })
+      workerToS3.cut()
+      const isLate = ({ msg }: { msg?: string }) => msg?.startsWith('thumbnails could not be made')
+      const lateLines = () => worker.log.filter(isLate).length
+      const before = lateLines()
+      await until('the worker says that thumbnails are late', () => lateLines() > before)
+      workerToS3.set()
+
+      await acknowledged(60)
+      const decoder = await until('it decodes', () => decodersOf(worker.pid())[0])
+      await worker.kill()
+      await until('the decoder ends with its worker', () => !isRunning(decoder))
+      await acknowledged(60)
+      await worker.start()
+
+      await producer.stop()
+      await drained(cluster)
+      const left = async () => (await facts(cluster)).filter((one) => one.thumbnail === '').length
+      await until('every picture has a thumbnail', async () => (await left()) === 0, {
+        progress: left,
+      })
+      const all = await facts(cluster)
+      expect(all.length > 20, `there are pictures (${all.length})`)
+      expect((await counted('made')) > 0, 'the worker counts those that it made')
+      const client = s3Client(cluster.s3.url())
+      for (const { thumbnail } of all) {
+        const body = await buffer(await client.getObject('intake', thumbnail))
+        expect(body.toString('latin1', 8, 12) === 'WEBP', `${thumbnail} is a WebP`)
+      }
+    },
+  },
+]
+
+/** The thumbnail of every visible picture; empty if it has none. */
+function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
+  return sql.query(
+    `SELECT ifNull(picture.thumbnail_key, '') AS thumbnail
+     FROM intake.feedback ARRAY JOIN attachments AS picture`,
+  )
+}
+
+/** The children of a worker: it has no others. */
+function decodersOf(worker: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === worker)
+}
+
+/** The parent of a process; undefined if the process has ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    // The name of the program, in parentheses, may contain spaces.
+    const [, state, parent] =
+      /\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
+    return state === 'Z' ? undefined : Number(parent)
+  } catch {
+    return undefined
+  }
+}
+
+const isRunning = (pid: number) => parentOf(pid) !== undefined
+
+function kill(pid: number): void {
+  // It may have ended since.
+  if (isRunning(pid)) process.kill(pid, 'SIGKILL')
+}
