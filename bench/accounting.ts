@@ -20,7 +20,7 @@ export interface Account {
  * Accounts for the CPU that is used from now on.
  *
  * @param pids our processes; CPU that other programs use counts as foreign
- * @returns `read` returns the CPU that has been used until it is called
+ * @returns `read` returns the CPU that was used since this call
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
   const begin = readUsed(pids)

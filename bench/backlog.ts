@@ -12,7 +12,7 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** A load whose events wait in Redis, and the size of one event there. */
+/** A load whose events wait in Redis, and the size of one event in Redis. */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
@@ -32,7 +32,7 @@ export interface Drain {
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
    * Microseconds of the worker's CPU per event at saturation: from the first row until seven tenths
-   * are visible. During this time it claims as many frames as it completes.
+   * of the events are visible. During this time the worker claims as many frames as it completes.
    */
   saturatedWorkerCpu: number
   /** Share of all processors, from the call until the last row. */

@@ -9,8 +9,8 @@ import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
   /**
-   * Sends fewer events in suites with a fixed number of events. For trying the bench, not for
-   * measuring.
+   * Whether to send fewer events in suites with a fixed number of events, to try the bench, not to
+   * measure.
    */
   quick: boolean
   /**

@@ -22,7 +22,10 @@ export interface Multiples {
   gateway: number | undefined
   /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
-  /** All CPU except that of the gateway of `bare`, divided by the same for `naive`. */
+  /**
+   * CPU of gateway, Redis and worker, minus that of the gateway of `bare`, divided by the same
+   * difference for `naive`.
+   */
   beyondBare: number | undefined
 }
 

@@ -6,7 +6,10 @@ export const bodySizes = [400, 1_300, 4_000, 16_000] as const
 export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300
 
-/** Distinct events; many more than fit into a frame or a window of gzip (32 KiB). */
+/**
+ * The number of distinct events: more than fit into a frame (1,000), and many more than into a
+ * window of gzip (32 KiB).
+ */
 const corpusEvents = 1_024
 
 export interface LogBody {

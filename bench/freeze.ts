@@ -10,7 +10,7 @@ export function thaw(processes: readonly BenchProcess[]): void {
     try {
       process.kill(pid, 'SIGCONT')
     } catch (error) {
-      // The code that awaits the process's work detects that it has exited.
+      // A process that has exited is ignored here: the code that awaits its work detects that.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

@@ -117,7 +117,8 @@ const restShare = 0.1
 const restMs = 8_000
 
 /**
- * Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and says so.
+ * Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and prints
+ * that it did.
  */
 export async function untilAtRest({ say }: Pick<Bench, 'say'>, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs

@@ -7,13 +7,13 @@ export interface RunOptions {
   options: BenchOptions
   /** Names of the suites, in order. */
   wanted: string[]
-  /** Write the report to `bench/results`. */
+  /** Whether to write the report to `bench/results`. */
   save: boolean
   /** Name of the report: `latest` when all suites run. */
   name: string
 }
 
-/** The options of the command. `usage` in `scripts/bench.mjs` describes them, too. */
+/** The options of the command. The help in `scripts/bench.mjs` describes them, too. */
 export const runOptions = {
   /** Suites, separated by commas. */
   suite: { type: 'string' },
@@ -22,7 +22,7 @@ export const runOptions = {
   rounds: { type: 'string' },
   /** Length of the load in a round. */
   seconds: { type: 'string' },
-  /** Short rounds and few events, of all suites: to see that it works, not to measure. */
+  /** Runs all suites with short rounds and few events, for trying the bench, not for measuring. */
   quick: { type: 'boolean', default: false },
   /** Percent of all processors that other programs may use during a round. */
   'foreign-max': { type: 'string', default: '6' },
@@ -32,7 +32,7 @@ export const runOptions = {
   repetitions: { type: 'string', default: '1' },
   /** Length of the soak. */
   minutes: { type: 'string' },
-  /** Events in the tables that `queries` asks. */
+  /** Events in the tables of the suite `queries`. */
   rows: { type: 'string', default: '20000000' },
   /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },

@@ -1,6 +1,7 @@
-// node bench/page.mjs [--rows 20000000]: measures what the page costs on a large table. Fills a ClickHouse of its
-// own with generated events, opens every view, compares the hourly counts with the records after repeats,
-// late events and an erasure, and measures the event loop of a worker with 50 readers. Prints Markdown.
+// node bench/page.mjs [--rows 20000000]: measures what the page costs on a large table. Fills a
+// ClickHouse of its own with generated events, opens every view, compares the hourly counts with
+// the records after repeats, late events and an erasure, and measures the event loop of a worker
+// with 50 readers. Prints Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,7 +48,7 @@ const differing = `SELECT count() AS hours, countIf(counted != stored) AS differ
       SELECT bundle_identifier, toStartOfHour(time), 0, count() FROM intake.logs GROUP BY ALL)
     GROUP BY ALL)`
 
-/** What must be ended, the newest first. */
+/** Functions that end what was started, the newest first. */
 const owned = []
 const own = (end) => void owned.unshift(end)
 
@@ -93,7 +94,10 @@ async function startServices() {
   }
 }
 
-/** 90 days of events that end now, with late ones and repeats, and the outcomes of two gateways. */
+/**
+ * Fills the tables with 90 days of events that end now, some of them late or repeated, and with the
+ * outcomes of two gateways.
+ */
 async function fill(owner) {
   const progress = (loaded) => say(`${loaded.toLocaleString('en-US')} events`)
   await load(owner, { fleet: { rows, endMs: Date.now() }, progress })
@@ -119,7 +123,10 @@ async function count({ reader, store }, what) {
   return lines
 }
 
-/** Opens each view three times with an empty cache, and reads from ClickHouse's log what its queries cost. */
+/**
+ * Opens each view three times with an empty cache, and reads from ClickHouse's log what its queries
+ * cost.
+ */
 async function measureViews({ owner, reader }) {
   const [one] = await owner.query(
     `SELECT id, device_uuid AS device, unique_user_id AS user FROM intake.logs
@@ -250,7 +257,10 @@ async function compareHours(services) {
   return [first, ...counting, await compare('after the erasure')]
 }
 
-/** 50 readers of a real worker: each polls live every two seconds and opens another view every tenth time. */
+/**
+ * Measures the event loop of a real worker with 50 readers. Each polls the live view every two
+ * seconds, and opens another view instead every tenth time.
+ */
 async function measureEventLoop({ redis, server, s3, owner }) {
   const worker = createAppProcess({
     name: 'worker',
@@ -290,7 +300,7 @@ async function measureEventLoop({ redis, server, s3, owner }) {
   return lines
 }
 
-/** What one reader does until the time is over. */
+/** Does what one reader does until the time `until`. */
 async function behave({ url, reader, until }) {
   const others = ['/', '/events', `/applications/${application}`, '/feedback', '/status']
   const tally = { asked: 0, failed: 0 }

@@ -26,8 +26,8 @@ export interface Disturbance {
   /** Share of all processors that other programs used during the measurement, from 0 to 1. */
   foreignShare: number
   /**
-   * CPU of the load generator in microseconds. It does much the same for every event of an item, so
-   * it shows how fast the machine was.
+   * CPU of the load generator in microseconds. The load generator does much the same for every
+   * event of an item, so this shows how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }
@@ -65,7 +65,7 @@ export interface Rounds {
    * several times, the least disturbed measurement counts. The slowness of a round is relative to
    * other rounds of the same (`===`) item.
    *
-   * @returns for each item, its n-th measurement belongs to the n-th turn
+   * @returns the measurements that count; the n-th one of an item belongs to the n-th turn
    */
   measure<T, M extends Disturbance>(plan: Plan<T>, measure: (item: T) => Promise<M>): Promise<M[]>
   summary(): RoundsSummary

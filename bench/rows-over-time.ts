@@ -18,7 +18,7 @@ const standstillMs = 75_000
 
 /**
  * Waits until this many rows are readable, or until no row has arrived for 75 s. The caller must
- * check whether they are the right ones. Resolves to the counts over time.
+ * check whether the rows are the right ones. Resolves to the counts over time.
  */
 export async function untilRows(
   { services, owner }: Pick<Bench, 'services' | 'owner'>,

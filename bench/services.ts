@@ -39,7 +39,7 @@ export interface Addresses {
 /**
  * Starts Redis (`appendfsync always`), ClickHouse and S3, and creates tables, bucket and API key.
  *
- * @param options.prepare creates them; by default the setup of this tree does
+ * @param options.prepare creates tables, bucket and API key; default: the setup of this tree
  */
 export async function startServices(options: {
   dataDir: string
@@ -58,7 +58,7 @@ export async function startServices(options: {
   }
 
   const started = await Promise.all([
-    // This is enough for the backlog of the variant `naive`.
+    // The memory of Redis is enough for the backlog of the variant `naive`.
     start(startRedis({ ...place('redis'), port: 0, password, maxmemory: '4gb' })),
     launchClickHouse(0),
     start(startS3({ ...place('s3'), port: 0, secretKey: 'bench-secret' })),

@@ -203,8 +203,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
-  // Replaces the default of `time`, because `time` must be the time in the id. Benthos has no
-  // function to read it, so ClickHouse does.
+  // Replaces the default of `time`, because `time` must be the time in the id. ClickHouse reads it
+  // from the id, because Benthos has no function for that.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

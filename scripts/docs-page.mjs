@@ -24,7 +24,10 @@ export function docsPage(documents, openApi) {
 const headingsOf = (text) =>
   [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^##? (.*)$/gm)].map(([, title]) => title)
 
-/** The anchor that a forge gives a heading, so that links work in both places. */
+/**
+ * The anchor that a forge gives a heading, so that links work on this page and in the Markdown
+ * files.
+ */
 const anchorOf = (heading) =>
   heading
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Builds of earlier commits, to compare this tree with them.
+// Builds earlier commits, so that this tree can be compared with them.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

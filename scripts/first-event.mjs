@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2)
 const hasMaven = spawnSync('which', ['java', 'mvn'], { stdio: 'ignore' }).status === 0
 const platforms = wanted.length > 0 ? wanted : ['web', 'node', ...(hasMaven ? ['kotlin'] : [])]
 if (!hasMaven) console.log('kotlin: skipped, there is no JDK or no Maven')
-// Does not use the daemon of the Kotlin compiler, because it would keep running.
+// Does not use the daemon of the Kotlin compiler, because the daemon would keep running.
 const mavenFlags = ['-q', '-B', '-Dkotlin.compiler.daemon=false']
 const kotlinBuild = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>

@@ -1,7 +1,7 @@
-// Generates docs/errors.md, configuration.md, metrics.md, conformance-cases.md and
-// operations/states.md and the clients' retry rules from the code, and gateway/docs.html, the page
-// at GET /docs, from the documents for senders. With --check it writes nothing and exits with 1 if
-// a page differs from the code.
+// Generates from the code: docs/errors.md, configuration.md, metrics.md, conformance-cases.md and
+// operations/states.md, and the retry rules of the clients. Also generates gateway/docs.html, the
+// page at GET /docs, from the documents for senders and the API description. With --check it writes
+// nothing, and exits with 1 if a file differs from what would be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
@@ -138,7 +138,7 @@ function commonMetrics() {
   return registry
 }
 
-/** Registers what each service registers when it starts; the values are never read. */
+/** Registers the gateway's own metrics as its start does, but without sources: no value is read. */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)
@@ -244,8 +244,8 @@ ${rows.join('\n')}
 }
 
 /**
- * The part of the catalogue that a client reads. Everything else follows from the class of the
- * status.
+ * The part of the error catalogue that the clients contain. How they handle any other error follows
+ * from the class of its status.
  */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)

@@ -44,8 +44,8 @@ const sets = {
 }
 
 const events = Array.from({ length: 1_000 }, (_, n) => `screen_view_${n}`)
-// Requests as they come from the parser: their texts have never been compared, and their devices
-// differ.
+// Creates requests as the parser returns them: no code has compared their texts before, and their
+// devices differ.
 const requests = () =>
   events.map((event) =>
     JSON.parse(

@@ -32,7 +32,8 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince lists the commits after a commit that changed one of the paths, one per line
+ * @param changedSince returns the commits since the given one that changed one of the paths, one
+ *   per line
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
@@ -61,7 +62,7 @@ export function findChangelogProblems(changelog, version) {
 }
 
 /**
- * The changelog with the unreleased entries moved to the version, and an empty section
+ * Moves the unreleased entries of the changelog to the version, and leaves an empty section
  * "Unreleased".
  */
 export function startSection(changelog, version, date) {
@@ -69,7 +70,7 @@ export function startSection(changelog, version, date) {
   return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
 }
 
-/** Chart.yaml with the new version, for the chart and for the images that it runs. */
+/** Sets the version in Chart.yaml, for the chart and for the images that it runs. */
 export function setChartVersion(chart, version) {
   return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
 }

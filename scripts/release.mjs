@@ -89,7 +89,10 @@ async function check() {
   }
 }
 
-/** Runs a check. A check that throws has failed, and the other checks still run. */
+/**
+ * Returns the problems that a check finds. If the check throws, the error is the problem, and the
+ * other checks still run.
+ */
 function problemsOf(find) {
   try {
     return find()
@@ -107,7 +110,7 @@ function checkImages() {
   }
 }
 
-/** Runs a command; if it fails, throws an error with its last lines. */
+/** Runs a command. Returns the last five lines of its output if it fails, otherwise nothing. */
 function execute(command, ...args) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
   return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n').slice(-5)

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { parse } from 'yaml'
 import { helpOf, problemCatalogue } from '../packages/health/dist/index.js'
 
-/** The metric of a state that shows more than `intake_problem` does, such as an amount. */
+/** For some states, a metric that shows more than `intake_problem`, such as an amount. */
 const metrics = {
   redis_connection: 'intake_records_shed_total{code="queue_unavailable"}',
   queue_full: 'intake_redis_memory_used_bytes',

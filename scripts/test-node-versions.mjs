@@ -54,8 +54,8 @@ console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
 /**
- * This environment, but with this version of Node first on the PATH and without the variables that
- * npm sets.
+ * The environment of this process, but with a Node of the line `major` first on the PATH, and
+ * without the variables that npm sets. Installs that Node in `folder`.
  */
 function environment(folder, major) {
   mkdirSync(folder, { recursive: true })

@@ -76,7 +76,7 @@ export default function Progress({ test }) {
       const { file: name, ms } = JSON.parse(json)
       sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
     })
-    // The pipe must always be read, because the file would block if it filled up.
+    // Always reads the pipe, because the test file would block if the pipe filled up.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
         entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)

@@ -10,7 +10,10 @@ import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommit, findCommit } from './earlier-build.mjs'
 
-/** The last commit with the present tables, frames and keys. After the first release, its tag. */
+/**
+ * The last commit with the present tables, frames and keys. The tag of the first release will
+ * replace it.
+ */
 const previous = '645c76b'
 
 const { values } = parseArgs({

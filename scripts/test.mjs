@@ -36,14 +36,14 @@ rmSync(resultsFile, { force: true })
 let passed = 0
 let failed = 0
 const failedChecks = []
-// The tests start the programs that this compiles.
+// Compiles the programs that the tests start.
 await check('types', 'tsc', ['-b'])
 const [code] = await Promise.all([runTests(), values.slow || shard > 1 ? undefined : runChecks()])
 const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
 // Prints the failures with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
-// Prints the seeds of this run, with which it can be repeated.
+// Prints the seeds of this run, with which the run can be repeated.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)

@@ -18,7 +18,7 @@ import { setUp } from '../packages/setup/src/index.ts'
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 const worker = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
 
-/** The services on a data directory, which may hold restored data. */
+/** Starts the services on a data directory, which may contain restored data. */
 async function startServices(t: Test, dataDir: string) {
   const [redis, server, s3] = await Promise.all([
     startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
@@ -98,8 +98,8 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const log = join(redisData, 'appendonlydir')
   cpSync(join(old.dataDir, log), join(next, log), { recursive: true })
   await old.keys.config('SET', 'auto-aof-rewrite-percentage', 100)
-  // Redis was copied before ClickHouse, so a worker may have stored a frame that the copy still
-  // has.
+  // Stores a frame that the copy of Redis still has, as a worker may do: Redis is copied before
+  // ClickHouse.
   await insert(waiting.slice(0, 1))
   await old.clickhouse.query("BACKUP DATABASE intake TO File('monday')")
   await insert([logRow('too late')])

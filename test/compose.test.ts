@@ -273,7 +273,7 @@ t.test('the secrets of compose', async (t) => {
   })
 })
 
-/** The settings that the image of a process sets: the addresses inside the container. */
+/** Names the settings that the image of a process sets: the addresses inside the container. */
 function imageSettings(target: string): string[] {
   const dockerfile = readFileSync(pathOf('deploy/Dockerfile'), 'utf8')
   return ['runtime', target].flatMap((stage) => {

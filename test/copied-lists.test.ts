@@ -38,7 +38,10 @@ t.test(
   },
 )
 
-/** The constants of a source file, by name. A product and the name of a day are computed. */
+/**
+ * Reads the constants of a source file, by name. A value may be a product, with the constant for a
+ * day as a factor.
+ */
 function numbersOf(source: string, declaration: RegExp): Map<string, number> {
   const pairs = [...source.matchAll(declaration)].map(([, name, value]): [string, number] => {
     const factors = value!.replaceAll('_', '').replaceAll('DAYMS', String(dayMs)).split('*')

@@ -29,7 +29,7 @@ const send = async () => {
   return statusCode
 }
 
-/** The longest queue of new connections that the system allows; Infinity if it does not say. */
+/** The longest queue of new connections that the system allows; Infinity if that is not known. */
 function systemMax(): number {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))
@@ -46,8 +46,8 @@ t.test('a thousand new connections wait while the gateway is busy', { skip }, as
     connect({ host: '127.0.0.1', port: Number(new URL(url).port) }),
   )
   t.teardown(() => sockets.forEach((socket) => socket.destroy()))
-  // Without a place in the queue, a client sends its first packet again after 1, 3 and 7 seconds,
-  // and the gateway does not take it before it is thawed.
+  // A client without a place in the queue sends its first packet again after 1, 3 and 7 seconds,
+  // and the gateway accepts no connection before it is thawed.
   const signal = AbortSignal.timeout(60_000)
   await Promise.all(sockets.map((socket) => once(socket, 'connect', { signal })))
   gateway.thaw()

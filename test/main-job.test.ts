@@ -83,7 +83,7 @@ interface StoredRow extends Record<string, unknown> {
   attachments: { key: string; bytes: number; sha256: string; content_type: string }[]
 }
 
-/** The row with this id as soon as it exists; fails if there are two. */
+/** Waits until the row with this id exists; fails if there are two. */
 async function row(stack: RunningStack, view: string, id: string): Promise<StoredRow> {
   let rows: StoredRow[] = []
   await until(`${id} is visible`, async () => {
@@ -97,7 +97,7 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
-/** Counts attachments; their thumbnails come later. */
+/** Counts attachments, but not their thumbnails, which are stored later. */
 async function countAttachments(stack: RunningStack): Promise<number> {
   const objects = await s3Client(stack.endpoints.s3)
     .listObjects('intake', 'feedback/', true)
@@ -114,7 +114,7 @@ t.test('a stack, started twice on the same data', async (t) => {
         .filter(isCurl)
         .map(async (curl) => (await run('sh', ['-c', `${curl} -s --fail-with-body`])).stdout),
     )
-    // The result of the query depends on timing.
+    // The fourth line, a query, is only counted: its result depends on which records are visible.
     const [log, batch, feedback, ...others] = responses
     t.match(log, '"Log successfully created"')
     t.match(batch, '"accepted":2,"rejected":0')

@@ -75,7 +75,7 @@ async function startReceiver(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, ids }
 }
 
-/** A tab in which anything that a script, a form or a foreign address could do is recorded. */
+/** Opens a tab that records everything that a script, a form or a foreign address could do. */
 async function openTab(t: Test, browser: Browser, options: { origin: string; width: number }) {
   const { origin, width } = options
   const context = await browser.newContext({ viewport: { width, height: 800 } })
@@ -131,7 +131,10 @@ interface Region {
   isFocusable: boolean
 }
 
-/** Scrolls each table of events to its end. Returns where it and its last column are, in pixels. */
+/**
+ * Scrolls each table of events to its end. Returns the left and right edges of the table, and the
+ * right edge of its last column, in pixels.
+ */
 const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
   region.scrollLeft = region.scrollWidth
   const { left, right } = region.getBoundingClientRect()
@@ -213,7 +216,8 @@ if (executablePath === undefined) {
             await tab.goto(origin + path)
             await checkTab(t, tab, path)
           }
-          // Each refused request is an error in the console. No other path may cause one.
+          // The browser reports each refused request as an error in the console. No other path may
+          // cause an error.
           t.same(
             incidents.filter((it) => !it.includes('400 (Bad Request)')),
             [],

@@ -61,7 +61,7 @@ t.test('two gateways let one limit through', async (t) => {
   const limited = responses.filter((status) => status === 429)
   t.equal(limited.length + passed.length, responses.length, 'nothing else is wrong')
   t.comment(`limit ${max}: ${passed.length} pass`)
-  // Each gateway may let through requests that the other one has not reported yet: less than two
-  // rounds.
+  // Each gateway may exceed the limit by less than two rounds, because it does not yet know what
+  // the other one has counted.
   t.ok(passed.length <= max + 4 * atOnce, `${passed.length} pass`)
 })

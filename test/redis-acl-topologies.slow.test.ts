@@ -31,7 +31,8 @@ function splitRules(rules: string): string[] {
 }
 
 /**
- * Does what the users of the file do, from setup to the first rows. Redis must not deny any of it.
+ * Does what the users of the ACL file do, from setup to the first rows. Redis must not deny any of
+ * it.
  */
 async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
   const { url, servers } = options

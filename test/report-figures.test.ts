@@ -4,7 +4,7 @@ import t from 'tap'
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const report = read('bench/results/latest.md')
 
-/** The cells of a table, by its heading, its column and the first cell of its row. */
+/** A cell of the report, by the heading of its table, the first cell of its row, and its column. */
 function cell(heading: string, row: string, column: string): string {
   const [, section = ''] = report.split(`\n${heading}`)
   const [names = [], , ...rows] = section

@@ -64,7 +64,8 @@ t.test('a trace leads from the request through the frame to the insert', async (
   // Compares the starts, because the worker may finish before Redis replies to the gateway.
   t.ok(frame!.startedAt <= insert!.startedAt)
 
-  // A span keeps 128 links, and a slow gateway may put all requests into one frame.
+  // Fewer than the 128 links that a span keeps, because a slow gateway may put all requests into
+  // one frame.
   const requests = 100
   await sendMany(t, stack, requests)
   const isOther = (name: string) => (span: CollectedSpan) =>

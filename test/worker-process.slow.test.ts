@@ -19,7 +19,7 @@ const heapMiB = 128
 const frames = 370
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
-/** A text of the largest size that frames of the gateway can have. It hardly compresses. */
+/** The size of a text that hardly compresses: the largest that a frame of the gateway can have. */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })

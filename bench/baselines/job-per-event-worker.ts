@@ -1,5 +1,5 @@
 // Each job has one event. Jobs are collected until there are 1,000 or 100 ms have passed; one
-// insert stores them all, then they complete.
+// insert stores all their events, then the jobs complete.
 import { Worker, type Job } from 'bullmq'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'

@@ -1,5 +1,5 @@
-// A Redis list as the buffer, one RPUSH per event, like OpenPanel's event buffer; but it responds
-// only after Redis has confirmed.
+// A Redis list as the buffer, one RPUSH per event, like OpenPanel's event buffer. Unlike OpenPanel,
+// this gateway responds only after Redis has confirmed.
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'
 

@@ -11,7 +11,7 @@ export interface GuardOptions {
   only: readonly Part[]
 }
 
-/** The options of the command. `usage` in `scripts/bench-guard.mjs` describes them, too. */
+/** The options of the command. The help in `scripts/bench-guard.mjs` describes them, too. */
 export const guardOptions = {
   base: { type: 'string' },
   processes: { type: 'string', default: '8' },

@@ -25,7 +25,7 @@ interface LoadKind {
    * both passes of a pair see the same machine.
    */
   passRequests: number
-  /** The number of requests in a warm-up. After these V8 compiles hardly anything. */
+  /** The number of requests in a warm-up. After so many requests V8 compiles hardly anything. */
   warmUpRequests: number
 }
 
@@ -45,7 +45,10 @@ const batches: LoadKind = {
 
 /** The timeout of a load. Only a load that hangs reaches it. */
 const loadSecondsMax = 600
-/** A worker polls its queues more often until ten seconds after the last record. */
+/**
+ * Waits this long after a load, because a worker polls its queues more often until ten seconds
+ * after the last record.
+ */
 const settleSeconds = 12
 /**
  * The period for measuring idle processes, long enough to include several runs of tasks that run
@@ -55,7 +58,7 @@ const idleSeconds = 6
 
 const table = 'intake.logs_raw'
 
-/** The first or second half of a warm-up, in which V8 compiles the code that the passes execute. */
+/** Executes the first or second half of a warm-up, in which V8 compiles the code of the passes. */
 export async function warmUpHalf(
   tools: Tools,
   target: Target,
@@ -67,13 +70,15 @@ export async function warmUpHalf(
   await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
 }
 
-/** The cost of single logs for the gateway. */
+/** Measures the cost of single logs for the gateway. */
 export async function passLogs(tools: Tools, target: Target): Promise<Costs> {
   const sent = await send(tools, target, { ...logs, requestsMax: logs.passRequests })
   return { gateway: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
-/** The cost of batches for the gateway, and the CPU that the worker used for their events. */
+/**
+ * Measures the cost of batches for the gateway, and the CPU that the worker used for their events.
+ */
 export async function passBatches(
   tools: Tools,
   target: Target,
@@ -83,9 +88,9 @@ export async function passBatches(
 }
 
 /**
- * The cost of events for the worker: its CPU minus the CPU that an idle worker uses in the same
- * time. It is measured with batches, because with single logs half of the measured CPU would be
- * that of an idle worker.
+ * Computes the cost of events for the worker: the CPU that it used for batches, minus the CPU that
+ * an idle worker uses in the same time. With single logs, half of the measured CPU would be that of
+ * an idle worker.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)
@@ -93,8 +98,8 @@ export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Cos
 }
 
 /**
- * The cost of idle gateways and workers, of both builds in the same period. After a load, call
- * `settle` first.
+ * Measures the cost of idle gateways and workers, of both builds in the same period. After a load,
+ * call `settle` first.
  */
 export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
   const open = ({ gateway, worker }: Target) => ({
@@ -128,7 +133,7 @@ export interface Sent {
 }
 
 /**
- * Sends requests while everything works, checks that exactly their events are visible, and empties
+ * Sends requests to running processes, checks that exactly their events are visible, and empties
  * the table.
  */
 async function send(

@@ -8,7 +8,7 @@ export interface Use {
 }
 
 export interface ThreadAccount {
-  /** The CPU that the process has used since the account was opened. */
+  /** Returns the CPU that the process has used since the account was opened. */
   read(): Use
 }
 

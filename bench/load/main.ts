@@ -10,7 +10,7 @@ interface Content {
   keepAckTimes?: boolean
 }
 
-/** A load without its gateways. */
+/** A load without the ports of its gateways and the API key. */
 export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
 
 /** A load with the ports of its gateways and the API key for them. */
@@ -25,7 +25,10 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
   return known
 }
 
-/** Reports when it is ready, and starts at the next message. */
+/**
+ * Runs a load: prepares it, reports that to the parent, begins at the parent's next message, and
+ * sends the result.
+ */
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)
   const options = { keepAckTimes: false, ...load }

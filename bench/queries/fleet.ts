@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** For each application, the number of the first of every 100 devices that use it. */
+/** For each application, the number of its first device in every 100 devices. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -65,7 +65,7 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** One event in ten has a fraction as the param `ms`, one in fifty a text. */
+/** In one event of ten the param `ms` is a fraction, in one of fifty it is a text. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,

@@ -43,8 +43,8 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 }
 
 /**
- * Merges the months that have had no arrivals for a day at the end of the fleet, if the table's
- * settings make ClickHouse do that after a day. The bench does not wait for a day.
+ * Merges the months in which nothing arrived on the last day of the fleet, if the table's settings
+ * make ClickHouse merge idle months after a day. The bench does not wait for a day.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

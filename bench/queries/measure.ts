@@ -92,7 +92,8 @@ function periodOf(fleet: Fleet) {
 }
 
 /**
- * The parameters of the lookups: a feedback from the middle, whose event in `logs` has the same id.
+ * Reads the parameters of the lookups from a feedback in the middle of the table. An event in
+ * `logs` has the same id.
  */
 async function oneFeedback({ sql }: Server): Promise<Record<string, string>> {
   const rows = await sql.query<Record<string, string>>(

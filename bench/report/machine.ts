@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Bench } from '../bench.ts'
 
-/** Machine, versions and commit of the numbers. Contains no names or paths of the machine. */
+/**
+ * The machine, versions and commit with which the numbers were measured. Contains no names or paths
+ * of the machine.
+ */
 export interface Circumstances {
   date: string
   /** Short hash, with `+` when the sources differ from it. */

@@ -41,7 +41,10 @@ interface Latencies {
   p999: number
 }
 
-/** A chart of latencies. Bars: Intake per load and percentile. Line: the same of `bare`. */
+/**
+ * A chart of latencies. The bars are those of Intake, one per load and percentile; the line
+ * connects those of `bare`.
+ */
 export function latencyBars(levels: LatencyLevel[]): Plot {
   const groups = levels.flatMap(({ label, intake, bare }) =>
     (['p50', 'p99', 'p999'] as const).map((point) => ({

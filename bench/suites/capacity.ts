@@ -26,7 +26,7 @@ neither a worker nor ClickHouse beside it, and their effect on the processor cac
 gateway on a separate machine, so the limits apply to these rounds. Both count all work, but a worker that
 drains a backlog makes larger insert batches than one that keeps up. The same holds for \`naive\`.`
 
-/** Events per second and CPU per event of every variant. */
+/** Measures events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
   const { variants } = bench.options
   const peer = variants.includes('benthos') ? await bench.peer() : undefined
@@ -106,7 +106,7 @@ const demand = (seconds: number): Demand => ({
 const namesOf = (rounds: Round[]) => [...new Set(rounds.map(({ variant }) => variant))]
 const roundsOf = (rounds: Round[], name: string) => rounds.filter(({ variant }) => variant === name)
 
-/** The n-th round of each variant belongs to the n-th turn. */
+/** Divides the costs into turns: the n-th round of each variant belongs to the n-th turn. */
 function costsByTurn(rounds: Round[]): Costs[] {
   const byName = namesOf(rounds).map((name) => ({ name, own: roundsOf(rounds, name) }))
   const turns = Math.max(0, ...byName.map(({ own }) => own.length))

@@ -117,7 +117,8 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
 }
 
 /**
- * Sequential requests with pauses in between, so that everything is idle when a request arrives.
+ * Sends requests one after the other, with pauses in between, so that everything is idle when a
+ * request arrives.
  */
 async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles> {
   const { load } = await measureRound(bench, variant, {
@@ -131,7 +132,9 @@ async function measureIdle(bench: Bench, variant: Variant): Promise<Percentiles>
   return load.latencyMs
 }
 
-/** A single Redis write, synced to disk: the minimum wait for a durable acknowledgement. */
+/**
+ * Measures a single Redis write, synced to disk: the minimum wait for a durable acknowledgement.
+ */
 async function measureRedisWrite({ services }: Bench): Promise<Percentiles> {
   const times: number[] = []
   for (let write = 0; write < idleRequests; write++) {

@@ -30,12 +30,13 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 /**
- * Enough events to saturate a worker: until seven tenths are visible, it claims as many frames as
- * it completes.
+ * Enough events to saturate a worker: until seven tenths of them are visible, the worker claims as
+ * many frames as it completes.
  */
 const saturationEvents = 80_000
 /**
- * Share of the options' repetitions that this suite uses, because a turn takes much longer here.
+ * The fraction of the repetitions in the options that this suite uses, because a turn takes much
+ * longer here.
  */
 const repeatedShare = 1 / 3
 
@@ -51,7 +52,7 @@ until seven tenths are visible; the whole drain lasts from the thaw until the la
 the first to the last row. Direct inserts of as many rows of the same kind, 5,000 each, and rounds of
 \`bare\` take turns with the drains (ABBA).`
 
-/** The cost of an outage of ClickHouse, and how fast its backlog drains. */
+/** Measures the cost of an outage of ClickHouse, and how fast its backlog drains. */
 export async function outage(bench: Bench): Promise<SuiteResult> {
   const events = bench.options.quick ? 40_000 : 200_000
   const { keys } = bench.services

@@ -26,8 +26,8 @@ const defaultConnections = 64
 /** The number of connections, which is the same for any number of gateways. */
 const sharedConnections = 1024
 /**
- * Seconds that V8 needs to compile the code: first of all four gateways, then of a single gateway
- * that gets the whole load.
+ * Seconds of warm-up in which V8 compiles the code: `all` for the four gateways together, then
+ * `one` for a single gateway that gets the whole load.
  */
 const warmUpSeconds = { all: 16, one: 4 }
 const toleranceShare = 0.1
@@ -95,7 +95,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** The variant with only this many processes running; the others are frozen. */
+/** Returns the variant with only this many processes, and freezes its other processes. */
 async function only(all: Variant, size: Size): Promise<Variant> {
   const split = (processes: BenchProcess[], count: number) => {
     freeze(processes.slice(count))

@@ -42,7 +42,7 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const atLeast = usedSince(opened)
   const { cpu, elapsed } = account.read()
   const atMost = usedSince(begin)
-  // User and system time are cut to whole ticks, each at the beginning and at the end.
+  // User and system time are each cut to whole ticks, at the beginning and at the end.
   const ticks = 0.02
   t.ok(elapsed > 0)
   t.ok(cpu.load > atLeast - ticks, `${cpu.load} s, this process at least ${atLeast} s`)

@@ -8,7 +8,8 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 
 /**
  * Simulates successive measurements with these foreign shares and this CPU per event of the load
- * generator. Measurements beyond the lists have neither. Each returns the number of its try.
+ * generator. After the end of a list, the share is 0 and the CPU is not known. Each measurement
+ * returns its number.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found

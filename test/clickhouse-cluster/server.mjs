@@ -1,5 +1,6 @@
-// A ClickHouse server that others can reach: the embedded engine with HTTP and TCP, without the
-// confinement of packages/local. Arguments: data folder, configuration file, HTTP port, TCP port.
+// A ClickHouse server that other servers can reach: the embedded engine with HTTP and TCP, without
+// the confinement of packages/local. Arguments: data folder, configuration file, HTTP port, TCP
+// port.
 import { createRequire } from 'node:module'
 
 const require = createRequire(new URL('../../packages/local/package.json', import.meta.url))

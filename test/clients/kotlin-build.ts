@@ -30,8 +30,8 @@ const target = join(project, 'target')
 const librariesOf = () => readFileSync(join(target, 'class-path.txt'), 'utf8').trim().split(':')
 
 /**
- * The class path with which a JVM runs the client and its adapter, after `test-compile`. It has no
- * classes of Android.
+ * The class path with which a JVM runs the client and its adapter, after `test-compile`. It
+ * contains no classes of Android.
  */
 export function kotlinClassPath(): string {
   return [join(target, 'classes'), join(target, 'test-classes'), ...librariesOf()].join(':')

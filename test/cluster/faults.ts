@@ -12,7 +12,10 @@ export type FaultName = 'killed' | 'killed, replicas behind'
 const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
-  /** The machine stays alive, so data that the server had written to its sockets still arrives. */
+  /**
+   * Kills the server, but not its machine, so data that the server had written to its sockets still
+   * arrives.
+   */
   async killed(topology, shard) {
     const primary = await topology.primaryOf(shard)
     await primary.process.kill()
@@ -20,8 +23,8 @@ export const faults: Record<FaultName, Fault> = {
   },
 
   /**
-   * The replicas lose their connection a moment earlier, as when a machine or its network fails
-   * gradually.
+   * Freezes the replicas a moment before the kill and cuts their connections, as when a machine or
+   * its network fails gradually.
    */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)

@@ -152,8 +152,8 @@ async function play(
     result.reasons.push(...violations)
     if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
     if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
-    // If nothing is lost even with the unsafe settings, the fault had no effect, and the results
-    // with the safe setting prove nothing.
+    // If nothing is lost even without any protection, the fault had no effect, and the results with
+    // the safe settings prove nothing.
     if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
       result.reasons.push('nothing was lost, although the replicas were behind')
     }

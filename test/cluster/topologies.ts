@@ -8,7 +8,10 @@ export interface Topology {
   /** The value of `REDIS_URL`. */
   url: string
   servers: RedisServer[]
-  /** The server that holds a shard of the log queue; that of shard 0 holds the other queues too. */
+  /**
+   * The server that holds a shard of the log queue. The server of shard 0 also holds the other
+   * queues.
+   */
   primaryOf(shard: number): Promise<RedisServer>
   untilWhole(): Promise<void>
   close(): Promise<void>

@@ -16,7 +16,7 @@ interface Compared {
   expected: unknown
 }
 
-/** Calls on this day, and what the simulated Redis replies. */
+/** Makes calls on this day, with the replies of the simulated Redis. */
 function callsOn(today: number): Compared[] {
   const twin = createReservations({ design: rightDesign, wallMs: () => today * dayMs })
   const random = createRandom(1)

@@ -34,7 +34,7 @@ export interface RunOptions {
   keep?: boolean
 }
 
-/** Runs one scenario on a cluster of its own. Never rejects. */
+/** Runs one scenario on a cluster of its own. An error during the run is a failed result. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Result> {
   const started = performance.now()
   const { id, title } = scenario

@@ -4,8 +4,8 @@ import type { History } from './kit/history.ts'
 import type { Payload } from './kit/payload.ts'
 
 /**
- * A fault at a given moment, and its conditions. Beside these, every scenario checks that no record
- * is lost or doubled.
+ * A fault at a given moment, and the conditions that must hold. In addition, every scenario checks
+ * that no record is lost or doubled.
  */
 export interface Scenario {
   /** The row of the fault matrix, with a letter if it needs several scenarios. */
@@ -14,19 +14,20 @@ export interface Scenario {
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
   /** Default: 150 records a second, one in 25 is feedback, one in 4 is keyed. */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
-  /** Response times are not checked, because the gateway itself is frozen. */
+  /** Set if the scenario freezes the gateway itself, so that response times are not checked. */
   lateAnswers?: boolean
   /** Response time added by the network, in milliseconds; default 0. */
   networkMs?: number
-  /** Every stored record must be acknowledged; for scenarios that kill no process. */
+  /** Set if every stored record must have been acknowledged; for scenarios that kill no process. */
   everyStoredIsAnswered?: boolean
   /**
-   * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
+   * Set if the scenario rewrites or deletes stored rows: they are then not compared with outcomes
+   * and watermarks.
    */
   rewritesRows?: boolean
   /**
-   * Whether rules may leave a record out while the scenario changes them. What they do leave out
-   * must then be counted.
+   * Whether rules may leave out this record while the scenario changes them. Records that they do
+   * leave out must then be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
   /** How long the backlog may remain at the same size while it drains. */
@@ -50,11 +51,11 @@ export interface Stage {
   issued(more: number): Promise<void>
   /** Resolves when this many more records have been acknowledged. */
   acknowledged(more: number): Promise<void>
-  /** Checks a condition besides conservation. */
+  /** Checks a condition besides the one that no record is lost or doubled. */
   expect(holds: boolean, sentence: string): void
   /** Must be called when an insert was stored only in part. */
   sawPartialInsert(): void
-  /** How many frames are meant to stay in the queue. */
+  /** Declares that this many frames are meant to stay in the queue at the end. */
   keeps(frames: number): void
   /** Runs `work` at the end of the scenario, before the services stop. */
   later(work: () => Promise<unknown>): void

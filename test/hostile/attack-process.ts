@@ -13,7 +13,8 @@ export type AttackResult = { facts: Facts } | { failed: string }
 
 export interface AttackProcess {
   /**
-   * Starts the attack of a case; resolves to its outcome. Its connections stay open until `end`.
+   * Starts the attack of a case; resolves to its outcome. The connections of the attack remain open
+   * until `end` is called.
    */
   attack(order: Order): Promise<AttackResult>
   /** Kills the process; resolves when it has exited. */

@@ -13,8 +13,8 @@ export type Facts = { sent: number } & Record<string, number>
 export type Expect = (holds: boolean, sentence: string) => void
 
 /**
- * An attack and its conditions. Beside these, every case checks that the innocent sender is not
- * affected.
+ * An attack and the conditions that must hold. In addition, every case checks that the innocent
+ * sender is not affected.
  */
 export interface HostileCase<Seen extends Facts = Facts> {
   /** A letter for the kind of attack (README.md) and a number. */
@@ -30,7 +30,7 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** The gateway must have closed the connections of the attack this long after its start. */
   connectionsEndMs?: number
   /**
-   * An event of the innocent sender must be visible to analysts this long after its
+   * An event of the innocent sender must be visible to analysts at most this long after its
    * acknowledgement.
    */
   visibleMsMax?: number
@@ -44,12 +44,15 @@ export interface HostileCase<Seen extends Facts = Facts> {
   gatewayEnv?: Record<string, string>
   /** Prepares the attack before its time is measured. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
-  /** Resolves when `signal` is aborted and pending work has ended, or earlier. */
+  /**
+   * Runs the attack. Resolves when its pending work has ended after `signal` was aborted, or
+   * earlier.
+   */
   attack(attacker: Attacker): Promise<Seen>
   judge?(seen: Seen, expect: Expect): void
 }
 
-/** Gives `judge` the type of the facts of its `attack`. */
+/** Makes TypeScript infer the type of the facts from `attack`, and gives it to `judge`. */
 export function hostileCase<Seen extends Facts>(definition: HostileCase<Seen>): HostileCase {
   return definition
 }

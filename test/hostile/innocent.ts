@@ -28,7 +28,8 @@ export interface Innocent {
 
 const rate = 20
 /**
- * One record in this many also has this field, so that its document is parsed in turns with others.
+ * One record in this many also has the field `large`, so that its document is parsed in turns with
+ * others.
  */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)

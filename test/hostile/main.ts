@@ -77,7 +77,7 @@ function raisePriority(): void {
   try {
     setPriority(-15)
     // Linux first schedules whole sessions against each other, so the session gets the priority,
-    // too. It outlives the suite.
+    // too. The session outlives the suite, so its priority is reset at the end.
     writeFileSync('/proc/self/autogroup', '-15')
     process.once('exit', () => writeFileSync('/proc/self/autogroup', '0'))
   } catch {

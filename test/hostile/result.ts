@@ -24,7 +24,7 @@ export interface Seen {
   peakMiB: number
   /** Share of one CPU that the gateway used during the attack. */
   cpuShare: number
-  /** Share of that time in which the process waited for a CPU. */
+  /** Share of the attack's time in which the gateway waited for a CPU. */
   waitShare: number
   /** Load average of the machine over the last minute. */
   load: number

@@ -27,7 +27,7 @@ export interface Gateway {
 }
 
 const attackerKey = 'hostile-key-0123456789abcdef'
-/** The maximum heap of a gateway: one that uses too much memory crashes instead of growing. */
+/** The maximum heap of a gateway. A gateway that needs more memory crashes instead of growing. */
 const heapMiB = 512
 
 /** An attack comes from one device and one key, whose limits would soon end it. */

@@ -18,7 +18,7 @@ const readEveryMs = 250
 /**
  * Sends one event a second with the innocent sender's key, and queries which ones are visible.
  *
- * @returns a function that stops this; resolves when every acknowledged event is visible
+ * @returns a function that stops sending, and resolves when every acknowledged event is visible
  */
 export function watchVisibility(options: {
   url: string

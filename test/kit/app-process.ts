@@ -52,7 +52,9 @@ export interface AppProcessOptions {
   startMs?: number
 }
 
-/** A process runs built code, even if the test itself runs from source. */
+/**
+ * The folder of the built kit. A process runs built code, even if the test itself runs from source.
+ */
 const built = new URL(import.meta.url.endsWith('.ts') ? './dist/' : './', import.meta.url)
 /** The arguments for a process that is controlled with `tell`. */
 export const preloadArgs = ['--import', new URL('preload.js', built).href]
@@ -65,7 +67,7 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
  * Makes the kernel kill the process, even a frozen one, when its parent has ended for any reason.
  */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
-/** The timeout of an orderly end, much longer than one takes. */
+/** The timeout of a graceful shutdown, much longer than one takes. */
 const stopMs = 60_000
 
 export function createAppProcess(options: AppProcessOptions): AppProcess {

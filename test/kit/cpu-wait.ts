@@ -6,7 +6,7 @@ const everyMs = 50
 /**
  * Returns how long the threads of these processes were runnable but waited for a CPU, in
  * milliseconds since the first call; 0 if the system does not report it. A duration minus this wait
- * is the time that the processes themselves took, however busy the machine is.
+ * is the time that the processes themselves took, even on a busy machine.
  *
  * @param pids may return different processes each time
  */
@@ -29,7 +29,10 @@ export function createCpuWait(pids: () => number[]): () => number {
   }
 }
 
-/** Linux reports per thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices. */
+/**
+ * Returns how long the threads of a process have waited for a CPU, in milliseconds. Linux reports
+ * three numbers for each thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices.
+ */
 function waitOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)

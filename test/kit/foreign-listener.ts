@@ -16,16 +16,15 @@ export interface ForeignListener {
   /** Everything that clients sent to it. */
   received(): string
   /**
-   * Resolves when `times` connections have been opened and closed: connections to `port`, or to any
-   * port if it is not given.
+   * Resolves when `times` connections to `port` (default: any port) have been opened and closed.
    */
   untilClosed(times: number, port?: number): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * A process of the user `nobody` that listens on 127.0.0.1 until the test ends, on each port as
- * soon as the port is free.
+ * Starts a process of the user `nobody` that listens on 127.0.0.1 until the test ends, on each port
+ * as soon as the port is free.
  *
  * @param wanted 0 selects a free port
  */

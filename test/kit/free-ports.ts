@@ -1,6 +1,8 @@
 import { pickPort } from '@intake/local'
 
-/** Different free ports on loopback, which no other process picks before this one ends. */
+/**
+ * Picks different free ports on loopback, which no other process picks before this process ends.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
   while (ports.size < count) ports.add(await pickPort())

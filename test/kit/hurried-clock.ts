@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '@intake/runtime'
 
-/** A clock whose timers are all due at once. */
+/** A clock whose timers all run at once, in the next turn of the event loop. */
 export const hurriedClock: Clock = {
   ...systemClock,
   setTimeout: (run) => setImmediate(run),

@@ -9,7 +9,7 @@ export interface Order {
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
-  /** Compressing a frame throws: an error that a gateway does not expect. */
+  /** Makes compressing a frame throw, which a gateway does not expect. */
   framingFails?: boolean
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * The processes in the sessions that one of these processes has opened, as lines of ps. Zombies do
+ * Lists the processes in the sessions that these processes have opened, as lines of ps. Zombies do
  * not count.
  */
 export async function inSessionsOf(pids: readonly number[]): Promise<string[]> {

@@ -3,7 +3,7 @@ import { createCpuWait } from './cpu-wait.ts'
 
 /**
  * Measures elapsed time minus the time that this process and the given ones waited for a processor,
- * so that a limit on it holds on a busy machine too.
+ * so that a limit on the result holds on a busy machine too.
  *
  * @returns the milliseconds since the start
  */

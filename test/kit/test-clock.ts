@@ -4,8 +4,8 @@ import type { Clock } from '@intake/runtime'
 /** A clock that advances only when the test moves it. */
 export interface TestClock extends Clock {
   /**
-   * Runs the timers of the next `ms` milliseconds in order. After each timer it lets everything
-   * happen that follows from it and does not wait for another timer.
+   * Runs the timers of the next `ms` milliseconds in order. After each timer, everything happens
+   * that follows from it without another timer.
    */
   advance(ms: number): Promise<void>
   /** Runs timers until none is pending. */

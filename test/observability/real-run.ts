@@ -154,8 +154,8 @@ async function startReceiver(t: Test): Promise<string> {
 }
 
 /**
- * The lines of `promtool check metrics` that are about metrics of Intake. It fails if it prints any
- * line.
+ * Runs `promtool check metrics`. Returns those of its lines that are about metrics of Intake or
+ * report an error. Any line that promtool prints, even about another metric, makes it fail.
  */
 function complaints(text: string): string[] {
   try {

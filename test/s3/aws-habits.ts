@@ -122,7 +122,7 @@ export async function testAwsHabits(
   )
 }
 
-/** Temporary credentials from the server's STS, which a policy may limit. */
+/** Gets temporary credentials from the server's STS. A policy may limit them. */
 async function assumeRole(server: ManagedService, policy?: string) {
   const { host, username, password } = new URL(server.url())
   const provider = new AssumeRoleProvider({
@@ -140,7 +140,7 @@ async function assumeRole(server: ManagedService, policy?: string) {
   }
 }
 
-/** The endpoint of a container that has these credentials. */
+/** Serves these credentials to a container, and returns the endpoint. */
 async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof assumeRole>>) {
   let count = 0
   const fake = createServer((_, response) => {

@@ -24,7 +24,7 @@ const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((n
 }))
 const script = (app: string) => fileURLToPath(new URL(`../../${app}/dist/main.js`, import.meta.url))
 
-/** Redis and ClickHouse for all servers. */
+/** Starts Redis and ClickHouse for the tests of all S3 servers. Returns their URLs as settings. */
 export async function startDatabases(t: Test): Promise<Record<string, string>> {
   const dataDir = createDataDir(t)
   const [redis, clickhouse] = await Promise.all([
@@ -36,7 +36,8 @@ export async function startDatabases(t: Test): Promise<Record<string, string>> {
 }
 
 /**
- * Feedback with real images through real processes: gateway, worker with the page, and commands.
+ * Tests feedback with real images through real processes: gateway, worker with the page, and
+ * commands.
  */
 export async function testWholePath(
   t: Test,

@@ -26,10 +26,10 @@ interface Sender {
 }
 
 /**
- * Realistic clients: each submission is sent until it is created or the client gives up. With an id
- * or a key, all attempts are one submission; without, each attempt is a separate submission. Some
- * submissions are sent again although they were created, or use the key of another submission, or
- * the id of another device.
+ * Starts realistic clients. Each submission is sent until it is created or the client gives up.
+ * With an id or a key, all attempts are one submission; without either, each attempt is a separate
+ * submission. Some submissions are sent again although they were created, or use the key of another
+ * submission, or the id of another device.
  */
 export function startClients(options: {
   world: World
@@ -70,8 +70,8 @@ export function startClients(options: {
 
   const eventIds = new Map<number, string>()
   /**
-   * Some events have times at the lower bound of the accepted period, so that their retries are too
-   * old.
+   * Returns the UUIDv7 of an event. Some events have times at the lower bound of the accepted
+   * period, so that their retries are too old.
    */
   function eventId(index: number): string {
     const agoMs = (random.chance(0.1) ? limits.eventAgeMs - 2_000 : 0) + random.below(eventAgeMs)

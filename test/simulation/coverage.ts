@@ -1,4 +1,6 @@
-/** Events that must occur somewhere in the runs; otherwise their success proves nothing. */
+/**
+ * Events that must occur somewhere in the runs; otherwise the success of the runs proves nothing.
+ */
 export const occasions = [
   'acknowledgements',
   'refusals',

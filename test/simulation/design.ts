@@ -25,7 +25,7 @@ export interface Design {
   beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
   /** Whether an insert that reports too few rows counts as failed. */
   checkWrittenRows: boolean
-  /** The frames whose records are not before the watermark. */
+  /** The frames that the watermark must not pass. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'
 
   /** The source of an insert's deduplication token. */

@@ -47,7 +47,7 @@ interface Life {
 }
 
 type FastifyRequest = Parameters<Accept>[1]
-/** The request has already been read and validated when the simulation begins. */
+/** A request that has been read and validated already, because the simulation begins after that. */
 type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
 
 /** A gateway: the real code from the valid record to Redis. A feedback has one image. */

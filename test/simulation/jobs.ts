@@ -15,7 +15,10 @@ export interface Job {
 
 /** The parts of a BullMQ queue that deliveries depend on. Every method is one atomic command. */
 export interface Jobs {
-  /** A job id that is in the queue is not added again; a completed one is. */
+  /**
+   * Adds a job, unless a job with this id is in the queue. The id of a completed job can be added
+   * again.
+   */
   add(id: string, data: unknown): void
   oldest(): string | undefined
   claim(token: string): Job | undefined
@@ -39,7 +42,10 @@ export interface Jobs {
    * @throws {Error} like `complete`
    */
   release(id: string, token: string): void
-  /** Active jobs without a lock return to the front, or are failed at `maxStalledCount`. */
+  /**
+   * Returns active jobs without a lock to the front of the queue, or fails those that were
+   * recovered `maxStalledCount` times.
+   */
   recoverStalled(): void
   count(state: Job['state']): number
   ids(state: Job['state']): string[]

@@ -33,7 +33,7 @@ export interface Violation {
   what: string
 }
 
-/** The guarantees that a run broke, judged after everything has drained. */
+/** Finds the guarantees that a run broke, after everything has drained. */
 export function judge(options: {
   submissions: readonly Submission[]
   visible: readonly Row[]

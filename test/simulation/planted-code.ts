@@ -10,7 +10,7 @@ interface PlantedCode {
   seed?: number
 }
 
-/** The simulation must find these. */
+/** The bugs that the simulation must find. */
 export const plantedCode: PlantedCode[] = [
   {
     name: 'an abandoned attempt still adds its frame',

@@ -31,8 +31,8 @@ interface State {
 }
 
 /**
- * With `appendfsync always` a command is on disk before its reply, so a crash loses nothing.
- * With `everysec` a crash loses everything since the last fsync.
+ * Simulates Redis. With `appendfsync always` a command is on disk before its reply, so a crash
+ * loses nothing. With `everysec` a crash loses everything since the last fsync.
  */
 export function createRedis(world: World): Redis {
   const { design, scheduler } = world

@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 export interface Reservations {
   /**
    * Simulates the gateway's reservation script as one atomic command;
-   * `test/conformance/reservations.test.ts` compares both.
+   * `test/conformance/reservations.test.ts` compares the two.
    */
   reserve(call: ReserveCall): ReserveReply
   copy(): Reservations

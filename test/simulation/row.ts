@@ -13,7 +13,7 @@ export interface Row {
   attachments: Pick<StoredAttachment, 'key'>[]
 }
 
-/** `toYYYYMM` */
+/** The month of a time, like `toYYYYMM` in ClickHouse. */
 export function monthOf(time: string): string {
   return time.slice(0, 7)
 }

@@ -1,7 +1,10 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Random } from './random.ts'
 
-/** A process that can die or freeze. Its planned events are lost or wait with it. */
+/**
+ * A process that can die or freeze. Its planned events are lost when it dies, and wait while it is
+ * frozen.
+ */
 export interface Process {
   readonly name: string
   state: 'running' | 'frozen' | 'down'
@@ -66,7 +69,10 @@ export function createScheduler(options: {
   const isAlive = (one: Planned) => one.life === one.of.life
   const note = (who: string, what: string) => trace?.(`${now}`.padStart(5) + `  ${who}: ${what}`)
 
-  /** Fills `possible`; returns when the next event is due if there is none. */
+  /**
+   * Fills `possible` with the events that may happen now. Returns the time at which the next later
+   * event is due.
+   */
   function collect(): number {
     possible.length = 0
     let kept = 0

@@ -30,8 +30,8 @@ const monthEndMs = Date.UTC(2026, 11, 1)
 const beginsBeforeMs = 40_000
 
 /**
- * One run of the whole system: clients send while parts fail; then faults stop, the backlog drains,
- * and the visible rows are judged. The same seed and design give the same run.
+ * Runs the whole system once: clients send while parts fail; then the faults stop, the backlog
+ * drains, and the visible rows are judged. The same seed and design give the same run.
  *
  * @param options.trace receives one line for each event of the run
  */

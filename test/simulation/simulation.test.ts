@@ -39,7 +39,7 @@ function testAll(): void {
   })
 }
 
-/** Prints one history. Succeeds if it breaks no rule, as in the suite. */
+/** Prints one history. Like the suite, fails if the history breaks a rule. */
 function replay({ seed, designName }: { seed: number; designName: string | undefined }): void {
   const change = { ...harmlessDesigns, ...changes() }[designName ?? '']
   if (designName !== undefined && change === undefined) t.bailout(`No design "${designName}"`)

@@ -5,7 +5,7 @@ import type { Row } from './row.ts'
 export interface Table {
   /** Makes the rows visible, all at once. */
   commit(partition: string, rows: readonly Row[]): void
-  /** A background merge: collapses the rows that the engine collapses. */
+  /** Merges a partition, as in the background: collapses the rows that the engine collapses. */
   merge(partition: string): void
   partitions(): string[]
   has(row: Pick<Row, 'id' | 'device_uuid'>): boolean

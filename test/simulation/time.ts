@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 export const tickMs = 100
 
 /**
- * The clock of a simulated process: its timers freeze and die with it.
+ * The clock of a simulated process. Its timers freeze and die with the process.
  *
  * @param options.isBackground its timers repeat endlessly, so the run does not wait for them
  */

@@ -13,7 +13,7 @@ export interface World {
   scheduler: Scheduler
   network: Network
   coverage: Coverage
-  /** A number that is different in every call. */
+  /** Returns a number that is different in every call. */
   serial(): number
   /** The true time, which is Redis's, in milliseconds since 1970. */
   wallMs(): number

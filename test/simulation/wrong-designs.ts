@@ -15,7 +15,9 @@ export interface WrongDesign {
  */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 
-/** The simulation must find these. Each name is a design that may seem good enough. */
+/**
+ * The wrong designs that the simulation must find. Each name is a design that may seem good enough.
+ */
 export const wrongDesigns: Record<string, WrongDesign> = {
   'acknowledge when the frame is sent': {
     change: { acknowledge: 'when the frame is sent' },

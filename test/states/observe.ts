@@ -14,7 +14,8 @@ async function get(app: AppProcess, path: string): Promise<string> {
 }
 
 /**
- * For each way in which a problem is reported, a function that checks whether it is reported now.
+ * Creates, for each way in which a problem is reported, a function that checks whether it is
+ * reported now.
  */
 export function createObserver(options: {
   app: AppProcess

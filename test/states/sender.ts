@@ -7,8 +7,8 @@ const requestMs = 60_000
 const device = { os: 'Android' }
 
 /**
- * Sends a log five times a second and a feedback with an image once a second, whatever the
- * responses are.
+ * Sends a log five times a second and a feedback with an image once a second, regardless of the
+ * responses.
  */
 export function startSender({ url, apiKey }: { url: string; apiKey: string }): {
   stop(): Promise<void>

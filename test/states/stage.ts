@@ -11,7 +11,7 @@ import { startSender } from './sender.ts'
 /** A cluster under a little load, and means to bring about bad states. */
 export interface Stage {
   cluster: Cluster
-  /** Puts a fake between the processes, which handles some requests. */
+  /** Puts a fake between the processes. It treats the requests that `concerns` selects. */
   treat(
     network: 'workerToClickHouse' | 'gatewayToS3',
     concerns: (request: IncomingMessage) => boolean,

@@ -16,8 +16,8 @@ import { rawTables, type RawTable } from './tables.ts'
 export interface ClickHouseOptions {
   /**
    * `http(s)://user:password@host:port`, credentials percent-encoded. Several URLs, separated by
-   * commas, name servers with the same data: the first that responds is used. Each request uses the
-   * current user and password.
+   * commas, name servers with the same data: the first that responds is used. If it is an object,
+   * each request calls `current()` and uses the user and password in the result.
    */
   url: string | { current(): string }
   /**
@@ -35,8 +35,8 @@ export interface ClickHouseOptions {
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
   /**
-   * Maximum sockets and requests in flight. Further requests wait while their timeout runs. Default
-   * 10.
+   * The maximum number of sockets, and so of requests in flight. Further requests wait, and their
+   * timeout runs meanwhile. Default 10.
    */
   connectionsMax?: number
   /**
@@ -61,10 +61,10 @@ export interface ClickHouse {
   /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
   /**
-   * Stores all rows with one insert. Resolves only after ClickHouse has confirmed it and reported
-   * exactly `rows` written rows. After a failure of kind `rejected` nothing was stored; after any
-   * other kind some or all rows may be stored. The same rows may be inserted again at any time: the
-   * views show a row once.
+   * Stores all rows with one insert. Resolves only after ClickHouse has confirmed the insert and
+   * reported exactly `rows` written rows. After a failure of kind `rejected` nothing was stored;
+   * after any other kind some or all rows may be stored. The same rows may be inserted again at any
+   * time: the views show a row once.
    */
   insertGzip(insert: InsertGzip): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
@@ -99,7 +99,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     spread,
     requestTimeoutMs,
     config: {
-      // The client's basic authentication is off, because with it the embedded engine lets
+      // The client's basic authentication is off, because with it the embedded engine lets URL
       // parameters name another user.
       set_basic_auth_header: false,
       // This is only a backstop: it does not cover a stalled response. The actual timeout is in

@@ -20,8 +20,8 @@ interface Endpoint {
 export interface Endpoints {
   /**
    * Executes a statement on the endpoint in use. If an endpoint does not respond, or cannot write,
-   * tries each of the others once, so a statement may be executed twice. Rejects with the last
-   * failure.
+   * tries each of the other endpoints once, so a statement may be executed twice. Rejects with the
+   * last failure.
    */
   execute: Execute
   close(): Promise<void>
@@ -30,8 +30,8 @@ export interface Endpoints {
 /** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
 /**
- * Codes that mean that another server should be asked: this one is stopping, full, overloaded, or
- * has lost Keeper.
+ * Codes that mean that another server should be asked, because the server that responded is
+ * stopping, full or overloaded, or has lost Keeper.
  */
 const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
 
@@ -62,8 +62,8 @@ export function createEndpoints(options: {
   const inOrder = [...endpoints.slice(start), ...endpoints.slice(0, start)]
 
   /**
-   * The first endpoint in the list that may be used now. If none may, the endpoint that may be used
-   * soonest.
+   * Chooses the first endpoint in the list that may be used now or, if there is none, the endpoint
+   * that may be used soonest.
    */
   function choose(untried: readonly Endpoint[]): Endpoint | undefined {
     const now = performance.now()
@@ -106,7 +106,7 @@ export function createEndpoints(options: {
   }
 }
 
-/** Whether the caller has abandoned the statement. That says nothing about the endpoint. */
+/** Whether the caller has abandoned the statement, which says nothing about the endpoint. */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut

@@ -13,7 +13,7 @@ export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
-  // The server has too many open files: the insert has too many columns or partitions.
+  // The server has too many open files, because the insert has too many columns or partitions.
   76: ['split', 'CANNOT_OPEN_FILE'],
   107: ['retry', 'FILE_DOESNT_EXIST'],
   159: ['retry', 'TIMEOUT_EXCEEDED'],
@@ -43,8 +43,8 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   745: ['retry', 'SERVER_OVERLOADED'],
   999: ['retry', 'KEEPER_EXCEPTION'],
 
-  // A field of the device tuple that this schema does not have: the gateway is newer than the
-  // schema.
+  // The device tuple has a field that this schema does not have, because the gateway is newer than
+  // the schema.
   10: ['operator', 'NOT_FOUND_COLUMN_IN_BLOCK'],
   16: ['operator', 'NO_SUCH_COLUMN_IN_TABLE'],
   60: ['operator', 'UNKNOWN_TABLE'],
@@ -80,15 +80,18 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
 }
 
 /**
- * Every failure of this package that concerns the server or the connection to it. `message` never
- * contains row contents or credentials, so it may be logged.
+ * The error for every failure of this package that concerns the server or the connection to it.
+ * `message` never contains row contents or credentials, so it may be logged.
  */
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError'
   readonly kind: FailureKind
   /** ClickHouse's exception code; absent if ClickHouse itself did not respond. */
   readonly code: number | undefined
-  /** The request itself was too large: for ClickHouse's memory, or for a proxy in front of it. */
+  /**
+   * Whether the request was too large for ClickHouse's memory, or for a proxy in front of
+   * ClickHouse.
+   */
   readonly isTooLarge: boolean
   readonly #serverText: string | undefined
 
@@ -115,10 +118,7 @@ export class ClickHouseError extends Error {
   }
 }
 
-/**
- * The existing tables and those of this release contradict each other. The message is for an
- * operator.
- */
+/** The error for tables that contradict those of this release. The message is for an operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }

@@ -60,7 +60,8 @@ export const createExecutor = (options: {
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
-      // The status may come from a proxy in front of ClickHouse, which has a lower limit.
+      // The status may come from a proxy in front of ClickHouse, if the proxy accepts only smaller
+      // requests.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
       throw new ClickHouseError(message, { kind, isTooLarge, serverText: body })

@@ -17,8 +17,8 @@ const distributed: ClickHouseSettings = {
 }
 
 /**
- * How rows are read: a value is stored as the client sent it or rejected, never guessed. The
- * measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
+ * How ClickHouse reads rows: it stores a value as the client sent it or rejects it, and never
+ * guesses. The measurements behind each line are in docs/decisions/0002-clickhouse-tables.md.
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
@@ -79,7 +79,7 @@ export const querySettings: ClickHouseSettings = {
 }
 
 /**
- * Added to every statement on a cluster.
+ * Settings that are added to every statement on a cluster.
  *
  * @param requestTimeoutMs the timeout of the request
  */

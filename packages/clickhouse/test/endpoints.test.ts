@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createClickHouse } from '../src/index.ts'
 import { failureOf, logRow, member } from '../../schema/test/fixture.ts'
 
-/** A server that responds as the test decides and records the requests. */
+/** Starts a server that responds as the test decides, and records the requests. */
 async function serve(t: Test, respond: RequestListener) {
   const queries: URLSearchParams[] = []
   const server = createServer((request, response) => {

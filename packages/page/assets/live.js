@@ -1,5 +1,5 @@
-// The only script of the page, used only in this view: every two seconds it reads the events that
-// have arrived.
+// The script of the live view: every two seconds it reads the events that have arrived. No other
+// view has a script.
 const rows = document.getElementById('rows')
 const state = document.getElementById('state')
 const held = document.getElementById('held')
@@ -7,7 +7,7 @@ const button = document.getElementById('pause')
 const box = document.getElementById('live')
 const kept = 200
 const seenMax = 1000
-// Its links name the event of a row, and its device and application.
+// The links of a row contain the id, device and application of its event, which identify it.
 const identity = (row) =>
   [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ')
 const seen = new Set([...rows.children].map(identity))
@@ -51,7 +51,8 @@ async function ask() {
     since = response.headers.get('x-since') ?? since
     wait = 2000
     waiting = [...found, ...waiting].slice(0, kept)
-    // Rows must not move while somebody reads them, so an open row or a pause delays new ones.
+    // New rows wait while a row is open or the view is paused: rows must not move while somebody
+    // reads them.
     const isOpen = rows.querySelector('details[open]') !== null
     if (!paused && !isOpen) show()
     const live = response.headers.get('x-state') ?? 'Live'

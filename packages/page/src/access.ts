@@ -6,7 +6,7 @@ import pLimit from 'p-limit'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
-/** Header fields that proxies add. A request that has one was not made on this machine. */
+/** Header fields that proxies add. A request that has one is not treated as local. */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
@@ -65,7 +65,8 @@ export async function guardAccess(
 }
 
 /**
- * Whether this is the plugin's error for a request without a password, or with an unreadable one.
+ * Whether `error` is what the plugin throws for a request whose password is missing or cannot be
+ * read.
  */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
@@ -83,8 +84,8 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /**
- * Whether another site made the browser send this request. Browsers report that only to https and
- * loopback URLs.
+ * Whether a page of another origin made the browser send this request. Browsers report that only to
+ * https and loopback URLs.
  */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
@@ -94,9 +95,9 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
  * Returns the name under which a wrong password is counted.
  *
  * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
- * likes. Such a request counts for `another site`. The pictures and style sheets that the browser
+ * likes. Such a request counts as `another site`. The pictures and style sheets that the browser
  * then loads have the same password, but seem to come from the same site, so they count as `part`.
- * Readers are counted apart from both, so that no site can lock them out.
+ * Readers are counted separately, so that no site can lock them out.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'

@@ -12,7 +12,9 @@ interface Asset {
   gzip: Buffer
 }
 
-/** The parts of Oat that the page uses, in the order of their layers. */
+/**
+ * The style sheets of Oat, a CSS library, that the page uses, in the order of their cascade layers.
+ */
 const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'card']
 
 const read = (url: string | URL) => readFileSync(new URL(url), 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Keeps the results of a query for some time, for all readers of this worker. A query that is
- * running is shared however long it takes, so that a slow ClickHouse gets no more of them; a
- * failure is not kept.
+ * Creates a function that caches results of queries by key, for all readers of this worker. Calls
+ * with the same key share a query that is running, so that a slow ClickHouse does not get the query
+ * again. Failures are not cached.
  *
  * @param ttlMs how long a result is kept after it has arrived
  */

@@ -14,14 +14,18 @@ import { shortNumber, wholeNumber } from './numbers.ts'
 export type Series =
   'events' | 'feedback' | 'refused' | 'dead' | 'quiet' | 'v1' | 'v2' | 'v3' | 'v4'
 
-/** Numbers of one step of time, by the key of the column. `t` is its beginning in ms since 1970. */
+/**
+ * The numbers of one step of time, by column key. `t` is the beginning of the step in ms since
+ * 1970.
+ */
 export type Point = { t: number } & Record<string, number>
 
 interface Column {
   key: string
   series: Series
   /**
-   * The heading in the table. A text from a client is passed as markup; the SVG does not show it.
+   * The heading in the table. For a text from a client, pass `Html`, which is escaped. The SVG does
+   * not show the name.
    */
   name: string | Html
 }
@@ -32,7 +36,7 @@ interface Lane {
   total?: number
   /** The columns of a step, stacked from bottom to top. */
   columns: readonly Column[]
-  /** The key that marks a step with a triangle if its number is not zero. */
+  /** The key of a number. A step in which it is not zero is marked with a triangle. */
   mark?: string
   height: number
   ticks?: number
@@ -49,7 +53,7 @@ interface Lanes {
   href?: (fromMs: number) => string
   /** Steps that end after this time are pale, because their counts are not complete. */
   completeUntilMs?: number | undefined
-  /** The step that is not over yet, which is pale too. */
+  /** The beginning of the step that is not over yet, in ms since 1970. This step is pale too. */
   unfinishedMs?: number | undefined
   /** The number of labels on the time axis, approximately. */
   ticks?: number

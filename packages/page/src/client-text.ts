@@ -1,7 +1,7 @@
 import { codeOf, invisible } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
-/** The pattern has a group, so that `split` keeps the matches. */
+/** Matches an invisible character. `split` keeps the matches, because the pattern has a group. */
 const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**
@@ -20,11 +20,12 @@ export function clientText(text: string, lengthMax = 20_000): Html {
 }
 
 /**
- * The maximum number of invisible characters that are shown: a mark is longer than its character.
+ * The maximum number of invisible characters that are shown by their codes, because a code is
+ * longer than its character.
  */
 const marksMax = 100
 
-/** Every second part is an invisible character. */
+/** Shows a part of the split text. Parts with an odd index are invisible characters. */
 function mark(part: string, index: number): HtmlValue {
   if (index % 2 === 0) return part
   return index < 2 * marksMax ? html`<span class="code">${codeOf(part)}</span>` : undefined

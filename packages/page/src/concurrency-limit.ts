@@ -6,11 +6,11 @@ import { PageError } from './page-error.ts'
 /** Limits work that uses memory: how much of it may run at once, and how much may wait. */
 export interface ConcurrencyLimit {
   /**
-   * Runs `work` when it is its turn, and returns its result. The turn ends when the work has
-   * settled and its response has been sent or its connection is gone: a reader who leaves does not
-   * let another one begin while the work goes on.
+   * Runs `work` when a place is free, and returns its result. The place becomes free when the work
+   * has settled, and the response has been sent or the connection has closed. So if a reader leaves
+   * earlier, no other work begins before this work has settled.
    *
-   * @throws {PageError} 503, when too many wait, or the reader has left before the turn
+   * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
    */
   run<T>(reply: Pick<FastifyReply, 'raw'>, work: () => Promise<T>): Promise<T>
 }

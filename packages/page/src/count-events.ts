@@ -19,14 +19,17 @@ const directMsMax = 24 * hourMs + 3 * hourMs
 export interface EventCounts {
   points: { t: number; events: number }[]
   total: number
-  /** When the older part was counted, in ms since 1970; undefined if all was counted just now. */
+  /**
+   * When workers counted the hours that come from stored counts, in ms since 1970; undefined if all
+   * events were counted for this request.
+   */
   countedAtMs: number | undefined
 }
 
 /**
- * The number of matching events in each step, by the time they happened. Whole hours of a search by
- * application, event and version come from the counts that workers keep, the latest hours and every
- * other search from the records.
+ * Counts the matching events in each step, by the time they happened. If the search is only by
+ * application, event and version, older whole hours come from the counts that workers store. The
+ * latest hours are counted from the records, and so is everything for any other search.
  *
  * @param countedAtMs when the hours were last counted; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names

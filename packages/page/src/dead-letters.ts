@@ -29,10 +29,11 @@ const idCondition = `(id = {id:UUID} OR has(
   [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
 
 /**
- * The latest dead letters.
+ * Lists dead letters, newest first, at most one page.
  *
- * @param search.after selects those that follow this one in the list
- * @param search.id selects those of this record, request or `feedback.id`
+ * @param search.after the last dead letter of the page before
+ * @param search.id selects the dead letters of the record, request or client's `feedback.id` with
+ *   this id
  */
 export async function listDeadLetters(
   reader: RecordReader,
@@ -88,7 +89,7 @@ export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor |
   }
 }
 
-/** How many dead letters an application has for one reason. */
+/** The number of dead letters that an application has for one error code. */
 export interface DeadLetterReason {
   bundle_identifier: string
   error_code: number

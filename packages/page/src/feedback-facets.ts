@@ -12,7 +12,8 @@ export interface FeedbackFacets {
   withEmail: number
   points: { t: number; feedback: number }[]
   /**
-   * `perHundred`: feedback per 100 devices that sent an event; undefined if these are not counted.
+   * `perHundred` is the feedback per 100 devices that sent an event with this version; undefined if
+   * no devices were counted for it.
    */
   versions: (NameCount & { perHundred: number | undefined })[]
   applications: NameCount[]

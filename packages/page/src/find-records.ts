@@ -14,7 +14,10 @@ import { timeOfId } from './search.ts'
 /** A request has at most this many records, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** Finds all records with this id: several devices may have sent the same one. */
+/**
+ * Finds all records with this id. There can be several, because several devices may have sent the
+ * same id.
+ */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
@@ -32,8 +35,8 @@ export async function findById(
 }
 
 /**
- * Parses without `JSON.parse`, which would round large integers, and confuses names that contain an
- * escape (nodejs/node#63785).
+ * Parses a line of JSON; integers beyond 2^53 become `bigint`s. `JSON.parse` would round them, and
+ * it confuses names that contain an escape (nodejs/node#63785).
  */
 export function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
@@ -44,7 +47,9 @@ function parseNumber(text: string): number | bigint {
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value
 }
 
-/** The identities of the records of a request, or of a client's `feedback.id`, newest first. */
+/**
+ * Finds the identities of the records of a request, or of a client's `feedback.id`, newest first.
+ */
 export async function findByOtherId(
   reader: RecordReader,
   kind: RecordKind,

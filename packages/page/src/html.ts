@@ -15,7 +15,9 @@ const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 const block =
   'ol|ul|li|dl|dt|dd|div|p|details|summary|section|aside|article|form|table|thead|tbody|tr|th|td|g|rect|line|path'
-/** Line breaks beside the tags of blocks and inside of tags, which change nothing that is shown. */
+/**
+ * Line breaks that do not change what is shown: beside the tags of block elements, and inside tags.
+ */
 const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^<>]*)?>)\\n`, 'g')
 
 /** The parts of a template without the indentation of its source. */

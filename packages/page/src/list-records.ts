@@ -32,7 +32,7 @@ interface Summaries {
   logs: EventSummary
 }
 
-/** The newest records that match, at most one page. */
+/** Lists the newest records that match, at most one page. */
 export async function listRecords<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,
@@ -53,7 +53,7 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/** The events of a device nearest to a moment, newest first. */
+/** Lists the events of a device that are nearest to a moment, newest first. */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,

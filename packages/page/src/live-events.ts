@@ -13,7 +13,7 @@ const firstRowsMax = 50
 /** A poll returns at most this many rows, the newest, because the view keeps no more. */
 export const pollRowsMax = 200
 
-/** The events that arrived last, newest first, including those that happened long ago. */
+/** Reads the events that arrived last, newest first, including those that happened long ago. */
 export async function readLatestArrivals(
   reader: RecordReader,
   search: Search,
@@ -30,9 +30,9 @@ export async function readLatestArrivals(
 }
 
 /**
- * The events that arrived since `sinceMs`, or the newest `pollRowsMax` of them, newest first.
- * Events may become visible in another order than they arrived, so each poll reads again what may
- * have been incomplete before. The reader drops events that it already has.
+ * Reads the events that arrived since `sinceMs`, or the newest `pollRowsMax` of them, newest first.
+ * Events may become visible in a different order than they arrived, so each poll reads a part of
+ * the time again; the script drops the events that it has already shown.
  */
 export async function pollArrivals(
   reader: RecordReader,
@@ -58,7 +58,7 @@ async function readArrivedSince(
   )
 }
 
-/** The most frequent names of these events, with their numbers. */
+/** Counts the events by name. Returns the eight most frequent names, most frequent first. */
 export function countNames(rows: readonly EventSummary[]): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const { event } of rows) counts.set(event, (counts.get(event) ?? 0) + 1)

@@ -13,7 +13,7 @@ import {
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-/** The data of the overview. It consists of counts, so no log event is read for it. */
+/** The data of the overview. Events are only counted, so no log event is read for it. */
 export interface OverviewData {
   steps: Steps
   arrivals: Arrivals[]

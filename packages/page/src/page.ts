@@ -50,8 +50,8 @@ const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** A view is cut off when creating and sending it takes longer than this. */
 const viewTimeoutMs = 60_000
 /**
- * How long counts are kept: `long` for counts of long periods, `brief` for those that many readers
- * request at once.
+ * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
+ * many readers request at once.
  */
 const cacheMs = { long: 60_000, brief: 1_000 }
 

@@ -14,7 +14,7 @@ export const periods = {
 } as const
 export type PeriodName = keyof typeof periods
 
-/** A period in equal steps; the last one contains its end. */
+/** A period that is divided into equal steps. */
 export interface Steps extends TimeWindow {
   stepMs: number
 }

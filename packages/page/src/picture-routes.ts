@@ -17,14 +17,14 @@ export const signedPrefix = '/pictures/'
  */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**
- * A connection is closed if sending a picture takes longer, because other readers wait. 12 MB take
- * this long at 5 Mbit/s.
+ * A connection is closed if sending a picture takes longer than this, because other readers wait
+ * for its place. The time is enough for 12 MB at 5 Mbit/s.
  */
 const sendTimeoutMs = 20_000
 
 /**
- * `GET /attachments/<key>` redirects a reader who may see the page to a signed path, which shows
- * the picture without the password until it expires.
+ * `GET /attachments/<key>` redirects a reader who may see the page to a signed path. Until the path
+ * expires, it shows the picture without the password.
  */
 export function pictureRoutes(
   app: FastifyInstance,

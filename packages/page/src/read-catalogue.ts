@@ -54,7 +54,7 @@ export interface Catalogue {
 
 export const cataloguePageRows = 200
 
-/** The events and params that an application sends, as workers counted them last. */
+/** Reads the events and params that an application sends, as workers last counted them. */
 export async function readCatalogue(
   reader: RecordReader,
   application: string,

@@ -37,8 +37,8 @@ export interface ApplicationCounts {
 export const applicationsMax = 50
 
 /**
- * The applications that sent an event in the last 30 days, at most `applicationsMax`. Those with most events in
- * the period come first.
+ * Reads the applications that sent an event in the last 30 days, at most `applicationsMax`. Those
+ * with most events in the period come first.
  */
 export async function readApplications(
   reader: RecordReader,
@@ -91,7 +91,7 @@ export interface NameCount {
   count: number
 }
 
-/** The most frequent events, of one application or of all. */
+/** Reads the most frequent events, of one application or of all. */
 export const readTopEvents = (
   reader: RecordReader,
   window: TimeWindow,
@@ -104,7 +104,7 @@ export const readTopEvents = (
     { ...paramsOf(window), ...(application !== undefined && { application }) },
   )
 
-/** Devices by version, of one application or of all. */
+/** Reads the number of devices of each version, of one application or of all. */
 export const readVersions = (
   reader: RecordReader,
   window: TimeWindow,
@@ -130,7 +130,7 @@ export async function countDevices(
   return row?.devices ?? 0
 }
 
-/** Events of an application in each step, by version. */
+/** Reads the number of events of an application in each step, by version. */
 export async function readVersionSteps(
   reader: RecordReader,
   steps: Steps,

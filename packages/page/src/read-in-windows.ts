@@ -13,12 +13,12 @@ const budgetMs = 6_000
 
 /**
  * Reads up to `rowsMax` rows, beginning at the end of the period. It reads one window of time after
- * the other, each longer than the last, so that a page of new rows reads only a day of the table.
- * Stops early when it takes too long.
+ * another, each longer than the one before, so that a page of new rows can be found in a small part
+ * of the table. Stops early when this takes longer than `budgetMs`.
  *
  * @param options.within the whole period
  * @param options.forwards whether to start at the beginning of the period instead of its end
- * @returns `unread`: the rest of the period, if more rows may be there and were not searched
+ * @returns `unread`: the rest of the period, if it was not searched and may contain more rows
  */
 export async function readInWindows<Row>(options: {
   within: TimeWindow

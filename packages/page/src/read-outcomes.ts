@@ -20,7 +20,7 @@ const paramsOf = ({ from, to }: { from: number; to: number }) => ({
   to: sqlTime(new Date(to)),
 })
 
-/** The arrivals in each step, from the counts of the gateways. No record is read. */
+/** Reads the arrivals in each step, from the counts of the gateways. No record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
   const rows = await reader.query<{
     at: number
@@ -54,7 +54,7 @@ export interface KeyOutcome {
   series: number[]
 }
 
-/** The outcomes by key and code, most records first. */
+/** Reads the outcomes by key and code, most records first. */
 export async function readKeyOutcomes(
   reader: RecordReader,
   steps: Steps,

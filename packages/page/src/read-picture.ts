@@ -21,11 +21,12 @@ const bytesMax = 32 * 1024 * 1024
 const thumbnailBytesMax = 1024 * 1024
 
 /**
- * Reads a picture of a visible feedback, and checks its bytes against the row; or its thumbnail,
- * which a worker has made. Gateways of earlier versions stored metadata, so it is removed here too.
+ * Reads a picture of a visible feedback and checks its bytes against the row, or reads the
+ * picture's thumbnail, which a worker has made. Unless `keepsMetadata` is set, metadata is removed
+ * here too, because gateways of earlier versions stored it.
  *
- * @throws {PageError} 404 if no feedback has it; 413 if it is too large; 502 if its object is
- * missing or differs, or if its structure cannot be read
+ * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
+ *   its object is missing or differs, or if its structure cannot be read
  */
 export async function readPicture(
   key: string,

@@ -18,10 +18,10 @@ export interface Attachment {
   content_type: string
   bytes: number
   sha256: string
-  /** Size in pixels; null if a worker has not examined it yet, or cannot read it. */
+  /** Size in pixels; null if a worker has not examined the picture yet, or cannot read it. */
   width: number | null
   height: number | null
-  /** Null if it has no thumbnail, or none yet. */
+  /** Null until a worker has made a thumbnail, and if it cannot make one. */
   thumbnail_key: string | null
   /** Why it has no thumbnail, as docs/pictures.md lists; null if that is not known. */
   error: string | null
@@ -67,7 +67,7 @@ export interface Found<Row> {
   unread?: TimeWindow
 }
 
-/** Limits for one query. The user `reader` may only lower its limits. */
+/** Limits for one query. The ClickHouse user `reader` can lower its limits, but not raise them. */
 export const querySettings =
   'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
   'max_result_rows = 1000'

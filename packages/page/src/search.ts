@@ -68,7 +68,8 @@ export function printSearch(search: Search): string {
     to: to && printTime(to),
     after: after && [after.id, after.device, after.application].join('.'),
   }).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  // A document with a chart has a hundred of these links, and a colon needs no escape here.
+  // Leaves colons unescaped, which a query string allows, because a document with a chart has a
+  // hundred of these links.
   return new URLSearchParams(entries).toString().replaceAll('%3A', ':')
 }
 
@@ -80,7 +81,11 @@ export function readText(query: URLSearchParams, name: string): string | undefin
   return readExact(query, name)?.trim() || undefined
 }
 
-/** A value of the query string, unchanged; undefined if absent or empty. */
+/**
+ * Reads a value of the query string, unchanged; undefined if absent or empty.
+ *
+ * @throws {PageError} 400 if it is given more than once or is too long
+ */
 export function readExact(query: URLSearchParams, name: string): string | undefined {
   const [value = '', ...others] = query.getAll(name)
   if (others.length > 0) throw new PageError(400, `${name} is given more than once.`)

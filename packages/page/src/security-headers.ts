@@ -6,8 +6,8 @@ const policy =
 export const liveSecurityPolicy = `${policy}; script-src 'self'; connect-src 'self'`
 
 /**
- * Headers of every response of the page: no script runs, nothing is loaded from other sites, and
- * nothing is cached.
+ * Headers of the responses of the page: no script runs (except in the live view, which has
+ * `liveSecurityPolicy`), nothing is loaded from other sites, and nothing is cached.
  */
 export const securityHeaders = {
   'content-security-policy': policy,
@@ -20,8 +20,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * A picture that is opened alone is a document of its own, which may do nothing. Only the style of
- * the browser's own viewer is allowed.
+ * Headers of a picture. When it is opened alone, it is a document of its own: it may load and run
+ * nothing, and only the style of the browser's viewer is allowed.
  */
 export const pictureHeaders = {
   'content-security-policy':

@@ -11,11 +11,11 @@ const lifetimeMs = 15 * 60_000
 
 /**
  * Signs and checks links. Workers with the same password and secret accept each other's links, also
- * after a restart; without both, links expire with the process. The key includes the secret, which
- * readers of links do not have, so a link cannot be used to guess the password.
+ * after a restart; if either is missing, links expire with the process. The key includes the
+ * secret, which readers of links do not have, so a link cannot be used to guess the password.
  *
  * @param secret known to the workers only, and not guessable
- * @param wallMs in milliseconds since 1970
+ * @param wallMs returns the current time in ms since 1970
  */
 export function createSignedLinks(
   password: string | undefined,

@@ -14,9 +14,9 @@ export interface Backlog {
 /** The processes of a service, such as all gateways. */
 export interface Processes {
   reporting: number
-  /** Processes that have stopped reporting without ending in order, within the last hour. */
+  /** Processes that stopped reporting within the last hour without a graceful shutdown. */
   stopped: number
-  /** When the last of them reported, in ms since 1970. */
+  /** When the last of the stopped processes reported, in ms since 1970. */
   stoppedAtMs: number | undefined
 }
 

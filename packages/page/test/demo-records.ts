@@ -21,7 +21,7 @@ const texts = [
 ]
 
 /**
- * Ordinary records of the hours before a moment. They are for pictures, and for measuring views.
+ * Creates ordinary records of the hours before `nowMs`, for screenshots and for measuring views.
  */
 export function demoRecords(nowMs: number, { events, hours }: { events: number; hours: number }) {
   const devices = Array.from({ length: 40 }, () => randomUUID() as string)

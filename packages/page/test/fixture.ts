@@ -64,7 +64,10 @@ function connectReader(t: Test, url: string): ClickHouse {
   return clickhouse
 }
 
-/** Starts ClickHouse with the tables, and pages for a user who may only read the views. */
+/**
+ * Starts ClickHouse with the tables. The pages that `startReaderPage` starts connect as a user who
+ * may only read the views.
+ */
 export async function startRowStore(t: Test) {
   const { server, connect } = await startServer(t)
   const owner = connect(t)
@@ -118,7 +121,7 @@ export async function view(url: string, path: string): Promise<{ status: number;
   return { status: response.status, text: await response.text() }
 }
 
-/** The paths to which the document at a path has links. */
+/** The paths that the document at `path` links to. */
 export const linksIn = (text: string, path: string): string[] =>
   Array.from(text.matchAll(/href="([/?][^"]*)"/g), ([, link = '']) => {
     const { pathname, search } = new URL(link.replaceAll('&#38;', '&'), `http://page${path}`)

@@ -24,7 +24,8 @@ export const hostileTexts = [
 ]
 
 /**
- * The hostile texts joined into fewer texts, so that a test that opens a page for each is faster.
+ * Joins the hostile texts, `together` of them into one, so that a test that opens a page for each
+ * text is faster.
  */
 export function joinedTexts(together: number): string[] {
   const starts = hostileTexts.flatMap((_, index) => (index % together === 0 ? [index] : []))
@@ -44,8 +45,8 @@ const deviceTexts = [
 ]
 
 /**
- * Records in which every text that a client can choose is the given one, including names of unknown
- * fields.
+ * Creates records in which every text that a client can choose is the given one, including names of
+ * unknown fields.
  */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {
   const head = {

@@ -41,7 +41,7 @@ async function storePicture(options: {
   return { key, content_type: type, bytes: body.length, sha256, ...unexamined }
 }
 
-/** A reader with one feedback that has these pictures. */
+/** Creates a reader with one feedback that has these pictures. */
 const readerOf = (...attachments: Attachment[]): RecordReader => ({
   ...emptyReader,
   query: async <Row>() => [{ attachments }] as Row[],
@@ -252,8 +252,7 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
     }),
   )
   const staying = fetch(`${url}${path}`)
-  // Each response shows that the server has taken another turn, in which it could have begun to
-  // read.
+  // Sends other requests: during each of them the server could have begun to read a picture.
   for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
   t.equal(read, 2)
   release()

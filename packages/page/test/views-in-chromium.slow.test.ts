@@ -14,7 +14,10 @@ import { openTab } from './tab.ts'
 const executablePath = findChromium()
 const timeout = 5 * 60_000
 const application = 'com.example.shop'
-/** The debugger evaluates this, because the security policy of the page forbids other scripts. */
+/**
+ * The source of axe-core. The debugger evaluates it, because the security policy of the page
+ * forbids other scripts.
+ */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The automatic checks of every view. */

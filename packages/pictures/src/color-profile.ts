@@ -16,7 +16,7 @@ const headerBytes = 128
 /** The cost of a profile without tags, as a number of parts of the file (see `PartCount`). */
 const profileParts = 4
 
-/** Where a profile, or a piece of it, is in a file. */
+/** The range of a file that contains a profile, or a piece of one. */
 export interface Piece {
   from: number
   to: number
@@ -26,9 +26,10 @@ export interface Piece {
  * Zeroes the tags of an ICC profile that are not needed to render the picture. A profile that
  * cannot be read is zeroed entirely.
  *
- * @param pieces the places of the profile in the file, in order; in a JPEG it can have several
- * @param walk.parts counts the parts of the whole file. Each tag counts as one, because a file can
- *   have a profile in each of its parts
+ * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
+ *   several pieces
+ * @param walk.parts counts the parts of the whole file. A profile counts as `profileParts` parts
+ *   and one for each tag, because a file can have many profiles
  */
 export function scrubProfile(
   bytes: Buffer,
@@ -66,7 +67,7 @@ export function scrubProfile(
   if (isChanged) zero(84, 100)
 }
 
-/** Zeroes a range of the profile, which may lie in several pieces. */
+/** Zeroes a range of the profile, which may extend over several pieces. */
 function zeroInPieces(
   pieces: readonly Piece[],
   { start, end }: { start: number; end: number },

@@ -10,7 +10,7 @@ export class Edit {
   /** The number of bytes that are kept. */
   length = 0
 
-  /** Keeps a range. Ranges are given in their order and do not overlap. */
+  /** Keeps a range. Ranges must be given in ascending order and must not overlap. */
   keep(from: number, to: number): void {
     this.length += to - from
     if (this.#kept.at(-1) === from) this.#kept[this.#kept.length - 1] = to
@@ -21,12 +21,12 @@ export class Edit {
     if (from < to) this.#zeros.push(from, to)
   }
 
-  /** Overwrites the bytes from `at` on, after everything was zeroed. */
+  /** Overwrites the bytes from `at` on. `apply` does this after it has zeroed ranges. */
   set(at: number, bytes: Uint8Array): void {
     this.#sets.push({ at, bytes })
   }
 
-  /** Whether it changes nothing in a file of `bytes` bytes. */
+  /** Whether the edit changes nothing in a file of `bytes` bytes. */
   isEmpty(bytes: number): boolean {
     return this.length === bytes && this.#zeros.length === 0 && this.#sets.length === 0
   }

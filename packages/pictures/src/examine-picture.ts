@@ -13,13 +13,13 @@ export interface Picture {
   /** The width in pixels of the largest image in the file, before it is cropped or turned. */
   width: number
   height: number
-  /** Whether it certainly has no metadata: then `removeMetadata` changes nothing. */
+  /** True if the file certainly has no metadata, so that `removeMetadata` would change nothing. */
   isClean: boolean
   /**
    * Removes everything that is not needed to render the picture: positions, maker notes, serial
-   * numbers, comments, previews, and what follows the end. Pixels, colours and the orientation
-   * remain. It edits the bytes in place, and returns the part of them that remains. Call it only
-   * once.
+   * numbers, comments, previews, and what follows the end of the image. Pixels, colours and the
+   * orientation remain. It edits the bytes in place, and returns the part of them that remains.
+   * Call it only once.
    */
   removeMetadata(): Buffer
 }
@@ -37,9 +37,9 @@ const walks: ReadonlyMap<string, (bytes: Buffer) => Walked> = new Map([
 ])
 
 /**
- * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and its time
- * is proportional to their number. A file that was cut off within its image data is accepted, and
- * examined up to its end.
+ * Walks the structure of a picture. It changes nothing, reads nothing outside `bytes`, and takes
+ * time in proportion to the number of bytes. A file that was cut off within its image data is
+ * accepted, and examined up to its end.
  *
  * @param contentType the format, as the first bytes of the file show it
  * @throws {PictureError} when the structure cannot be read

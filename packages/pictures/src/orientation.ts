@@ -7,8 +7,8 @@ const long = 4
 const entriesMax = 1_000
 
 /**
- * The orientation in a block of Exif, from 2 to 8; undefined if the image is upright, or if the
- * block cannot be read.
+ * Reads the orientation in a block of Exif, from 2 to 8; undefined if the image is upright, or if
+ * the block cannot be read.
  *
  * @param from the position of the TIFF header
  */
@@ -33,10 +33,11 @@ export function readOrientation(bytes: Buffer, from: number, to: number): number
 }
 
 /**
- * Exif that has nothing but the orientation: a TIFF header and a directory with one entry.
+ * Returns an Exif block with nothing but the orientation: a TIFF header and a directory with one
+ * entry.
  *
  * @param bytesMax the block is cut to this size. It remains readable without its last four bytes,
- * which are the empty reference to another directory
+ *   which are the empty reference to another directory
  */
 export function orientationOnly(orientation: number, bytesMax: number): Buffer {
   const block = Buffer.alloc(26)

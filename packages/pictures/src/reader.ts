@@ -47,7 +47,7 @@ export function fourLetters(letters: string): number {
 }
 
 /**
- * The numbers of several names of four letters.
+ * The numbers that several names of four letters form.
  *
  * @param names separated by commas, because a name may end with a blank
  */

@@ -29,7 +29,7 @@ export class Largest {
  */
 const partsMax = 20_000
 
-/** Limits the number of parts of a file, because each part costs more than its bytes. */
+/** Limits the number of parts of a file, because each part takes time in addition to its bytes. */
 export class PartCount {
   #left = partsMax
 

@@ -13,7 +13,7 @@ const libheif = createRequire(import.meta.url)('libheif-js/wasm-bundle') as {
   HeifDecoder: new () => { decode(bytes: Buffer): HeifImage[] }
 }
 
-/** The pixels of all frames, as an independent decoder sees them. */
+/** Decodes the pixels of all frames with an independent decoder. */
 export async function decode(bytes: Buffer, type: string): Promise<Buffer> {
   if (type === 'image/heic') return decodeHeic(bytes)
   // The rows begin at the position that the header names.

@@ -8,7 +8,7 @@ import { decode } from './decode.ts'
 
 const corpus = await createCorpus()
 
-/** The picture after its metadata was removed, as a copy. */
+/** Returns a copy of the picture without its metadata. */
 function cleaned({ bytes, type }: Pick<Sample, 'bytes' | 'type'>): Buffer {
   return examinePicture(Buffer.from(bytes), type).removeMetadata()
 }
@@ -163,7 +163,7 @@ t.test('an image that claims the bytes of other items does not keep them', async
   t.equal(withItems.length, 2)
   for (const { bytes, type, name } of withItems) {
     const claiming = Buffer.from(bytes)
-    // The length of the first item becomes zero: to the end of the file.
+    // Sets the length of the first item to zero, so that it extends to the end of the file.
     claiming.writeUInt32BE(0, claiming.indexOf('iloc') + 22)
     t.notOk(hasTraceInside(cleaned({ bytes: claiming, type })), name)
   }

@@ -91,7 +91,7 @@ const storedAt: ((x: number, y: number, w: number, h: number) => [number, number
   (x, y, w) => [w - 1 - y, x],
 ]
 
-/** A picture that is upright with this orientation, 1 to 8. */
+/** Creates a picture that is upright once this orientation, 1 to 8, has been applied. */
 async function turned(orientation: number): Promise<Buffer> {
   const [w, h] = orientation > 4 ? [height, width] : [width, height]
   const data = Buffer.alloc(w * h * 3)

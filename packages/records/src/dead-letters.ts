@@ -32,7 +32,10 @@ export interface DeadLetter extends RowIdentity {
   row: string
 }
 
-/** Stores a rejected row. Adding the same row again replaces it. Rejects like `insertGzip`. */
+/**
+ * Stores a rejected row. Adding the same row again replaces it. Rejects with the errors of
+ * `insertGzip`.
+ */
 export async function addDeadLetter(
   clickhouse: Pick<ClickHouse, 'insertGzip'>,
   letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
@@ -51,7 +54,7 @@ export async function addDeadLetter(
   await write(clickhouse, [entry], signal)
 }
 
-/** All dead letters, oldest first, without their rows, which may be large. */
+/** Lists all dead letters, oldest first, without `error` and `row`, which may be large. */
 export async function listDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): Promise<Omit<DeadLetter, 'error' | 'row'>[]> {
@@ -61,7 +64,7 @@ export async function listDeadLetters(
   )
 }
 
-/** The dead letters with this id: one, unless two devices chose the same id. */
+/** Reads the dead letters with this id: one, unless several devices chose the same id. */
 export async function readDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   id: string,
@@ -73,8 +76,8 @@ export async function readDeadLetters(
 }
 
 /**
- * All dead letters, oldest first, in pages of `pageLetters`. Dead letters of earlier pages may be
- * dropped while the next page is read.
+ * Yields all dead letters, oldest first, in pages of `pageLetters`. The caller may drop the dead
+ * letters of a page before it reads the next one.
  */
 export async function* readDeadLetterPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -106,8 +109,8 @@ function cursorOf(letter: DeadLetter): QueryParams {
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
- * Inserts rows into their tables again and, once that is confirmed, drops their dead letters. A row
- * that is rejected again remains a dead letter and does not affect the others.
+ * Inserts rows into their tables again and, once the insert is confirmed, drops their dead letters.
+ * A row that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
   clickhouse: Pick<ClickHouse, 'insertGzip' | 'insertSelect'>,
@@ -124,7 +127,10 @@ export async function replayDeadLetters(
   return outcomes
 }
 
-/** A replayed event arrived long ago, so its hour would not be counted again without a mark. */
+/**
+ * Marks the hours of replayed events, so that they are counted again: these events arrived long
+ * ago, so the next count would not find them.
+ */
 async function recountReplayed(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   letters: readonly DeadLetter[],
@@ -197,8 +203,8 @@ const noTime = '1970-01-01T00:00:00.000Z'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Unreadable parts of the identity are left empty; a missing id is derived from the bytes of the
- * row.
+ * Reads the identity in a row. A part that cannot be read is empty (1970 or a UUID of zeros); a
+ * missing id is derived from the bytes of the row.
  */
 function parseRowIdentity(row: string): RowIdentity {
   const { bundle_identifier, time, id, device_uuid } = parseObject(row)

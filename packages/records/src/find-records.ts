@@ -11,7 +11,10 @@ export type RecordSearch =
       bundleIdentifier: string
       deviceUuid: string
       ids: readonly string[]
-      /** The last 22 characters of ids, whose time lies within the range. */
+      /**
+       * Selects ids by their last 22 characters (`of`). `from` and `to` are the earliest and the
+       * latest time of these ids.
+       */
       tails?: { of: readonly string[]; from: Date; to: Date } | undefined
     }
 
@@ -38,9 +41,9 @@ const recordsMax = 1_000
 const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
- * Finds the records of which any version matches, and returns the visible version of each. The
- * match may be another version: for example, a repeat arrived in another request than the visible
- * version. Returns at most 1,000 records of each kind.
+ * Finds the records of which at least one version matches, and returns the visible version of each.
+ * That version itself need not match: for example, the search may be for the request of a repeat,
+ * and the visible version came with another request. Returns at most 1,000 records of each kind.
  */
 export async function findRecords(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -64,7 +67,7 @@ export async function findRecords(
   return (await Promise.all(found)).flat()
 }
 
-/** The dead letters that match. */
+/** Finds the dead letters that match. */
 export async function findDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   search: RecordSearch,

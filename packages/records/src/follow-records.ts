@@ -12,16 +12,17 @@ export interface FollowFilter {
   key?: string | undefined
 }
 
-/** The result of a poll. */
+/** A part of the results of a poll. */
 export interface Followed {
   /** The new records as lines of JSON, in the order of their arrival. */
   lines: string[]
   /**
-   * Every record that arrived before this time is among the lines so far, in UTC as ClickHouse
-   * prints it; undefined while no worker has stored a watermark.
+   * A UTC time as ClickHouse prints it: every record that arrived before it is among the lines so
+   * far. Undefined in all results but the last of a poll, and while no worker has stored a
+   * watermark.
    */
   completeUntil: string | undefined
-  /** The seconds by which `completeUntil` lies behind. */
+  /** How many seconds ago the watermark is; 0 if there is none. */
   behindSeconds: number
 }
 
@@ -63,11 +64,12 @@ interface Key {
 
 /**
  * Follows records as they become visible: each is returned once, and none is left out. A record may
- * become visible long after it has arrived, so each poll reads again from the watermark of the poll
- * before, because only earlier records are known to be complete. Ends when the signal is aborted.
+ * become visible long after it has arrived, so each poll starts at the watermark of the poll
+ * before: only records that arrived before the watermark are certainly all visible. Ends when the
+ * signal is aborted.
  *
- * @throws {ClickHouseError} when a poll fails; a new call with `since` of the last complete moment
- * shows records again
+ * @throws {ClickHouseError} when a poll fails. A new call with the last `completeUntil` as `since`
+ *   leaves out no record, but returns some records again
  */
 export async function* followRecords(options: FollowOptions): AsyncGenerator<Followed> {
   const { clickhouse, since, signal } = options
@@ -117,7 +119,8 @@ async function readWatermark(
 }
 
 /**
- * The identities of the matching records that arrived since `from`, in the order of their arrival.
+ * Reads the identities of the matching records that arrived since `from`, in the order of their
+ * arrival.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter } = options
@@ -152,8 +155,8 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
 }
 
 /**
- * The columns of these records, in the order of their arrival; records that were erased meanwhile
- * are missing. Few records are read by their ids, many by their arrival.
+ * Reads the columns of these records, in the order of their arrival. Records that were erased
+ * meanwhile are missing. Few records are read by their ids, many by their arrival.
  */
 async function readRecords(options: FollowOptions, keys: readonly Key[]): Promise<string[]> {
   const { clickhouse, kind, columns, filter } = options

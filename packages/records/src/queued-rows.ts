@@ -22,9 +22,9 @@ const defaultTimeoutMs = 30_000
 const readsAtOnce = 16
 
 /**
- * Finds the frames that are in Redis when it is called and that contain matching rows or cannot be
- * read. Frames that are completed during the search are left out: their rows are in the tables or
- * are dead letters.
+ * Finds frames with matching rows, and frames that cannot be read, among those that are in Redis at
+ * the time of the call. Frames that are completed during the search are left out: their rows are in
+ * the tables or are dead letters.
  *
  * @param timeoutMs timeout for listing frames, and for reading sixteen of them
  * @throws {TimeoutError}
@@ -52,7 +52,8 @@ export async function* findQueuedRows(
 }
 
 /**
- * The matching rows; empty if the frame is gone or no row matches, undefined if it cannot be read.
+ * Reads the matching rows of a frame; empty if the frame is gone or no row matches, undefined if it
+ * cannot be read.
  */
 async function rowsOf(
   frames: QueuedFrames,

@@ -32,7 +32,7 @@ export async function writeRetention(
   )
 }
 
-/** The months of `time` (`YYYYMM`) that are stored and whose last moment lies before `before`. */
+/** Lists the stored months of `time` (`YYYYMM`) that end at or before `before`. */
 export async function listExpiredMonths(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   kind: keyof typeof partitioned,
@@ -47,8 +47,8 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`), including their tombstones, what was counted of them, and the facts
- * about attachments. Only whole months are dropped, so no hidden version reappears.
+ * Drops months (`YYYYMM`), with their tombstones, their counts and the facts about attachments. All
+ * versions of a record are in the same month, so no hidden version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -79,7 +79,7 @@ function monthEnd(month: string): Date {
 
 const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
 
-/** The number of dead letters that failed before `before`. */
+/** Counts the dead letters that failed before `before`. */
 export async function countExpiredDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   before: Date,

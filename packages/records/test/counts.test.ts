@@ -35,7 +35,7 @@ const until = (visible_until: string) =>
 const event = (time: string, fields: object = {}) =>
   logRow({ id: uuidV7(time), time, received_at: time, ...fields })
 
-/** An arrival that no watermark of this test has reached. */
+/** A time of arrival that is later than all watermarks of this test. */
 const received_at = '2026-11-26T00:00:00.000Z'
 
 /** The hours in which the counts differ from the records. */
@@ -74,8 +74,8 @@ t.test('hours are equal to the records, after repeats, late events and an erasur
   t.same(await differences(), [])
   t.equal(await countHours(), 50)
 
-  // Inserts repeats. One has other contents: a gateway accepted it earlier, but it waited in the
-  // queue.
+  // Inserts repeats. One differs from the stored version: a gateway accepted it earlier, but it
+  // waited in the queue.
   const [first = event('')] = rows
   await insert('logs', rows.slice(0, 20))
   await insert('logs', [{ ...first, event: 'earlier', received_at: '2026-11-19T23:59:00.000Z' }])
@@ -288,7 +288,7 @@ t.test('drift shows the five planted changes between two releases, and nothing e
     ...of(2, 'open', same),
     // `amount` has become a text, `coupon` is gone, `basket` is new.
     ...of(2, 'pay', { amount: '3.00', currency: 'EUR', basket: 2 }),
-    // `share` is gone, and `refund` is new; their params are no changes of their own.
+    // `share` is gone, and `refund` is new; their params are not reported as changes.
     ...of(2, 'refund', { amount: 1.5 }),
     // Without a version nothing can be compared.
     event('2026-11-22T10:00:00.000Z', { bundle_identifier, received_at, event: 'no version' }),

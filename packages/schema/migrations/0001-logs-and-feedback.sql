@@ -3,9 +3,9 @@
 -- The sorting key is the identity, in an order that was measured (docs/decisions/0011): day and
 -- hour are functions of `time`. Rows with the same key are versions of one record, and the version
 -- with the highest `ver` is shown. `ver` decreases with the time of arrival, so the version that
--- was accepted first wins; a tombstone has a higher one. `time` must be the time inside `id`:
--- otherwise a retry could become another record, in another partition. Its range is `recordTimeMs`
--- of the contract; from 2286 on `ver` would be negative.
+-- was accepted first wins; a tombstone has the highest possible `ver`. `time` must be the time
+-- inside `id`: otherwise a retry could become another record, in another partition. The range of
+-- `time` is `recordTimeMs` of the contract; from 2286 on `ver` would be negative.
 CREATE TABLE IF NOT EXISTS intake.logs_raw (
   id UUID,
   time DateTime64(3, 'UTC'),

@@ -1,8 +1,9 @@
--- The part of the devices whose events of this kind were stored, by a rule to sample.
+-- The fraction of devices whose events of this kind a sampling rule lets through; 1 without such a
+-- rule.
 ALTER TABLE intake.logs_raw
 ADD COLUMN IF NOT EXISTS sample_rate Float64 DEFAULT 1 AFTER extra;
 
--- The rule that left the records out. It is part of the identity of a count.
+-- The rule that dropped the records. It is part of the identity of a count.
 ALTER TABLE intake.outcomes_raw
 ADD COLUMN IF NOT EXISTS rule LowCardinality(String), MODIFY ORDER BY (minute, api_key_id, kind, code, run, rule);
 

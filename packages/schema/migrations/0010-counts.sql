@@ -5,9 +5,9 @@ ALTER TABLE intake.logs_raw MATERIALIZE INDEX by_received;
 ALTER TABLE intake.feedback_raw ADD INDEX IF NOT EXISTS by_received received_at TYPE minmax GRANULARITY 1;
 ALTER TABLE intake.feedback_raw MATERIALIZE INDEX by_received;
 
--- Counts of an application in an hour, recomputed as a whole from the records. One row replaces
--- another as a whole, so no count of a former state remains beside those of the present one. A
--- state of `uniqCombined64(12)` is kept as hexadecimal digits.
+-- Counts of an application in an hour, recomputed as a whole from the records. A newer row replaces
+-- an older one as a whole, so no outdated count remains. A state of `uniqCombined64(12)` is kept as
+-- hexadecimal digits.
 CREATE TABLE IF NOT EXISTS intake.hours_raw (
   bundle_identifier LowCardinality(String),
   hour DateTime('UTC'),
@@ -54,8 +54,8 @@ SETTINGS
   non_replicated_deduplication_window = 0,
   replicated_deduplication_window = 0;
 
--- Hours whose records have changed otherwise than by arriving: they were erased, or a dead letter
--- was replayed. They are counted again.
+-- Hours that must be counted again although no record has arrived: records in them were erased, or
+-- a dead letter was replayed.
 CREATE TABLE IF NOT EXISTS intake.recounts_raw (
   bundle_identifier LowCardinality(String),
   hour DateTime('UTC'),

@@ -1,7 +1,7 @@
--- What workers found out about the pictures of a feedback: their size and their thumbnails. The rows
--- have the sorting key of intake.feedback_raw, so that the view joins a day of one with the same day
--- of the other. Each fact names the object that it is about, because another version of the
--- feedback may have other pictures.
+-- What workers found out about the pictures of a feedback: their size and their thumbnails. The
+-- rows have the sorting key of intake.feedback_raw, so that the view can join the two tables day by
+-- day. Each fact names the object that it is about, because another version of the feedback may
+-- have other pictures.
 CREATE TABLE IF NOT EXISTS intake.attachments_raw (
   id UUID,
   time DateTime64(3, 'UTC'),

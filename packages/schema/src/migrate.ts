@@ -45,9 +45,9 @@ SELECT {name:String}, {checksum:String}`
 /**
  * Updates the schema to this release. Returns the names of the applied migrations, in order, and
  * `definitions` if the views or comments differ from those applied last. It is harmless to run it
- * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before
- * changing anything, if a migration differs from its applied form. On a cluster every server gets
- * the same tables, including servers that were added since.
+ * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before it
+ * applies any migration, if a migration differs from its applied form. On a cluster every server
+ * gets the same tables, including servers that were added since the last run.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
@@ -134,8 +134,8 @@ const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
 /**
- * Applies statements in order. Starts again if a conflict persists: another migrator may have
- * removed what an earlier statement created, and ended. Every statement can be repeated.
+ * Applies statements in order. Starts again if a conflict persists, because another migrator may
+ * have removed what an earlier statement created, and then exited. Every statement can be repeated.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (let round = 1; ; round++) {

@@ -174,7 +174,7 @@ t.test('a filter by application prunes through every view', async (t) => {
 })
 
 t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t) => {
-  // `recounts` is for the worker.
+  // `recounts` is left out, because it is for the worker.
   const shown = views.filter((name) => name !== 'recounts').map((name) => ({ name }))
   for (const sql of [
     `SELECT name FROM system.tables WHERE database = 'intake' ORDER BY name`,
@@ -282,7 +282,8 @@ t.test('intake_number reads every double exactly, also in the flat view', async 
       view,
     )
   }
-  // ClickHouse before 26.7 reads some doubles inexactly by default.
+  // The setting must be sent, because ClickHouse before 26.7 reads some doubles inexactly by
+  // default.
   t.same(
     await analyst.query(
       `SELECT value FROM system.settings WHERE name = 'precise_float_parsing' AND changed`,

@@ -125,8 +125,8 @@ async function undo(): Promise<void> {
 }
 
 /**
- * A ClickHouse that behaves like a replica which applies the migration late: only after the columns
- * have been read `reads` times.
+ * Wraps the connection so that it behaves like a replica that applies the migration late: only
+ * after the columns have been read `reads` times.
  */
 function behind(reads: number): ClickHouse {
   let left = reads

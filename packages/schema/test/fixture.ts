@@ -40,7 +40,10 @@ async function startIn(t: Test, timeZone: string) {
  */
 export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 
-/** The URL of a user whose profile has these settings. */
+/**
+ * Adds settings to a URL, so that requests have the effect of a user whose profile has these
+ * settings.
+ */
 export const withSettings = (url: string, settings: Record<string, string>) => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(settings)) query.set(`ch_${name}`, value)

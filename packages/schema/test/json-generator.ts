@@ -19,9 +19,9 @@ const numbers = [
 ]
 
 /**
- * Generates random objects, the same ones for the same seed. They cover everything that
- * `JSON.stringify` can print with well-formed strings, except integers from 2^64 to 1e21 (and from
- * -2^63 down) and keys with `%2E`.
+ * Creates a generator of random objects, the same ones for the same seed. They cover everything
+ * that `JSON.stringify` can print with well-formed strings, except integers from 2^64 to 1e21 (and
+ * from -2^63 down) and keys with `%2E`.
  */
 export const jsonGenerator = (seed: number) => {
   let state = seed

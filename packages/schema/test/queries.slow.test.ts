@@ -175,7 +175,7 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  // Workers count these; `packages/records/test/counts.test.ts` has results.
+  // Empty, because workers count these; `packages/records/test/counts.test.ts` has results.
   'Events and params': [],
   'What changed in a version': [],
   'Stored otherwise than it was meant': [],

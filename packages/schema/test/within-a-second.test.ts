@@ -11,7 +11,7 @@ const recipes = documentedQueries(readFileSync(page, 'utf8'))
 
 let applications = 0
 
-/** Events of one device of a new application. */
+/** Creates a new application with one device, and functions for its events. */
 function createDevice() {
   const sender = {
     bundle_identifier: `com.example.app${++applications}`,

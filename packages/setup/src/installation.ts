@@ -10,8 +10,8 @@ import { SetupError } from './setup-error.ts'
 
 /**
  * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (a lost
- * volume) has lost accepted records. Without its mark no gateway accepts records, and only an
- * operator can decide to continue.
+ * volume) has lost accepted records. While Redis lacks the mark, gateways accept no records, and
+ * only an operator can decide to continue.
  */
 export async function joinInstallation(options: {
   clickhouse: ClickHouse

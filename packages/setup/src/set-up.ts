@@ -27,11 +27,12 @@ const timeoutMs = 20_000
 
 /**
  * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
- * the mark of this installation, the first API key. It does not change what exists, so it can run
- * at every start.
+ * the mark of this installation, the first API key. It can run at every start: what already fits
+ * remains unchanged.
  *
  * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
- * belong to another version, or if a table or column is missing, which this does not repair
+ *   belong to another version, or if a table or column that an applied migration created is
+ *   missing, which this does not repair
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options

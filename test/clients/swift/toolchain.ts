@@ -26,7 +26,7 @@ export async function programPath(dir: string, name: string, ...args: string[]):
   return join(folder, name)
 }
 
-/** Builds the process with a client, optimized, and returns the path of its program. */
+/** Builds the program that runs a client, optimized, and returns its path. */
 export async function buildDriven(): Promise<string> {
   const name = 'intake-driven'
   await runSwift(packageDir, 'build', '-c', 'release', '--product', name)

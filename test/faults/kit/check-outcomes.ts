@@ -22,8 +22,8 @@ interface Minute {
 }
 
 /**
- * Counts of this time before a kill may be lost, in milliseconds: the interval between reports, and
- * an outage of Redis.
+ * A kill may lose the counts of this time before it, in milliseconds: the interval between reports,
+ * plus an outage of Redis.
  */
 const lostMs = 120_000
 
@@ -57,7 +57,8 @@ GROUP BY ALL`
  * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with the
  * stored records, for every API key, kind and minute. Checks both directions: every record that is
  * counted as accepted must be stored, unless a request repeats an id; every stored record must be
- * counted as accepted or have an unknown outcome, unless a gateway was killed with its counts.
+ * counted as accepted or have an unknown outcome, unless a gateway was killed before it had
+ * reported the count.
  */
 export async function checkOutcomes(
   cluster: Cluster,

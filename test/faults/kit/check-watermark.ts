@@ -14,8 +14,8 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * The last `received_at` of a record's versions, because an earlier attempt may not have been
- * acknowledged.
+ * The records, each with the last `received_at` of its versions, because an earlier attempt may not
+ * have been acknowledged, and with the time at which it was first stored.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
     max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt

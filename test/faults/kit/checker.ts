@@ -40,10 +40,11 @@ export interface CheckOptions {
   /** If set, a record that is visible but was never acknowledged is a violation, too. */
   everyStoredIsAnswered?: boolean
   /**
-   * Stored rows are rewritten or deleted, so they are not compared with outcomes and watermarks.
+   * Set if the scenario rewrites or deletes stored rows: they are then not compared with outcomes
+   * and watermarks.
    */
   rewritesRows?: boolean
-  /** Whether rules may leave a record out; default: there are no rules. */
+  /** Whether rules may leave out this record; undefined if there are no rules. */
   mayBeLeftOut?: ((record: Payload) => boolean) | undefined
   /**
    * Set if requests repeat an id among their entries: each entry counts as accepted, and one record
@@ -119,7 +120,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   return { counts, violations: violations.list() }
 }
 
-/** Resolves when the queues have been empty for a moment. */
+/** Resolves when the queues have had no frames, or exactly `kept` frames, for a moment. */
 export async function drained(
   cluster: Cluster,
   { stallMs = 120_000, kept = 0 }: { stallMs?: number | undefined; kept?: number } = {},

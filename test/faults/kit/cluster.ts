@@ -273,7 +273,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
     }
     await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
-    // A worker takes nothing before it has seen that Redis and ClickHouse belong together.
+    // Waits until the workers are ready: a worker takes nothing before it has seen that Redis and
+    // ClickHouse belong together.
     await Promise.all(
       workers.map((one) =>
         until(`${one.name} is ready`, async () => {

@@ -6,7 +6,10 @@ import { runs } from './runs.ts'
 
 const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
 
-/** Returns the reason why libfaketime is not available; undefined if it is. */
+/**
+ * Downloads libfaketime unless it is installed. Returns the reason if that is impossible, otherwise
+ * undefined.
+ */
 export async function mayFakeTime(): Promise<string | undefined> {
   if (findLibrary() !== undefined) return undefined
   mkdirSync(folder, { recursive: true })
@@ -36,8 +39,8 @@ export async function restartWithFakeTime(
   await service.kill()
   // The service inherits these variables. No other process is started while they are set.
   const names = {
-    // Loads libc before jemalloc, because jemalloc reads the time when it starts, for which
-    // libfaketime needs memory.
+    // Loads libc before jemalloc, so that memory comes from libc: jemalloc reads the time when it
+    // starts, and libfaketime needs memory for that.
     LD_PRELOAD: `${findLibrary()}:libc.so.6`,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',

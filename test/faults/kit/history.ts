@@ -21,7 +21,7 @@ export interface History {
 
 /**
  * Opens an append-only file of JSON lines. Lines that are appended during a sync share the next
- * one.
+ * sync.
  */
 export function openHistory(file: string): History {
   const descriptor = openSync(file, 'a')

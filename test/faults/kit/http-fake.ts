@@ -11,16 +11,16 @@ export type Treatment =
   | { is: 'held' }
   /** The request is not passed on, and gets this response. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
-  /** Stored; the response is 200 but has an exception code in the header. */
+  /** The request is passed on; the response is 200 but has an exception code in the header. */
   | { is: 'stored'; code: number }
-  /** Stored; the response reports fewer written rows. */
+  /** The request is passed on; the response reports fewer written rows. */
   | { is: 'shortened' }
-  /** Stored; the response is delayed. */
+  /** The request is passed on; the response is delayed. */
   | { is: 'delayed'; ms: number }
 
 export interface HttpFake {
   port: number
-  /** Applies to requests from now on. */
+  /** Sets the treatment of requests from now on. */
   set(treatment: Treatment): void
   /** The number of requests whose treatment was not `passed`. */
   treated(): number

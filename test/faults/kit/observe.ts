@@ -68,7 +68,7 @@ export async function redeliveriesOf(keys: Redis): Promise<number> {
 /** The log frames that workers have claimed, or had claimed when they died. */
 export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'active'), 0, -1)
 
-/** The `ids` of frames that are not completed. */
+/** Returns those of the `ids` whose frames are not completed. */
 export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
   const left = new Set(await framesLeft(keys))
   return ids.filter((id) => left.has(id))

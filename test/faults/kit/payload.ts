@@ -11,7 +11,7 @@ export interface Payload {
   /** The path of the operation. A batch has this record as its only entry and is compressed. */
   path: string
   /**
-   * The idempotency key of the request. A log that can be retried without this key has its own id.
+   * The idempotency key of the request. A log without it can be retried only if its body has an id.
    */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
@@ -28,11 +28,11 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One record in this many is feedback, most of it with images. With 0 there is none. */
+  /** One record in this many is feedback, most of it with images. With 0, no record is feedback. */
   feedbackEvery: number
   /**
-   * One log in this many has a key or id and can be retried; feedback always can. With 0 there is
-   * none.
+   * One log in this many has a key or id and can be retried; feedback always can. With 0, no log
+   * has a key or id.
    */
   keyedEvery: number
   root: string

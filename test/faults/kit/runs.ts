@@ -3,7 +3,9 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Resolves to undefined if the command exits with 0, otherwise to the reason why not. */
+/**
+ * Runs a command. Resolves to undefined if it exits with 0, otherwise to the reason of the failure.
+ */
 export async function runs(
   command: string,
   args: string[],

@@ -45,7 +45,7 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
       { table },
     )
     const folders = readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name))
-    // The list is read after the folders, so that a new part is known.
+    // Reads the list after the folders, so that a part that has just been created is in the list.
     const parts = await sql.query<{ name: string; active: number }>(
       `SELECT name, active FROM system.parts WHERE database = 'intake' AND table = {table:String}`,
       { table },

@@ -21,7 +21,7 @@ async function killAtCall({ cluster, acknowledged, random }: Stage, call: string
   await acknowledged(30)
 }
 
-/** ClickHouse killed before and after every durable step of an insert. */
+/** Scenarios in which ClickHouse is killed before and after every durable step of an insert. */
 export const clickhouseKillScenarios: Scenario[] = [
   {
     id: 'F33a',

@@ -53,7 +53,8 @@ export const clickhouseScenarios: Scenario[] = [
     id: 'F35b',
     title:
       'ClickHouse down for longer than Redis can buffer: queue_full, for feedback later than for logs',
-    // Feedback is always keyed, and keys stay in Redis; frames must use most of the memory here.
+    // No log has a key, because keys stay in Redis, and frames must use most of its memory here.
+    // Feedback always has a key.
     load: { rate: 300, feedbackEvery: 4, keyedEvery: 0 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage

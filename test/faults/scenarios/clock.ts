@@ -12,7 +12,7 @@ const steps = [hourMs, 0, -hourMs, 0]
 /** Lets gateways accept records at any clock skew: the scenario tests what happens after that. */
 const anyClock = changedLimits({ clockSkewMaxMs: 24 * hourMs })
 
-/** Wall clocks that jump under load. */
+/** Scenarios in which wall clocks jump under load. */
 export const clockScenarios: Scenario[] = [
   {
     id: 'F51b',

@@ -14,8 +14,8 @@ const user = 'user-who-is-erased-4711'
 const hourMs = 60 * 60 * 1_000
 
 /**
- * Sends records of the user, which are not in the history: one that is visible at the end is
- * therefore a violation ("visible but never issued").
+ * Sends records of the user who is erased. They are not in the history, so one that is visible at
+ * the end is a violation ("visible but never issued").
  */
 function createPerson({ cluster, payload, later, expect }: Stage) {
   const sender = createSender({ apiKey: cluster.apiKey, connections: 16 })
@@ -65,8 +65,8 @@ const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
  */
 async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
   const { cluster } = stage
-  // Only inserts fail, because a worker that starts takes nothing before it has read the mark of
-  // ClickHouse.
+  // Makes only inserts fail, because a worker that starts takes nothing before it has read the mark
+  // of ClickHouse.
   const fake = await fakeInserts(stage)
   fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
@@ -88,14 +88,14 @@ async function expectNothingLeft(stage: Stage, ids: ReadonlySet<string>): Promis
   expect(frames === 0, `no frame holds rows of the user (${frames})`)
 }
 
-/** Runs a command to its end; expects that everything is erased. */
+/** Runs a command to its end; expects that it succeeds, so that everything is erased. */
 async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   const { code, stdout, stderr } = await startIntake(cluster, root, args).outcome
   expect(code === 0, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)
   return JSON.parse(stdout || '{}') as { framesAwaited?: number; objectsDeleted?: number }
 }
 
-/** Erased data must not reappear. */
+/** Scenarios in which erased data must not reappear. */
 export const erasureScenarios: Scenario[] = [
   {
     id: 'F66',

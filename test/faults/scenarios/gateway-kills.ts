@@ -20,7 +20,7 @@ async function killAtImages({ cluster, acknowledged, issued }: Stage, network: N
   await acknowledged(30)
 }
 
-/** The gateway killed before and after every durable step of a record. */
+/** Scenarios in which the gateway is killed before and after every durable step of a record. */
 export const gatewayKillScenarios: Scenario[] = [
   {
     id: 'F1',

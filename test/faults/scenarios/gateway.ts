@@ -138,7 +138,8 @@ export const gatewayScenarios: Scenario[] = [
     async run(stage) {
       const { cluster, acknowledged, expect, producer } = stage
       await acknowledged(50)
-      // Together the uploads exceed the budget for bytes in flight, unless bytes are released.
+      // Together the uploads exceed the budget for bytes in flight, unless the bytes of closed
+      // uploads are released.
       for (let round = 0; round < 8; round++) {
         const uploads = Array.from({ length: 10 }, () => startUpload(cluster, 300_000))
         await pause(200)

@@ -43,7 +43,10 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
       await history.append({ seq, attempt: 1, ...outcome, ms: 0 })
       return sent
     },
-    /** An attempt that must not store anything new; it is not written to the history. */
+    /**
+     * Sends a record again, which must not store anything new. The attempt is not written to the
+     * history.
+     */
     again: (url: string, record: Payload) => sender.send(url, record),
   }
 }
@@ -68,7 +71,7 @@ async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   expect(split.length === 0, `no record is in two partitions (${split.length})`)
 }
 
-/** The identity of a record: client ids, keys, clocks and time limits. */
+/** Scenarios about the identity of a record: client ids, keys, clocks and time limits. */
 export const identityScenarios: Scenario[] = [
   {
     id: 'F60',

@@ -7,7 +7,7 @@ import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Adds jobs to the log queue that no gateway of this version would add. */
+/** Adds jobs that no gateway of this version would add to the log queue. */
 async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   const queue = new Queue(queueNames.logs, { connection: cluster.keys, prefix: queuePrefix })
   for (const one of data) {
@@ -65,7 +65,7 @@ async function poisonOneRow(
   expect(letters.length === 1 && letters[0]?.id === bad.id, 'only the bad row is a dead letter')
 }
 
-/** Inserts that ClickHouse rejected because of their content. */
+/** The metric that counts inserts that ClickHouse rejected because of their content. */
 const failures = 'intake_insert_failures_total{kind="logs",failure="rejected"}'
 
 export const poisonScenarios: Scenario[] = [

@@ -24,7 +24,7 @@ async function killAtCall({ cluster, acknowledged, random, dir }: Stage, call: s
   await acknowledged(50)
 }
 
-/** Redis killed before and after every durable step of a frame. */
+/** Scenarios in which Redis is killed before and after every durable step of a frame. */
 export const redisKillScenarios: Scenario[] = [
   {
     id: 'F21',

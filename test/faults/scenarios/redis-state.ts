@@ -10,7 +10,10 @@ import { mayTrace, trace } from '../kit/strace.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 
-/** Redis on a slow or full disk, out of memory, without its data, or wrongly configured. */
+/**
+ * Scenarios with Redis on a slow or full disk, out of memory, without its data, or wrongly
+ * configured.
+ */
 export const redisStateScenarios: Scenario[] = [
   {
     id: 'F22',
@@ -20,7 +23,7 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // The records must be only in Redis; a worker would insert them at once.
+        // Freezes the worker, which would insert the records at once: they must be only in Redis.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',
@@ -33,7 +36,7 @@ export const redisStateScenarios: Scenario[] = [
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
-        // Waits for records in the buffer of Redis. If it acknowledged them before writing, the
+        // Waits for records in the buffer of Redis. If Redis acknowledged them before writing, the
         // kill would lose them.
         await until(
           'records wait to be written',

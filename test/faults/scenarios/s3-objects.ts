@@ -10,7 +10,10 @@ import type { Scenario } from '../scenario.ts'
 const load = { rate: 60, feedbackEvery: 3 }
 const rounds = 5
 
-/** S3 killed before and after it stores single objects; objects damaged and lost. */
+/**
+ * Scenarios in which S3 is killed before and after it stores single objects, and objects are
+ * damaged or lost.
+ */
 export const s3ObjectScenarios: Scenario[] = [
   {
     id: 'F43a',
@@ -103,7 +106,7 @@ export const s3ObjectScenarios: Scenario[] = [
   },
 ]
 
-/** Where the S3 server keeps the bytes of the images. */
+/** The files in which the S3 server stores the bytes of the images. */
 function objectFiles(dir: string): string[] {
   return readdirSync(join(dir, 's3'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.includes('/feedback/') && name.endsWith('_object'))

@@ -7,9 +7,12 @@ import { blackHole } from '@intake/test-kit/tcp-proxy'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Refused feedback is retried, so its load grows for as long as the fault lasts. */
+/**
+ * A low rate, because refused feedback is retried, so that the load grows for as long as the fault
+ * lasts.
+ */
 const load = { rate: 50, feedbackEvery: 10 }
-/** A time longer than the gateway retries. */
+/** Longer than the time for which the gateway retries. */
 const faultMs = 12_000
 
 /** Checks that a fault of the object store does not affect logs. */

@@ -3,7 +3,7 @@ import { until } from '@intake/test-kit/until'
 import { backlogOf } from '../kit/observe.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Number of records per step. The load sends that many within some hundred milliseconds. */
+/** The number of records per step, which the load sends in about a second. */
 const some = 60
 
 /** Upgrades from one build to another under load, as docs/upgrading.md describes it, and back. */
@@ -59,7 +59,8 @@ async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<
 }
 
 /**
- * Both gateways serve for a while; then the first one is removed from the load balancer and ends.
+ * Replaces a gateway: both gateways serve for a while; then the first one is removed from the load
+ * balancer and ends.
  */
 async function replaceGateway(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
@@ -75,7 +76,10 @@ async function end(stage: Stage, app: AppProcess): Promise<void> {
   stage.expect((await app.terminate()) === 0, `${app.name} ends with code 0`)
 }
 
-/** A busy service may refuse with 503; a process that is replaced in order cuts no request off. */
+/**
+ * Expects that no connection was refused or cut off. A busy service may refuse with 503, but a
+ * process that is replaced in order cuts off no request.
+ */
 function expectNoneCutOff({ history, expect }: Stage): void {
   const cut = history.events.filter(
     (event) =>

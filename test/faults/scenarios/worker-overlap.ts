@@ -11,7 +11,7 @@ import { hasTaken } from './worker.ts'
 
 /**
  * Halts the only worker during an insert that is already stored, until another worker has completed
- * its frames.
+ * the same frames.
  */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage
@@ -36,7 +36,10 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
 
 const builtWorker = 'worker/dist/deliver/worker.js'
 
-/** Stands in for another version: inserts each frame on its own, without waiting for more. */
+/**
+ * Edits that make the build behave like another version: it inserts each frame on its own, without
+ * waiting for more.
+ */
 export const otherBuildEdits: Edit[] = [
   { file: builtWorker, find: 'framesMax: 256', replace: 'framesMax: 1' },
   { file: builtWorker, find: 'framesMax: 32', replace: 'framesMax: 1' },
@@ -49,7 +52,7 @@ function otherBuild({ dir, root }: Stage): string {
   return copy
 }
 
-/** Several workers have claimed the same frames. */
+/** Scenarios in which several workers have claimed the same frames. */
 export const workerOverlapScenarios: Scenario[] = [
   {
     id: 'F16',

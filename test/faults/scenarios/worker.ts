@@ -13,7 +13,7 @@ export const hasTaken = ({ cluster }: Stage) =>
     return workerToClickHouse.requestsHeld() > 0 && (await framesInHand(cluster.keys)).length > 0
   })
 
-/** The worker killed before and after every durable step of a frame. */
+/** Scenarios in which the worker is killed before and after every durable step of a frame. */
 export const workerScenarios: Scenario[] = [
   {
     id: 'F12a',
@@ -43,7 +43,7 @@ export const workerScenarios: Scenario[] = [
       const fake = await fakeInserts(stage)
       fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      // Waits for the insert, because a worker that completes frames too early must lose them here.
+      // Waits for the insert, so that a worker that completes frames too early loses them here.
       await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
       fake.set({ is: 'passed' })
@@ -113,8 +113,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const { keys } = cluster
       await stage.acknowledged(10)
-      // Only inserts fail, because a worker that starts takes nothing before it has read the mark
-      // of ClickHouse.
+      // Makes only inserts fail, because a worker that starts takes nothing before it has read the
+      // mark of ClickHouse.
       const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)

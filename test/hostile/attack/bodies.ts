@@ -17,7 +17,7 @@ export const logText = (params = '{}', extra = '') =>
 /** A body of `POST /api/log/batch`; the entries are JSON. */
 export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
 
-/** A batch like that of `batchOf`, with another device. */
+/** A batch like that of `batchText`, with another device. */
 export const batchOfDevice = (device: unknown, entries: string) =>
   `{${JSON.stringify({ ...sender, device }).slice(1, -1)},"logs":[${entries}]}`
 

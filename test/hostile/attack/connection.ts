@@ -18,7 +18,10 @@ export function connected(socket: Socket): Promise<boolean> {
   })
 }
 
-/** Resolves when the bytes are handed to the system; to false if the connection has closed. */
+/**
+ * Resolves to true when the bytes have been handed to the system, to false if the connection has
+ * closed.
+ */
 export function written(socket: Socket, bytes: Buffer | string): Promise<boolean> {
   if (socket.destroyed || !socket.writable) return Promise.resolve(false)
   return new Promise((resolve) => {

@@ -90,7 +90,7 @@ export function createTally() {
   }
   return {
     tally,
-    /** Call when a request is sent. */
+    /** Must be called when a request is sent. */
     start: () => void tally.sent++,
     /** Must be called when the request has an outcome. */
     end(result: Pick<Exchange, 'status' | 'ms' | 'silent'>): void {

@@ -5,7 +5,7 @@ import { mebibyte } from './bodies.ts'
 export interface CostlyPicture {
   name: string
   type: string
-  /** Called once per use, because most are as large as allowed. */
+  /** Makes the picture for each use, so that it is not kept: most have the maximum size. */
   bytes: () => Buffer
   /** Why it is refused; undefined if it is accepted. */
   refusal?: string
@@ -29,7 +29,7 @@ function numbers(size: 2 | 4, values: number[]): Buffer {
 const u16 = (...values: number[]) => numbers(2, values)
 const u32 = (...values: number[]) => numbers(4, values)
 
-/** As many repetitions of a part as fit between a beginning and an end. */
+/** Repeats `unit` between `head` and `tail`, as often as fits into `bytesMax`. */
 function filled(head: Buffer, unit: Buffer, tail: Buffer = Buffer.alloc(0)): Buffer {
   const count = Math.floor((bytesMax - head.length - tail.length) / unit.length)
   return Buffer.concat([head, times(unit, count), tail])
@@ -116,7 +116,7 @@ const emptyBlocks = hex(
     '001c080000000000f9bf060170200000000000e4ff1a',
 )
 
-/** A profile that takes `bytes` bytes, compressed, by blocks without content. */
+/** A compressed profile that blocks without content enlarge to about `bytes` bytes. */
 function paddedProfile(bytes: number): Buffer {
   const compressed = deflateSync(profileOf(Buffer.alloc(1_000)))
   const count = Math.floor((bytes - compressed.length) / emptyBlocks.length)
@@ -140,7 +140,7 @@ const tiffSize: TiffEntry[] = [
 ]
 const jpegInTiff: TiffEntry = [259, 3, 1, 7]
 
-/** Directories that have the same entries, one behind the other. */
+/** A TIFF with `count` directories one after the other, which have the same entries. */
 function tiff(count: number, entries: TiffEntry[]): Buffer {
   const bytes = Buffer.alloc(bytesMax)
   bytes.write('II*\0', 'latin1')
@@ -161,7 +161,7 @@ function tiff(count: number, entries: TiffEntry[]): Buffer {
   return bytes
 }
 
-/** Directories of 65,535 entries, each beginning within the one before. */
+/** A TIFF with directories of 65,535 entries, each of which begins within the one before. */
 function overlappingDirectories(): Buffer {
   const bytes = Buffer.alloc(bytesMax, 1)
   bytes.write('II*\0', 'latin1')
@@ -173,7 +173,7 @@ function overlappingDirectories(): Buffer {
   return bytes
 }
 
-/** Two strips with the same JPEG, which is the rest of the file. */
+/** A TIFF with two strips that have the same JPEG, which is the rest of the file. */
 function sharedStrips(): Buffer {
   const [offsets, sizes, from] = [1_000, 1_008, 2_000]
   const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, 2, offsets], [279, 4, 2, sizes]])
@@ -223,7 +223,7 @@ function heic(options: {
   ])
 }
 
-/** A sequence with as many chunks and samples as its tables say. */
+/** A HEIC sequence with as many chunks and samples as its tables say. */
 function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number }): Buffer {
   const { offsets, sizes, samples } = tables
   const header = box('tkhd', Buffer.alloc(76), u32(16 << 16, 16 << 16))

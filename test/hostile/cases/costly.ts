@@ -15,7 +15,7 @@ interface Traffic {
   isFresh?: boolean
 }
 
-/** One key sends costly requests; every request must have a documented response. */
+/** A case in which one key sends costly requests. Every request must get a documented response. */
 export function costly(
   definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traffic,
 ): HostileCase {

@@ -11,11 +11,11 @@ const connectionMebibytesMax = 16
 const formMebibytesMax = 42
 const chunked = { 'transfer-encoding': 'chunked' }
 
-/** A body that does not end and continues after its refusal. */
+/** A case with bodies that do not end, and that continue after their refusal. */
 function endless(options: {
   id: string
   title: string
-  /** Returns the part before the endless one. It gets the header with the API key. */
+  /** Returns what is sent before the endless bytes. `key` is the header field with the API key. */
   start: (key: { 'x-api-key': string }) => string
   mebibytesMax?: number
   /** How long the connection may be open after the refusal. */
@@ -105,5 +105,5 @@ export const endlessBodies = [
 ]
 
 const part = `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\n\r\n`
-/** The part as one chunk. */
+/** The header of the part, as one chunk. */
 const partStart = `${part.length.toString(16)}\r\n${part}\r\n`

@@ -11,7 +11,7 @@ const part = (header: string, bytes: number) =>
   `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
 const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
 
-/** Sends forms of one key in turn. Each is sent completely before its response is awaited. */
+/** A case that sends forms of one key in turn, each completely before its response is awaited. */
 function costlyForms(options: {
   id: string
   title: string

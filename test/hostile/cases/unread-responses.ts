@@ -35,7 +35,9 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
-/** The uncompressed response to this is the largest that a request without a key can get. */
+/**
+ * The uncompressed response to this request is the largest that a request without a key can get.
+ */
 const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 

@@ -42,7 +42,7 @@ export function createRowStore(options: {
     })
   }
 
-  /** A stored line, with the identity that this design gives it. */
+  /** Parses a stored line, and gives the row the identity that it has in this design. */
   function readRow(line: string): Row {
     const { event, ...others } = JSON.parse(line) as Partial<Row> & { event?: string }
     const row = { attachments: [], text: event, ...others } as Row
@@ -50,7 +50,7 @@ export function createRowStore(options: {
     return design.identity === 'gateway' ? row : { ...row, ...createIdentity(wallMs()) }
   }
 
-  /** The rows that this design inserts. */
+  /** Selects the rows that this design inserts. */
   async function select(table: RecordKind, rows: Row[]): Promise<Row[]> {
     if (design.beforeInsert === 'nothing') return rows
     const found = await call<Set<Row>>('find rows', (answer) =>

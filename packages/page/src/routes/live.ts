@@ -21,12 +21,13 @@ import type { ViewContext } from './context.ts'
 const minuteMs = 60_000
 /**
  * How far back a poll reads at most, in milliseconds, so that polls are cheap while the queue has a
- * long backlog. A poll reads again what may have been incomplete at the poll before.
+ * long backlog.
  */
 const overlapMsMax = 30 * minuteMs
 
 /**
- * The time from which the next poll must read, because all events that arrived before are complete.
+ * Returns the time from which the next poll must read, in ms since 1970. All events that arrived
+ * before it are visible, unless they are older than `overlapMsMax`.
  */
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)
@@ -80,8 +81,8 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
       const state = omission(from > sinceMs, found.hasMore)
       if (state !== undefined) reply.header('x-state', state)
     }
-    // The tab may be open for hours, so that the freshness in its header must be renewed, above all
-    // when ClickHouse does not respond.
+    // Sends the freshness for the header too, because the tab may be open for hours. It matters
+    // most while ClickHouse does not respond.
     return html`${freshnessOf(header, 'logs')}${found?.rows.map((row) => eventRow(row, header.nowMs))}`
   })
 }

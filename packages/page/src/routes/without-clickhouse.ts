@@ -1,10 +1,12 @@
 import { ClickHouseError } from '@intake/clickhouse'
 import { TimeoutError, withTimeout } from '@intake/runtime'
 
-/** A view is shown without its data if ClickHouse takes longer. */
+/** A view is shown without its data if ClickHouse takes longer than this. */
 const timeoutMs = 4_000
 
-/** Data from ClickHouse; undefined if it fails or does not respond. */
+/**
+ * Resolves to the data; to undefined if ClickHouse reports an error or does not respond in time.
+ */
 export async function unlessClickHouseFails<Data>(
   reading: Promise<Data>,
 ): Promise<Data | undefined> {

@@ -15,7 +15,7 @@ import { clockTime, document } from './document.ts'
 import { applicationPath, listPath, recordPath, timeElement } from './links.ts'
 import { badge, table } from './parts.ts'
 
-/** The two views of an application. */
+/** Links to the two views of an application. */
 export function applicationTabs(application: string, current: 'overview' | 'catalogue'): Html {
   const tabs = [
     ['overview', 'Overview', ''],

@@ -125,7 +125,7 @@ export function freshnessOf({ nowMs, freshness, problems }: Header, kind: Record
   >`
 }
 
-/** The time of day; with the date if it is on another day. */
+/** Prints the time of day in UTC, with the date if it is not today's. */
 export function clockTime(ms: number, nowMs = Date.now()): string {
   const printed = new Date(ms).toISOString()
   const isToday = printed.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)

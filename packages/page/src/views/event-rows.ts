@@ -6,7 +6,7 @@ import { applicationLink, msOf, recordPath, shortTime } from './links.ts'
 import { paramList } from './params.ts'
 import { badge, isBadEvent } from './parts.ts'
 
-/** An event that took longer from the device to the gateway is marked. */
+/** An event that took longer than this from the device to the gateway is marked as late. */
 const lateSeconds = 5 * 60
 
 /** A list of events, each of which opens in place. */
@@ -16,9 +16,9 @@ export const eventRows = (rows: readonly EventSummary[], nowMs: number, id?: str
   </ol>`
 
 /**
- * A list has many rows, so a row has few classes and each value once: the style sheet finds the cells
- * by their elements. Links that start with `?` lead to the same view. The links of a row identify its
- * event.
+ * Shows an event. A list has many rows, so a row has few classes and contains each value once: the
+ * style sheet selects the cells by their elements. Links that start with `?` lead to the same view.
+ * The script of the live view identifies the event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number): Html {
   const { id, device_uuid, bundle_identifier, event, version, time, received_at } = row

@@ -7,7 +7,7 @@ const request = `curl http://127.0.0.1:3000/api/log -H 'x-api-key: YOUR_KEY' -H 
   "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },
   "log": { "event": "hello", "params": { "from": "curl" } } }'`
 
-/** The view of a new installation, instead of the overview: a request to copy. */
+/** The view that a new installation shows instead of the overview. It has a request to copy. */
 export function firstRun(header: Header): Html {
   return document({
     header,

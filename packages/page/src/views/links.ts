@@ -56,8 +56,8 @@ export function timeElement(time: string, content: string = time.slice(0, 19)): 
 }
 
 /**
- * The time of day with milliseconds; with the date instead of them if it is not today's. For lists
- * that show the whole time elsewhere.
+ * Shows the time of day with milliseconds or, if it is not today's, the date and the time without
+ * them. For lists that show the whole time elsewhere.
  */
 export function shortTime(time: string, nowMs: number): Html {
   const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)

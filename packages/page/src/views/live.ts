@@ -26,7 +26,7 @@ export interface LiveData {
   frequent: readonly { name: string; count: number }[]
 }
 
-/** Events in the order of their arrival, followed by the script. */
+/** Shows events in the order of their arrival. The script of the view adds later ones. */
 export function liveView(options: { header: Header; search: Search; data: LiveData }): Html {
   const { header, search, data } = options
   return document({

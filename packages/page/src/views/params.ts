@@ -7,7 +7,9 @@ const namesMax = 12
 
 type Params = [name: string, value: unknown][]
 
-/** The params of a summary; undefined if only the beginning of a longer text is there. */
+/**
+ * Parses the params of a summary; undefined if the summary has only the beginning of a longer text.
+ */
 function parseParams(start: string): Params | undefined {
   try {
     return Object.entries(parseExact(start) as object)
@@ -18,7 +20,7 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/** The type of a value, shown because `12` may be a text too; undefined for texts. */
+/** The type of a value, shown because `12` may be a text too; undefined for texts and null. */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
@@ -26,8 +28,9 @@ function typeOf(value: unknown): string | undefined {
 }
 
 /**
- * Params with the types of those that are not texts. The style sheet shows them in one line or, in an
- * open row, one below the other, so that a document contains them once.
+ * Prints params as a list. A value that is neither a text nor null is followed by its type. The
+ * list is in the document once; the style sheet shows it in one line, or in an open row as one
+ * param per line.
  */
 export function paramList(start: string): Html {
   const params = parseParams(start)

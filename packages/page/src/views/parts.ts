@@ -98,7 +98,7 @@ export const ago = (ms: number, nowMs: number): string =>
 export const badge = (content: HtmlValue, variant = 'plain'): Html =>
   html`<span class="badge" data-variant="${variant}">${content}</span>`
 
-/** An alert that the latest events are not visible yet; undefined if they are in time. */
+/** An alert that the latest events are not visible yet; undefined if events are not late. */
 export function behindAlert({ freshness, nowMs }: Header): Html | undefined {
   const { isLate, visibleUntilMs, backlog } = freshness.logs
   if (!isLate || visibleUntilMs === undefined) return undefined

@@ -78,8 +78,9 @@ function describe({ content_type: type, bytes, width, height }: Attachment): str
 }
 
 /**
- * The width of a picture as it is shown, so that the list does not move when it arrives. Only the
- * size of a picture with a thumbnail is certainly the upright one.
+ * The width of a picture as it is shown, so that the list does not move when the picture arrives.
+ * Undefined without a thumbnail: only then are `width` and `height` certainly those of the upright
+ * picture.
  */
 function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
   if (thumbnail === null || width === null || height === null) return undefined

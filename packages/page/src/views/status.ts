@@ -56,7 +56,7 @@ export function statusView(options: {
   })
 }
 
-/** The stages that a record passes, with what waits at each of them now. */
+/** Shows the stages that a record passes, and what waits at each of them now. */
 function way(
   { freshness: { logs, feedback } }: Header,
   data: StatusData | undefined,
@@ -121,7 +121,7 @@ function way(
 
 const hasAll = ({ reporting, stopped }: Processes) => reporting > 0 && stopped === 0
 
-/** How many processes report, and whether one has stopped; empty if that is not known. */
+/** Shows how many processes report and how many have stopped; undefined if that is not known. */
 function reports(service: string, processes: Processes | undefined): Html | undefined {
   if (processes === undefined) return undefined
   const { reporting, stopped, stoppedAtMs } = processes

@@ -6,15 +6,15 @@ import type { PartCount } from '../walked.ts'
 export interface Box {
   type: number
   from: number
-  /** The position at which its content begins. */
+  /** The position at which the content of the box begins. */
   content: number
-  /** The position at which it ends; for data that was cut off, the end of the file. */
+  /** The position at which the box ends; for data that was cut off, the end of the file. */
   to: number
 }
 
 const mediaData = fourLetters('mdat')
 
-/** The boxes between two positions. A remainder that is too short for a box is ignored. */
+/** Yields the boxes between two positions. A remainder that is too short for a box is ignored. */
 export function* boxesIn(
   { reader, parts }: { reader: Reader; parts: PartCount },
   from: number,
@@ -30,8 +30,8 @@ export function* boxesIn(
 }
 
 /**
- * The boxes of a file. Stops at the first bytes that are not a box: some phones append a film or a
- * trailer.
+ * Yields the boxes of a file. Stops at the first bytes that are not a box: some phones append a
+ * film or a trailer.
  */
 export function* boxesOfFile({
   reader,
@@ -51,8 +51,8 @@ export function* boxesOfFile({
 }
 
 /**
- * The box at `at`; undefined if it does not fit before `end`. Only media data (`mdat`) may be cut
- * off.
+ * Reads the box at `at`; undefined if it does not fit before `end`. Only media data (`mdat`) may
+ * extend further, because the file may have been cut off.
  */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)

@@ -5,7 +5,7 @@ import { Largest, PartCount, type Walked } from '../walked.ts'
 
 const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
-/** The length of a graphic control extension. A longer one has room for a text. */
+/** The length of a graphic control extension in bytes. A longer extension could contain a text. */
 const graphicControlBytes = 8
 /**
  * The names in the blocks that say how often an animation is repeated. Such a block is kept only if
@@ -69,7 +69,8 @@ function draws(bytes: Buffer, at: number, to: number): boolean {
 }
 
 /**
- * The position after a list of sub-blocks. Each begins with its size, and the last one is empty.
+ * Returns the position after a list of sub-blocks. Each sub-block begins with its size, and the
+ * last one is empty.
  */
 function endOfSubBlocks(bytes: Buffer, from: number): number {
   let at = from

@@ -104,7 +104,7 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     const idBytes = version === 2 ? 2 : 4
     const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
     const kindAt = entry.content + 4 + idBytes + 2
-    // Readers differ in which of two descriptions they follow.
+    // Refuses a second description of an item, because readers differ in which one they follow.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
     kinds.set(id, reader.u32(kindAt))
     edit.zero(kindAt + 4, entry.to)
@@ -172,7 +172,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps a property of an image that is needed to render it; makes another one free space. */
+/** Keeps a property if it is needed to render an image; turns any other into free space. */
 export function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit, largest } = walk
   const { type, content, from, to } = property
@@ -189,8 +189,8 @@ export function keepProperty(walk: HeifWalk, property: Box): void {
 }
 
 /**
- * Zeroes the data of an item that is no image, although nothing keeps it: a file could have an
- * image that claims the same bytes.
+ * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway, but an
+ * image in a hostile file could refer to the same bytes and so keep them.
  */
 function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data?: Box): void {
   if (place === 'item' || (place === 'idat' && data === undefined)) return

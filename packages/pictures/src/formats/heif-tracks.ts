@@ -29,9 +29,7 @@ const drawing = setOfFourLetters(
   'mvhd,tkhd,tref,elst,mdhd,hdlr,vmhd,nmhd,stts,ctts,cslg,stss,stsc,stsz,' +
     'stco,co64,sdtp,sgpd,sbgp,subs',
 )
-/**
- * The handlers of tracks that are pictures. Other tracks are sound, texts, or metadata with times.
- */
+/** The handlers of tracks that are pictures. Other tracks contain sound, text or timed metadata. */
 const pictures = setOfFourLetters('pict,vide,auxv')
 
 /**
@@ -75,10 +73,13 @@ function keepBox(walk: HeifWalk, box: Box, depth = 0): void {
   } else walk.free(box)
 }
 
-/** The fields of a picture's description, before its boxes, and the name of the compressor in them. */
+/**
+ * The fields at the beginning of a description of pictures: their length in bytes, and the range of
+ * the name of the compressor.
+ */
 const description = { bytes: 78, nameFrom: 42, nameTo: 74 }
 
-/** Keeps how the samples are coded, and zeroes the name of the compressor. */
+/** Keeps the descriptions of how samples are coded, and zeroes the names of the compressors. */
 function keepDescriptions(walk: HeifWalk, box: Box): void {
   const { ranges, edit } = walk
   const entries = box.content + 8
@@ -92,7 +93,7 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps that the samples are in this file, and zeroes the addresses of other files. */
+/** Keeps the references to the file that has the samples, and zeroes the addresses in them. */
 function keepReferences({ ranges, edit, ...walk }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
   for (const entry of boxesIn(walk, box.content + 8, box.to)) edit.zero(entry.content + 4, entry.to)
@@ -105,7 +106,7 @@ const timed: ReadonlySet<number> = new Set([
   types.mediaHeader,
 ])
 
-/** Each time has four bytes in version 0, and eight in version 1. */
+/** Zeroes the two times. Each has four bytes in version 0 of the box, and eight in version 1. */
 function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
   const bytes = reader.u8(content) === 1 ? 16 : 8
   edit.zero(content + 4, Math.min(content + 4 + bytes, to))
@@ -126,7 +127,10 @@ function handlerOf(walk: HeifWalk, track: Box): number {
   return handler === undefined ? 0 : walk.reader.u32(handler.content + 8)
 }
 
-/** Keeps the samples. Each chunk has an offset, a number of samples, and their sizes. */
+/**
+ * Keeps the samples of a track. The tables contain the offset of each chunk, the number of samples
+ * in it, and the size of each sample.
+ */
 function keepSamples(walk: HeifWalk, track: Box): void {
   const { reader, ranges, parts } = walk
   const samples = find(walk, track, types.media, types.mediaInfo, types.samples)
@@ -145,7 +149,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   const fixedSize = reader.u32(sizes.content + 4)
   const sampleCount =
     fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
-  // Counts all samples, including those whose data would be behind the end of the file.
+  // Counts all samples, including those whose data would be after the end of the file.
   parts.add(runs + chunkCount + (fixedSize === 0 ? sampleCount : 0))
   let sample = 0
   let chunk = 1

@@ -38,8 +38,8 @@ const isAlone = (marker: number) =>
   marker === markers.endOfImage
 
 /**
- * The segments after the start of an image. Ends at the end of the image, or at a segment that is
- * not complete. Like decoders, it skips bytes between two segments.
+ * Yields the segments after the start of an image. Ends at the end of the image, or at a segment
+ * that is not complete. Like decoders, it skips bytes between two segments.
  */
 export function* jpegSegments(
   bytes: Buffer,
@@ -63,7 +63,7 @@ export function* jpegSegments(
     let to = at + 2 + length
     if (to > end) return
     if (marker === markers.startOfScan) to = endOfScan(bytes, to, end)
-    // The file has no end of the image: it was cut off, or a phone appended something else.
+    // No end of the image follows: the file was cut off, or a phone appended something instead.
     if (to === end && marker === markers.startOfScan) {
       to = startOfTrailer(bytes, { from: at, end, parts })
     }
@@ -85,8 +85,8 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 const bytesPerSearch = 128
 
 /**
- * The position at which the data of a scan ends: that of the next marker that may follow a scan. A
- * marker that the standard reserves can only come from damage, so it remains part of the data.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
+ * marker that the standard reserves is the result of damage, so it counts as data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
   // The search must stop at `end`, because a file may contain many JPEGs.
@@ -114,9 +114,9 @@ const secondAfterScan = secondOfAny.map(
 )
 
 /**
- * Returns where the next marker of a kind begins; `to` if none begins before it. In the loop nothing
- * branches on the bytes, because a file could be made so that the processor always predicts the
- * wrong branch.
+ * Returns the position of the next marker whose second byte is in `seconds`; `to` if there is none
+ * before `to`. In the loop, only the branch that returns depends on the bytes, because a file could
+ * be made so that the processor always predicts the wrong branch.
  */
 function findMarker(
   bytes: Buffer,
@@ -133,14 +133,15 @@ function findMarker(
 
 /** The type of the box with which a film begins. */
 const fileType = Buffer.from('ftyp')
-/** A film begins with a box of at most so many bytes. */
+/** The maximum size of the box with which a film begins. */
 const fileTypeBytesMax = 256
-/** The last bytes of what Samsung's phones append, and the first ones of its directory. */
+/** The last bytes of the trailer that Samsung's phones append, and the first of its directory. */
 const samsung = { last: Buffer.from('SEFT'), directory: Buffer.from('SEFH') }
 
 /**
- * The position at which a film, or what Samsung's phones append, begins in the data of a scan;
- * `end` if there is neither. Samsung's panoramas have such a trailer and no end of the image.
+ * Returns the position in the data of a scan at which a film or the trailer of a Samsung phone
+ * begins; `end` if there is neither. Samsung's panoramas have such a trailer and no end of the
+ * image.
  */
 function startOfTrailer(
   bytes: Buffer,
@@ -158,8 +159,10 @@ function startOfTrailer(
 }
 
 /**
- * The directory has an entry of twelve bytes for each block; the last four of them are its length,
- * and those before, how far before the directory it begins. Its own length follows it.
+ * Returns the position in a scan at which the trailer of a Samsung phone begins; the length of the
+ * scan if there is none. The trailer consists of blocks, a directory, the length of the directory,
+ * and `SEFT`. The directory has an entry of twelve bytes for each block; bytes 4 to 7 contain how
+ * far before the directory the block begins, and the last four its length.
  */
 function samsungTrailer(scan: Buffer): number {
   const end = scan.length

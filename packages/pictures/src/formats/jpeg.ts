@@ -62,8 +62,8 @@ export function zeroJpegMetadata(
   range: { start: number; end: number; parts: PartCount },
   edit: Edit,
 ): void {
-  // In the older kind of TIFF a strip may be only a part of a scan. Then nothing is known about the
-  // bytes between what looks like segments.
+  // In the older kind of TIFF a strip may be only a part of a scan. Then bytes between apparent
+  // segments may be pixels, so they are not replaced.
   const isWhole = bytes[range.start + 1] === markers.startOfImage
   const profile: Segment[] = []
   let last = range.start + 2
@@ -79,7 +79,7 @@ export function zeroJpegMetadata(
   if (isWhole) edit.zero(last, range.end)
 }
 
-/** Replaces what lies between two segments by the fill bytes that may precede any marker. */
+/** Replaces bytes between two segments with fill bytes, which may precede any marker. */
 function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: Edit): void {
   if (from >= to) return
   const filling = Buffer.alloc(to - from, 0xff)
@@ -119,7 +119,7 @@ function keepApplication(bytes: Buffer, segment: Segment, edit: Edit): void {
   edit.keep(from, from + jfifBytes)
   if (to - from === jfifBytes) return
   edit.set(from + 2, jfifLength)
-  // The width and height of the preview, which is removed.
+  // Zeroes the width and height of the preview, which is removed.
   edit.zero(from + jfifBytes - 2, from + jfifBytes)
 }
 
@@ -138,7 +138,7 @@ function scrubSegments(
   segments: readonly Segment[],
   walk: { edit: Edit; parts: PartCount },
 ): void {
-  // After the name, one byte is the number of this piece, and one the number of pieces.
+  // After the name, one byte is the number of the piece, and one byte the number of all pieces.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
   const numberOf = ({ from }: Segment) => bytes[from + numberAt]

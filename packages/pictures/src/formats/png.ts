@@ -89,12 +89,16 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
   replace(bytes, { from, to, content: orientationOnly(orientation, to - from - framing) }, edit)
 }
 
-/** A name, which may be any text in the original, a zero, and the method of compression. */
+/**
+ * What replaces the name in the original, which may be any text: the name `i`, a zero byte, and the
+ * compression method.
+ */
 const profileHead = Buffer.from('i\0\0')
 
 /**
- * Keeps a profile without its name and the tags that are not needed. It is compressed again, and
- * left out if it then does not fit in its place.
+ * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or
+ * bytes follow the compressed data, the profile is compressed again. It is left out if it does not
+ * fit in its place.
  */
 function keepProfile(
   bytes: Buffer,
@@ -102,7 +106,8 @@ function keepProfile(
   { edit, parts }: { edit: Edit; parts: PartCount },
 ): void {
   if (to - from > compressedBytesMax) return
-  // A name of at most 79 characters, a zero, and the method of compression.
+  // The content begins with a name of at most 79 characters, a zero byte, and the compression
+  // method.
   const nameEnd = bytes.subarray(0, Math.min(to - 4, from + 8 + 80)).indexOf(0, from + 8)
   if (nameEnd === -1) return
   const compressed = bytes.subarray(nameEnd + 2, to - 4)
@@ -121,7 +126,10 @@ function keepProfile(
   if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
 }
 
-/** The profile, and how many of the bytes were needed: text may follow the compressed data. */
+/**
+ * Returns the profile and the length of its compressed data, after which a text may follow. Returns
+ * undefined if the profile cannot be decompressed.
+ */
 function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefined {
   try {
     const { buffer, engine } = inflateSync(bytes, {
@@ -135,7 +143,7 @@ function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefi
   }
 }
 
-/** Writes a chunk with the same type and other content in the place of a chunk. */
+/** Replaces the content of a chunk. Its type remains. */
 function replace(
   bytes: Buffer,
   { from, to, content }: { from: number; to: number; content: Buffer },

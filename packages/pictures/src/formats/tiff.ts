@@ -168,7 +168,7 @@ class TiffWalk {
     const type = reader.u16(from + 2)
     const valueBytes = typeBytes[type]
     if (!isKept.has(tag) || valueBytes === undefined) return undefined
-    // What is not followed may refer to any directory, even to one in the pixels.
+    // References that `run` does not follow could lead to any directory, even to one in the pixels.
     if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
     const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
     const bytes = count * valueBytes

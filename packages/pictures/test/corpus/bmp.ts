@@ -10,7 +10,7 @@ export function bmp(options: {
   gap?: Buffer
   behind?: Buffer
   profile?: Buffer
-  /** The letters of `MBED` (embedded) or `LINK`, in the order of the file. */
+  /** `MBED` (embedded) or `LINK`, with the letters reversed, as they are in the file. */
   kind?: 'DEBM' | 'KNIL'
 }): Buffer {
   const { width, height, data, profile } = options

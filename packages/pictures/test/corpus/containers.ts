@@ -13,7 +13,7 @@ export function segment(marker: number, ...contents: (Buffer | string)[]): Buffe
   return Buffer.concat([head, content])
 }
 
-/** Puts segments behind the start of a JPEG, and bytes behind its end. */
+/** Puts segments after the start of a JPEG, and bytes after its end. */
 export function jpegWith(
   jpeg: Buffer,
   segments: Buffer[],
@@ -33,7 +33,10 @@ export function chunk(type: string, ...contents: (Buffer | string)[]): Buffer {
   return framed
 }
 
-/** Puts chunks behind the header of a PNG, others before its end, and bytes behind it. */
+/**
+ * Puts `early` chunks after the header of a PNG, `late` ones before its end, and bytes after it
+ * all.
+ */
 export function pngWith(
   png: Buffer,
   {
@@ -84,7 +87,7 @@ function riffChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
 }
 
-/** Puts chunks behind those of a WebP, in the extended form. */
+/** Puts chunks after those of a WebP, in the extended form. */
 export function webpWith(
   webp: Buffer,
   chunks: [type: string, content: Buffer][],
@@ -115,7 +118,7 @@ function subBlocks(content: Buffer): Buffer {
   return Buffer.concat([...blocks, Buffer.from([0])])
 }
 
-/** A comment, or another extension that contains text. */
+/** Creates a GIF extension that contains text, such as a comment. */
 export function gifExtension(
   label: number,
   content: Buffer,
@@ -124,7 +127,7 @@ export function gifExtension(
   return Buffer.concat([Buffer.from([0x21, label]), head, subBlocks(content)])
 }
 
-/** Puts extensions behind the colour table of a GIF, and bytes behind its end. */
+/** Puts extensions after the colour table of a GIF, and bytes after its end. */
 export function gifWith(
   gif: Buffer,
   extensions: Buffer[],
@@ -135,7 +138,7 @@ export function gifWith(
   return Buffer.concat([gif.subarray(0, start), ...extensions, gif.subarray(start), behind])
 }
 
-/** The content of a box at a path below the top of a file. */
+/** Returns the range of the first box of a type between two positions, with its header. */
 function find(bytes: Buffer, from: number, to: number, type: string): [from: number, to: number] {
   for (let at = from; at < to;) {
     const size = bytes.readUInt32BE(at)
@@ -232,7 +235,7 @@ function withProperties(iprp: Buffer, more: Buffer[]): Buffer {
   return box('iprp', iprp.subarray(8, from), list, iprp.subarray(to))
 }
 
-/** The data of the first item of an `iloc` with one extent. */
+/** Returns the data of the first item in an `iloc` box. The item must have one extent. */
 function imageOf(source: Buffer, iloc: Buffer): Buffer {
   const version = iloc.readUInt8(8)
   const [offsetBytes, lengthBytes, baseBytes] = [
@@ -253,7 +256,7 @@ function imageOf(source: Buffer, iloc: Buffer): Buffer {
   return source.subarray(offset, offset + next(lengthBytes))
 }
 
-/** The properties, associated only with the item `id`, which is the first with associations. */
+/** Copies the properties, and associates those of the first item with the item `id` instead. */
 function relabel(properties: Buffer, id: number): Buffer {
   const copy = Buffer.from(properties)
   const [from] = find(copy, 8, copy.length, 'ipma')

@@ -31,7 +31,7 @@ export interface Sample {
   bytes: Buffer
   width: number
   height: number
-  /** A value of Exif; by default the image is upright. */
+  /** The value of Exif's orientation; by default the image is upright. */
   orientation?: number
 }
 
@@ -120,7 +120,10 @@ async function jpegs(): Promise<Sample[]> {
   ]
 }
 
-/** A JPEG without its end, blocks with a text and a film, and the directory of the blocks. */
+/**
+ * Creates a JPEG without its end, followed by blocks with a text and a film, and the directory of
+ * the blocks.
+ */
 function samsungPanorama(jpeg: Buffer): Buffer {
   const number = (...values: number[]) => {
     const bytes = Buffer.alloc(4 * values.length)
@@ -144,7 +147,7 @@ function samsungPanorama(jpeg: Buffer): Buffer {
   return Buffer.concat([jpeg.subarray(0, -2), ...parts, index, end])
 }
 
-/** Puts a comment and fill bytes before the last table of a progressive JPEG. */
+/** Puts a comment and fill bytes before the last scan of a progressive JPEG. */
 function betweenScans(jpeg: Buffer): Buffer {
   const at = jpeg.lastIndexOf(Buffer.from([0xff, 0xda]))
   const fill = Buffer.from([0xff, 0xff, 0xff])

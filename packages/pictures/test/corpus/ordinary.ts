@@ -14,7 +14,7 @@ export interface OrdinaryPicture {
 
 const dataBytes = 10_000_000
 
-/** Compressed pixels look like noise. */
+/** Used as compressed pixels, which look like noise. */
 const noise = randomBytes(dataBytes)
 
 const u32 = (...values: number[]) => {
@@ -79,7 +79,10 @@ function png(dataChunks: Buffer[], profile = colorProfile({ isCompressed: true }
   ])
 }
 
-/** A profile with tables that are hard to compress, like that of a printer. All its tags draw. */
+/**
+ * A profile with tables that are hard to compress, like that of a printer. All its tags are needed
+ * to render a picture.
+ */
 export function profileOfTables(bytes: number): Buffer {
   const profile = Buffer.concat([Buffer.alloc(144), noise.subarray(0, bytes - 144)])
   profile.write('acsp', 36)

@@ -30,7 +30,7 @@ export function photoshop(): Buffer {
   return Buffer.concat([head, size, iptc, Buffer.alloc(iptc.length % 2)])
 }
 
-/** A film of a motion photo, which has a position too. */
+/** Creates the film of a motion photo, which contains a planted position. */
 export function film(): Buffer {
   return Buffer.concat([
     box('ftyp', Buffer.from('mp42\0\0\0\0isommp42')),

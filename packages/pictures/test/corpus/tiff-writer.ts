@@ -3,8 +3,8 @@ import { planted, plantedNumber, xmp } from './planted.ts'
 export type Order = 'II' | 'MM'
 
 /**
- * An entry of a directory. `directories` and `blocks` are written elsewhere; their values are
- * offsets.
+ * An entry of a directory. `directories` and `blocks` are written outside the entry, which then
+ * contains their offsets.
  */
 export interface Entry {
   tag: number

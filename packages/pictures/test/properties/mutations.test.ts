@@ -25,7 +25,10 @@ const mutation = fc.oneof(
 )
 type Mutation = typeof mutation extends fc.Arbitrary<infer One> ? One : never
 
-/** Half of the positions are near the beginning, because most important bytes are there. */
+/**
+ * Applies a mutation. Half of the positions are near the beginning of the file, where most
+ * important bytes are.
+ */
 function mutate(bytes: Buffer, one: Mutation): Buffer {
   const within = one.at % 2 === 0 ? bytes.length : Math.min(bytes.length, 600)
   const at = within === 0 ? 0 : (one.at >>> 1) % within
@@ -51,8 +54,8 @@ t.test('a damaged picture is read or refused, in its bytes and in bounded time',
       sample: fc.nat(corpus.length - 1),
       mutations: fc.array(mutation, { minLength: 1, maxLength: 4 }),
       /**
-       * The index of the sample whose format the file is walked as; null for its own format. A file
-       * that is valid in two formats at once would be walked like this.
+       * The file is walked in the format of the sample with this index, as happens to a file that
+       * is valid in two formats at once; null for its own format.
        */
       type: fc.option(fc.nat(corpus.length - 1), { freq: 20 }),
     }),

@@ -10,8 +10,8 @@ const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
 /**
- * The maximum number of entries of an application on a day; the most frequent ones are kept. An
- * application that puts values into names must not make rows of any size.
+ * The maximum number of entries of an application on a day; the most frequent ones are kept. The
+ * limit keeps rows small even if an application puts values into names.
  */
 const entriesMax = 5_000
 const warningsMax = 1_000
@@ -38,7 +38,10 @@ const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 
  * than this, or if the device's timestamp is too far from the arrival to be accepted.
  */
 const aheadMs = 60_000
-/** Ids that are older than this are close to the end of their window. */
+/**
+ * An event that is older than this when it arrives gets a warning, because one that is a few days
+ * older is refused.
+ */
 const nearWindowDays = 25
 
 const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
@@ -56,8 +59,8 @@ const recordWarnings = `arrayConcat(
       ${textWarnings})`
 
 /**
- * Counts what some applications sent on a day, one row for each application with events: `entries`
- * and `warnings` of `intake.days_raw`.
+ * Counts what some applications sent on a day, one row for each application with events. A row has
+ * the columns `entries` and `warnings` of `intake.days_raw`.
  */
 export const countDays = `WITH
   entries AS (

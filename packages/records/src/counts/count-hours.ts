@@ -1,10 +1,10 @@
-/** A group as a named tuple, in the form of the column into which it is inserted. */
+/** The type of an element of the column `event_counts`. */
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
 /**
  * The maximum number of event names that an hour of an application has; the rarest ones are counted
- * under an empty name. An application that puts values into the names of its events must not make
- * rows of any size.
+ * under an empty name. The limit keeps rows small even if an application puts values into the names
+ * of its events.
  */
 const namesMax = 2_000
 /**
@@ -14,8 +14,8 @@ const namesMax = 2_000
 const versionsMax = 500
 
 /**
- * Counts the hours of some applications, one row for each hour with events: `event_counts` and
- * `device_states` of `intake.hours_raw`.
+ * Counts the hours of some applications, one row for each hour with events. A row has the columns
+ * `event_counts` and `device_states` of `intake.hours_raw`.
  */
 export const countHours = `WITH
   counted AS (

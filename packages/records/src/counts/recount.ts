@@ -1,8 +1,8 @@
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 
 /**
- * Marks the hours of log events so that they are counted again, because their records have changed
- * in another way than by arriving.
+ * Marks hours of log events, so that they are counted again. A mark is needed if their records
+ * change by something other than an arrival, such as an erasure or a replay.
  *
  * @param condition selects the rows of these records in `intake.logs_raw`
  */

@@ -9,7 +9,7 @@ import { countHours } from './count-hours.ts'
 export const countNames = ['hours', 'catalogue'] as const
 export type CountName = (typeof countNames)[number]
 
-/** The counts that must be made again: all of an application in an hour, or on a day. */
+/** An hour or day of an application that must be counted again. */
 interface Stale {
   bundle_identifier: string
   /** Beginning of the hour or day in UTC, as ClickHouse prints it. */
@@ -40,10 +40,10 @@ const memberLength = 1024 * 1024
 const compress = promisify(gzip)
 
 /**
- * Counts again what has changed since the last run: hours or days with records that arrived since,
- * or that were erased or replayed. Each is counted as a whole, from the views, and replaces its
- * former count as a whole; so the counts are exact even after repeats, late events and erasures.
- * Several runs at once do no harm.
+ * Counts again the hours or days that have changed since the last run: records arrived in them, or
+ * were erased or replayed. Each hour or day is counted as a whole, from the views, and its new
+ * count replaces the former one; so the counts are exact even after repeats, late events and
+ * erasures. Several runs at once do no harm.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
@@ -151,8 +151,8 @@ async function findStale(
 }
 
 /**
- * The rows of a day's counts, as lines of JSON. An hour or day that has no records any more gets a
- * row without events, which replaces its former count.
+ * Counts the hours or the day, and returns the rows as lines of JSON. An hour or day that has no
+ * records any more gets a row without events, which replaces its former count.
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
@@ -162,8 +162,8 @@ async function count(
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // The version is taken before the rows are read: of two runs at once, the one with the higher
-  // version has read later than the other one began.
+  // The version is taken before the rows are read. So if two runs overlap, the run with the higher
+  // version read its rows after the other run had begun, and its count replaces the other one.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

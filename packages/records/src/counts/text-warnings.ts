@@ -11,7 +11,7 @@ const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\
 /** 13 to 19 digits that begin like the number of a payment card. */
 const cardDigits = String.raw`(?:^|[^0-9.])((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|3[47][0-9]{2}|6011|65[0-9]{2})(?:[ -]?[0-9]){9,15})(?:[^0-9.]|$)`
 
-/** Whether the check digit of a text with digits is right (Luhn). */
+/** SQL for whether the check digit of a number, given as a text of digits, is right (Luhn). */
 const hasCheckDigit = (digits: string) => {
   const reversed = `arrayMap(digit -> toInt32OrZero(digit), splitByString('', reverse(${digits})))`
   return `arraySum(arrayMap(

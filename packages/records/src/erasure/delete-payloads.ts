@@ -18,15 +18,15 @@ type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 const erasedTables = [...payloadTables, 'attachments_raw'] as const
 type ErasedTable = (typeof erasedTables)[number]
 
-/** Rows with a payload that have a tombstone. */
+/** The condition for rows with a payload whose record has a tombstone. */
 const erased = (table: ErasedTable) =>
   table === 'attachments_raw'
     ? `(${identity}) IN (${tombstones('feedback_raw')})`
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
 /**
- * Versions of a record of the subject that are hidden behind its visible version, which belongs to
- * another subject.
+ * The condition for versions that belong to the subject and are hidden, because the visible version
+ * of their record belongs to another subject.
  */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
@@ -37,15 +37,16 @@ const hidden = (table: RecordTableName, condition: string) =>
 
 /**
  * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the
- * subject. Resolves to the number of rows. `untilDeleted` waits until they are deleted.
+ * subject. Resolves to the number of rows when the deletion has started; `watchDeletion` shows its
+ * progress.
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
-  // Each replica deletes the rows of the tombstones that it has.
+  // Each replica deletes the rows whose tombstones it has, so it must have all of them.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
-  // Versions of a device are never hidden behind another, because the device is part of the
-  // identity.
+  // A version of a device's record is never hidden by one of another device, because the device is
+  // part of the identity.
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
     const { sql, params } = recordCondition(subject)
@@ -77,7 +78,10 @@ interface DeletionProgress {
   partsToRewrite: number
   /** Replaced parts that are still on disk. */
   oldParts: number
-  /** Why ClickHouse could not rewrite a part. It retries by itself. */
+  /**
+   * The reason why ClickHouse could not rewrite a part; empty if there is none. ClickHouse retries
+   * by itself.
+   */
   failure: string
 }
 
@@ -109,7 +113,8 @@ export function watchDeletion(
       return { partsToRewrite, oldParts: 0, failure: unfinished.failure }
     }
     const present = (await clickhouse.query<{ part: string }>(oldParts)).map(({ part }) => part)
-    // Parts that become old later belong to ordinary merges.
+    // Counts only the parts that are old now. Parts that become old later were replaced by ordinary
+    // merges.
     replaced ??= present
     const names = new Set(present)
     replaced = replaced.filter((part) => names.has(part))
@@ -133,7 +138,7 @@ export async function countStored(
   return { records, deadLetters }
 }
 
-/** Rows with a payload that an erasure still has to delete. */
+/** Counts the rows with a payload that an erasure still has to delete. */
 export async function countPayloads(
   clickhouse: Pick<ClickHouse, 'query'>,
   subject?: Subject,

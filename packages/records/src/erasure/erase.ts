@@ -12,12 +12,20 @@ import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.t
 export interface ErasureReport {
   id: string
   kind: string
-  /** UTC. A purge erases what was accepted at or after `from` and before `to`. */
+  /**
+   * UTC; only for an API key, whose records are erased if they were accepted at or after `from` and
+   * before `to`.
+   */
   from?: string
   to?: string
-  /** UTC. Everything acknowledged before is erased when the erasure is complete. */
+  /**
+   * UTC. When the erasure is complete, everything that was acknowledged before this time is erased.
+   */
   startedAt: string
-  /** Frames in Redis with rows of the subject, which a worker had to store first. */
+  /**
+   * Frames in Redis with rows of the subject. A worker had to store them before their rows could be
+   * erased.
+   */
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
   tombstones: { logs: number; feedback: number; deadLetters: number }
@@ -40,7 +48,10 @@ interface Remaining {
 
 export interface EraseOptions {
   services: Services
-  /** If undefined, erases again the records of earlier subjects that arrived twice or late. */
+  /**
+   * If undefined, erases the records of earlier subjects that arrived again or late, after their
+   * erasure.
+   */
   subject: Subject | undefined
   /**
    * The time at which the erasure ends even if it is incomplete, in milliseconds of
@@ -102,7 +113,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     await removeObjects()
     report.rowsDeleted += await startDeletion(clickhouse, subject)
     remaining.parts = await untilDeleted(options)
-    // A worker may have stored a thumbnail that it had begun before the tombstones.
+    // Removes objects again, because a worker may have stored a thumbnail that it began to make
+    // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, subject, startedAt)
   } while (remaining.rows > 0 && performance.now() < deadline)

@@ -41,8 +41,9 @@ const columnTypes = {
 }
 
 /**
- * Everything that is stored about a subject and is not erased, each version once. The state of a
- * row is `visible` to analysts, `superseded` by another version, or `rejected` (a dead letter).
+ * Yields everything that is stored about a subject and is not erased, each version once. The state
+ * of a row is `visible` to analysts, `superseded` by another version, or `rejected` (a dead
+ * letter).
  */
 export async function* exportRows(
   clickhouse: Pick<ClickHouse, 'lines'>,

@@ -85,7 +85,10 @@ async function readWaiting(
 const identityOf = ({ bundle_identifier, id, device_uuid }: Omit<ExportedRow, 'json'>) =>
   JSON.stringify([bundle_identifier, id, device_uuid.toLowerCase()])
 
-/** Resolves to false when the object is missing or its hash differs. */
+/**
+ * Writes an attachment below the folder. Resolves to false if its object is missing or has another
+ * hash, or if its key does not have the gateway's form.
+ */
 async function save(
   { objects }: Services,
   folder: string,

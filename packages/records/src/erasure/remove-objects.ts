@@ -22,7 +22,8 @@ export async function removeErasedObjects(
 }
 
 /**
- * Deletes the objects below a prefix, or those that `isWanted` selects; resolves to their number.
+ * Deletes the objects below a prefix that `isWanted` selects (default: all). Resolves to their
+ * number.
  */
 export async function removeObjects(
   objects: Pick<ObjectStore, 'list' | 'remove'>,

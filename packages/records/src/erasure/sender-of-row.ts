@@ -27,7 +27,10 @@ export function senderOfRow(json: string): SenderOfRow | undefined {
   }
 }
 
-/** Whether a row belongs to the subject, or may: a row that cannot be read counts as well. */
+/**
+ * Whether a row belongs to the subject. True also for a row that cannot be read, because it may
+ * belong to the subject.
+ */
 export function isOf(subject: Subject, sender: SenderOfRow | undefined): boolean {
   if (sender === undefined) return true
   if (subject.kind === 'api-key') {

@@ -31,9 +31,9 @@ interface Tombstones {
 type Sql = Pick<ClickHouse, 'insertSelect'>
 
 /**
- * Inserts a tombstone for each record and dead letter of the subject that has none: the identity
- * without any payload. Resolves to the number of new tombstones. A record whose visible version
- * belongs to another subject gets none.
+ * Inserts a tombstone, which is an identity without a payload, for each record and dead letter of
+ * the subject that has none. A record whose visible version belongs to another subject gets none.
+ * Resolves to the number of new tombstones.
  */
 export async function writeTombstones(
   clickhouse: Sql & Pick<ClickHouse, 'command' | 'cluster'>,
@@ -70,9 +70,9 @@ export async function writeTombstones(
 }
 
 /**
- * Copies tombstones between records and dead letters, because a repeat of an erased record may
- * become either. Months that retention has dropped get none. Resolves to the number of dead letters
- * that this erases.
+ * Copies tombstones from records to dead letters and back, because a repeat of an erased record may
+ * be stored as either. Months that retention has dropped get none. Resolves to the number of dead
+ * letters that this erases.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0
@@ -118,7 +118,7 @@ function insert(
   )
 }
 
-/** The ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
+/** Yields the ids of erased feedback by day (`YYYY-MM-DD`), one day at a time. */
 export async function* erasedFeedback(
   clickhouse: Pick<ClickHouse, 'query'>,
 ): AsyncGenerator<{ day: string; ids: Set<string> }> {

@@ -9,7 +9,7 @@ export type WaitingFrame = Omit<FrameWithRows, 'isClaimed'>
 
 const timeoutMs = 30_000
 
-/** The frames that hold rows of the subject, or cannot be read. */
+/** Finds the frames that contain rows of the subject, and those that cannot be read. */
 export function waitingFrames(redis: Redis, subject: Subject): AsyncGenerator<WaitingFrame> {
   return findQueuedRows(redis, (row) => isOf(subject, senderOfRow(row)))
 }

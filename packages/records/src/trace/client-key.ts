@@ -58,8 +58,8 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
 }
 
 /**
- * The last characters of the ids of a batch's entries. The rest of each id is the time of its
- * event.
+ * Returns the last characters of the ids of a batch's entries. The rest of each id is the time of
+ * its event.
  */
 function tailsOf(batchId: string) {
   const batch = parseIdentity(batchId)

@@ -1,6 +1,6 @@
 import type { RecordSearch } from '../find-records.ts'
 
-/** The columns that a row in a frame is matched by. */
+/** The columns of a row in a frame that are needed to match it and to report it. */
 export interface QueuedRow {
   id: string
   time: string
@@ -12,8 +12,8 @@ export interface QueuedRow {
 }
 
 /**
- * Creates the function that reports whether a row, one line of JSON, matches the search: the same
- * condition as `findRecords` applies to the tables.
+ * Creates a function that tests whether a row, one line of JSON, matches the search. The condition
+ * is the one that `findRecords` applies to the tables.
  */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)

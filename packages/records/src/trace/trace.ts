@@ -13,7 +13,10 @@ import { findQueuedRows } from '../queued-rows.ts'
 import type { RecordServices } from '../services.ts'
 import { matches, type QueuedRow } from './matches.ts'
 
-/** The states, in the order of precedence for a command that finds several. */
+/**
+ * The states of a record, most important first: if `intake trace` finds records in several states,
+ * its result is the first of these.
+ */
 export const traceStates = ['dead_lettered', 'queued', 'in_progress', 'erased', 'stored'] as const
 export type TraceState = (typeof traceStates)[number]
 
@@ -46,7 +49,7 @@ const queueTimeoutMs = 5_000
 
 /**
  * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
- * with the last of these: Redis, the dead letters, the tables.
+ * once, from the last of these: Redis, the dead letters, the tables.
  */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,

@@ -3,10 +3,10 @@ import type { ClickHouse } from '@intake/clickhouse'
 type Reader = Pick<ClickHouse, 'query'>
 
 /**
- * Statements that create, on every server that lacks them, the stored tables that any server of the
- * cluster has, in their present form. A new replica of a shard must have the columns of the others
- * from the beginning: ClickHouse compares them with those in Keeper, and the first migration has
- * fewer.
+ * Returns statements that create every stored table that any server of the cluster has, in its
+ * present form, on the servers that lack it. A new replica of a shard must have the columns of the
+ * other replicas from the beginning: ClickHouse compares its columns with those in Keeper, and the
+ * first migration creates fewer.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

@@ -6,10 +6,11 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Plans on which shards rows are stored: as the existing tables have it, or on all shards when
- * there are no tables yet. `layout` is undefined without a cluster.
+ * Plans on which shards rows are stored: on those that the existing tables use, or on all shards of
+ * the cluster when there are no tables yet. `layout` is undefined without a cluster. `isResharded`
+ * is true if shards were added.
  *
- * @param newShardsFrom the `time` from which on added shards get rows
+ * @param newShardsFrom the `time` from which on added shards get rows; undefined: they get none
  * @throws {MigrationError} when tables and cluster do not fit
  */
 export async function planLayout(
@@ -81,7 +82,7 @@ async function readEngine(clickhouse: Reader): Promise<string | undefined> {
 }
 
 /**
- * The servers of the cluster that lack tables or views that another one has; always none without a
+ * The servers of the cluster that lack tables or views that another server has; empty without a
  * cluster.
  */
 export async function findIncompleteServers(clickhouse: Reader): Promise<string[]> {
@@ -101,7 +102,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 
-/** How many shards of the cluster get no rows yet. */
+/** Counts the shards of the cluster that get no rows yet. */
 export async function countUnusedShards(clickhouse: Reader): Promise<number> {
   const { cluster } = clickhouse
   if (cluster === undefined) return 0

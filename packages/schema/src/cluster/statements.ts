@@ -62,11 +62,11 @@ export const toLocal = (sql: string): string =>
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * The statements that have the same effect on all servers of a cluster as a statement of a
- * migration or definition has on a single server. Replicated engines share their rows by paths with
- * the macros `{shard}` and `{replica}`.
+ * Translates a statement of a migration or definition, which is for a single server, into the
+ * statements that have the same effect on all servers of a cluster. Replicated engines share their
+ * rows by paths with the macros `{shard}` and `{replica}`.
  *
- * @throws {Error} on a statement of another form: it needs a rule here
+ * @throws {Error} on a statement whose form is not in `forms`
  */
 export function clusterStatements(sql: string, layout: ClusterLayout): string[] {
   for (const [pattern, translate] of forms) {
@@ -112,8 +112,7 @@ const forms: readonly Form[] = [
     /^ALTER TABLE intake\.(\w+)\s+((?:ADD|DROP|MODIFY|MATERIALIZE) (?:COLUMN|INDEX|CONSTRAINT|SETTING)[^]*)$/,
     ([, name = '', change = ''], { cluster }) => [
       alter(isSharded(name) ? localName(name) : name, cluster, change),
-      // A Distributed table has columns, but no sorting key, indexes, constraints and part
-      // settings.
+      // A Distributed table has columns, but no sorting key, indexes, constraints or part settings.
       ...(isSharded(name) && /^\w+ COLUMN/.test(change)
         ? [alter(name, cluster, change.replace(/, MODIFY ORDER BY [^]*$/, ''))]
         : []),
@@ -135,6 +134,6 @@ function distributed(name: string, { cluster, shards }: ClusterLayout, replace: 
   )
 }
 
-/** Applies a new layout to the tables that rows are inserted through. */
+/** Statements that apply a new layout to the tables through which rows are inserted. */
 export const reshardStatements = (layout: ClusterLayout): string[] =>
   Object.keys(sharded).map((name) => distributed(name, layout, true))

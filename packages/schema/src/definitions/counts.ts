@@ -45,8 +45,8 @@ const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.pa
 /**
  * What is counted from the records: rows of hours and days that are recomputed as a whole whenever
  * one of their records has changed (docs/decisions/0027-counts-by-recounting.md). The views have
- * GROUP BY, because every server of a cluster has these tables completely: a view without it would
- * be read on each shard (see `isRowView`), and show every row several times.
+ * GROUP BY, because every server of a cluster has these tables completely: a view without GROUP BY
+ * would be read on each shard (see `isRowView`), and show every row several times.
  */
 export const countDefinitions: readonly Definition[] = [
   {

@@ -1,7 +1,7 @@
 /** Comments by the name of the column. */
 export type ColumnComments = Readonly<Record<string, string>>
 
-/** A view, or the explanation of a table that a migration has created. */
+/** A view, or the comments on a table that a migration has created. */
 export interface Definition {
   name: string
   comment: string
@@ -11,8 +11,9 @@ export interface Definition {
 }
 
 /**
- * Statements that replace a view and explain it, or explain a table. A view reads with the rights
- * of the user who creates it, so its readers need none on the raw tables.
+ * Returns the statements that replace a view and set its comments, or that set the comments of a
+ * table. A view reads with the rights of the user who creates it, so its readers need no rights on
+ * the raw tables.
  */
 export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
   const comments = Object.entries(columns).map(

@@ -1,9 +1,9 @@
 import type { Definition } from './definition.ts'
 
 /**
- * These views compute from the records when they are read, so they are exact even after redelivery
- * and deletion. A filter by application is applied before grouping, because the views group by it,
- * and therefore uses the sorting key of the records.
+ * Views that are computed from the records whenever they are read, so they are exact even after
+ * redelivery and deletion. A filter by application is applied before grouping, because the views
+ * group by application; so it uses the sorting key of the records.
  */
 export const deviceDefinitions: readonly Definition[] = [
   {

@@ -1,9 +1,9 @@
 /**
- * The SQL of a JSON value as text that ClickHouse's own functions can read. These functions refuse
- * a whole document if it has an integer that neither Int64 nor UInt64 can hold, and ClickHouse
- * prints doubles from 2^64 to 1e21 as such integers. This adds an exponent to them, so that they
- * are read as doubles. Few documents have so many digits in a row; only those are split into texts,
- * numbers and the rest.
+ * Returns SQL that prints a JSON value as text that ClickHouse's own functions can read. These
+ * functions refuse a whole document if it has an integer that neither Int64 nor UInt64 can hold,
+ * and ClickHouse prints doubles from 2^64 to 1e21 as such integers. The SQL adds an exponent to
+ * them, so that they are read as doubles. It splits a document into texts, numbers and the rest
+ * only if it has so many digits in a row, which few documents have.
  */
 export const jsonText = (value: string): string =>
   `if(match(toJSONString(${value}), '[0-9]{19}'), ` +
@@ -14,9 +14,9 @@ export const jsonText = (value: string): string =>
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
 /**
- * Reads a param in all forms in which it may have been sent. A client may send the same param as
- * 10, 10.5, "10", true or null, and each value is stored as it was sent. A param that is absent or
- * cannot be read is NULL.
+ * Functions that read a param in all forms in which it may have been sent. A client may send the
+ * same param as 10, 10.5, "10", true or null, and each value is stored as it was sent. For a param
+ * that is absent or cannot be read the functions return NULL.
  */
 export const functionStatements: readonly string[] = [
   `CREATE OR REPLACE FUNCTION intake_json AS (value) -> ${jsonText('value')}`,

@@ -67,8 +67,9 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * The columns that differ from the migrations' result, in words for an operator. A replica, even
- * the one that executes such a statement, has the new type only some time later.
+ * The columns that differ from the migrations' result, in words for an operator. After a statement
+ * that changes a type, a replica has the new type only some time later, even the replica that
+ * executed the statement.
  *
  * @param unfinished migrations that may have been applied in part; their columns are left out
  */

@@ -42,7 +42,7 @@ export async function inspectClickHouse(
   return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
 }
 
-/** The name of a disk, on a cluster with its server. */
+/** SQL for the name of a disk, which includes the server on a cluster. */
 const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
   cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
 

@@ -96,7 +96,10 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
   })
 }
 
-/** Finds tables with a TTL. With a TTL, a row that hides repeats could be dropped before them. */
+/**
+ * Finds tables with a TTL. A TTL could delete a row before the repeats that it hides, which would
+ * then be visible.
+ */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
     / TTL /.test(tables.get(name)?.engine ?? '') ? [`the table intake.${name} has a TTL`] : [],

@@ -2,8 +2,8 @@ import { rawTables, type ClickHouse } from '@intake/clickhouse'
 import { storedTable } from '../cluster/names.ts'
 
 /**
- * Without these settings a confirmed insert could be lost in a power failure, or an insert that
- * ClickHouse takes for a repeat could be left out.
+ * Without these settings a confirmed insert could be lost in a power failure, or ClickHouse could
+ * leave out an insert because it considers it a repeat.
  */
 const required = {
   fsync_after_insert: '1',
@@ -59,10 +59,10 @@ export async function findSettingViolations(
 const midnights = ['2026-01-01', '2026-07-01']
 
 /**
- * Checks that times that a user writes without a zone are in UTC. Returns the problem in words for
- * an operator; empty if there is none.
+ * Checks that ClickHouse reads times without a zone as UTC for this user. Returns the problem in
+ * words for an operator; empty if there is none.
  *
- * @param url the name of the setting with its URL
+ * @param url the name of the setting with the user's URL
  */
 export async function findZoneViolations(
   clickhouse: Pick<ClickHouse, 'query'>,
