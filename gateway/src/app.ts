@@ -57,8 +57,8 @@ import { openapiRoute } from './routes/openapi.ts'
 
 /**
  * Load balancers keep idle connections for 60 s, some for 600 s; the gateway keeps them longer, so
- * that it never closes a connection on which the balancer is sending a request. Idle connections
- * make room for new ones, so keeping them costs nothing.
+ * that it never closes a connection on which the balancer is sending a request. This takes no
+ * places from others, because idle connections are closed when new ones need their places.
  */
 const keepAliveTimeoutMs = 620_000
 /** A connection is closed if a request has no response this long after its last byte. */
@@ -190,7 +190,8 @@ function createFastify(
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // A child logger per request would cost more than routing it; log lines name the request.
+    // A child logger per request would cost more than routing the request; log lines name the
+    // request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),

@@ -204,8 +204,8 @@ function measureAttachments(
 }
 
 /**
- * Opens the Redis connection that everything but records uses, and creates the functions that log
- * its failures.
+ * Opens the Redis connection that everything uses, except records if replicas must confirm them.
+ * Creates the functions that log its failures.
  */
 function openRedis({ config, log, secrets, owner }: Process) {
   const onError = limitRepeats((err, omitted) =>
@@ -218,8 +218,8 @@ function openRedis({ config, log, secrets, owner }: Process) {
     log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
   }
   /**
-   * Logs failures only while Redis is connected: when it is down, its connection already reports
-   * that.
+   * Creates a function that logs failures, but only while Redis is connected: when Redis is down,
+   * the connection already reports that.
    */
   function warnWhileConnected(message: string) {
     const warn = limitRepeats((err, omitted) =>

@@ -21,7 +21,7 @@ export interface Arrival {
 }
 
 export interface Terms {
-  /** How long records are kept, in milliseconds; undefined for no limit. */
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   /** The time by which the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number
@@ -66,7 +66,7 @@ export interface Tally {
   /** The number of records that were stored, or that a rule left out. */
   accepted: number
   rejected: readonly IntakeError[]
-  /** What the operator's rules say about accepted records; none for a record without a rule. */
+  /** A ruling for each accepted record to which a rule of the operator applies. */
   rulings: readonly Ruling[]
 }
 
@@ -90,9 +90,9 @@ export type Accept = <Submission, Prepared, Identified>(
 /**
  * Runs the steps of every write operation, in order. Nothing is stored for a suppressed sender (one
  * whose records were erased with `--suppress`), and nothing that a rule of the operator drops.
- * Rules change only what is printed: the identity depends on what was sent. A refused request
- * throws an error, for which the error handler counts the refusal and gives back what the request
- * used of its key's limits. All other requests are counted here.
+ * Rules change only the row: the identity depends on what was sent. Throws an error to refuse a
+ * request; the error handler then counts the refusal and gives back what the request has used of
+ * its key's limits. All other requests are counted here.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

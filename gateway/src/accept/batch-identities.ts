@@ -21,13 +21,13 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
-  /** How long records are kept; undefined for no limit. */
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   turns: SenderTurns
   deadline: number
 }
 
-/** The index of the earlier entry in the batch with the same id and content. */
+/** Says that the batch has an earlier entry with the same id and content: `of` is its index. */
 export interface Repeat {
   of: number
 }
@@ -48,7 +48,7 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, fingerprintAt)
   const repeatOf = createRepeatFinder(fingerprintAt)
 
-  // Returns a promise only for an entry whose key is reserved; most entries need none.
+  // Returns a promise only for an entry whose own id must be reserved; most entries need none.
   const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {
@@ -97,8 +97,8 @@ function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
 }
 
 /**
- * Reserves the key of the whole batch. Returns the identity from which those of its entries are
- * derived; undefined without a key.
+ * Reserves the key of the whole batch. Returns the identity from which the identities of its
+ * entries are derived; undefined without a key.
  */
 async function reserveBatch(
   { store, batch, entries, key, context, turns, deadline }: IdentifyOptions,
@@ -126,8 +126,9 @@ async function reserveBatch(
 }
 
 /**
- * The part of an entry that determines its identity under a batch key. Retries under one key must
- * not change it. It is the client's id, else the timestamp in milliseconds since 1970, else null.
+ * Returns the part of an entry that determines its identity under a batch key: the client's id,
+ * else the timestamp in milliseconds since 1970, else null. Retries with the same key must not
+ * change this part.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
@@ -135,7 +136,7 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
 
 /**
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
- * event, or another event, which is rejected.
+ * event, or a different event, which is rejected.
  *
  * @returns a function to call for each entry with an id, in order; it throws `duplicate_id`
  */

@@ -8,7 +8,7 @@ export interface Dropped {
   id: string
 }
 
-/** The result of an entry: its row, `Dropped`, or why it is rejected. */
+/** The result of an entry: its row, `Dropped`, or the error for which it is rejected. */
 export type EntryOutcome = OrRejection<Row | Dropped>
 
 /**

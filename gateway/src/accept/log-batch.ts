@@ -33,7 +33,7 @@ export interface IdentifiedBatch {
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
-  /** Entries that are stored, or that a rule leaves out. */
+  /** The number of entries that are stored, or that a rule leaves out. */
   accepted: number
   rejected: IntakeError[]
   /** What the rules say about accepted entries. */
@@ -83,7 +83,7 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // Keeps a copy, because printing changes the device.
+      // Copied before `senderColumns`, which changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&

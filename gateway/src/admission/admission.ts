@@ -127,8 +127,8 @@ export function createAdmission(options: {
 }
 
 /**
- * A hook that refuses a request before its body is read if there is no capacity for its records, or
- * if their ids would contain a wrong time.
+ * Creates a hook that refuses a request before its body is read if there is no capacity for its
+ * records, or if the gateway's clock is wrong, because ids contain the time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

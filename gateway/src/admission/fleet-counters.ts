@@ -6,8 +6,8 @@ export interface FleetCounter {
   /**
    * Counts `amount`. A negative amount takes back what was counted.
    *
-   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of it,
-   * the other gateways get it at once
+   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of the
+   * limit, it is sent to the other gateways at once
    */
   add(amount: number, max: number): void
   /** The sum over all gateways. */
@@ -33,7 +33,7 @@ export interface FleetCounters {
 const intervalMs = 500
 /** A followed counter that does not change is read from Redis at this interval. */
 const followMs = 2_000
-/** A gateway sends its count at once when it has grown by this part of the limit. */
+/** A gateway sends its count at once when it has grown by this fraction of the limit. */
 const urgentPart = 1 / 50
 
 class Counter implements FleetCounter {

@@ -22,10 +22,11 @@ export interface RequestSize {
 
 /** What a request has used of its key's limits. */
 export interface Charge {
-  /** Returns all of it to the key, because nothing of the request is stored. */
+  /** Returns to the key all that the request contained, because nothing of it is stored. */
   giveBack(): void
   /**
-   * Returns to the budgets of the day the share of `records` that are acknowledged but not stored.
+   * Returns a part to the budgets of the day, because `records` of the request's records are
+   * acknowledged but not stored.
    */
   giveBackBudget(records: number): void
 }
@@ -43,8 +44,8 @@ export interface KeyLimiter {
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
    * Counts what a request contains. What a device sends beyond its share is not counted for the
-   * key, so it takes nothing from the other devices. The share of a device counts every attempt,
-   * also one that is given back.
+   * key, so it takes nothing from the other devices. Every attempt counts towards the device's
+   * share, even if it is given back to the key.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -53,13 +54,13 @@ export interface KeyLimiter {
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
-/** A key that has used this part of a budget is reported. */
+/** A key that has used this fraction of a budget is reported. */
 const nearEnd = 0.8
 /**
  * Limits requests by their key. As far as this gateway knows the counts of the others (see
  * `startFleetCounters`), no limit per minute or day is exceeded, with one exception: a single
- * request that is larger than the whole limit is accepted if nothing else was, because otherwise it
- * never could be.
+ * request that is larger than the whole limit is accepted if nothing else was accepted in the
+ * window, because otherwise it could never be accepted.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */

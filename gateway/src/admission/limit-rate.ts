@@ -7,7 +7,7 @@ import type { Charge, KeyLimiter } from './key-limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this request has used of its key's limits. */
+    /** What this request has used of its key's limits; undefined until that is counted. */
     charge: Charge | undefined
   }
 }
@@ -54,8 +54,8 @@ function storeOf(limiter: Pick<KeyLimiter, 'countRequest'>) {
 }
 
 /**
- * A hook that refuses a request before its body is read if its key may send no more records of this
- * kind.
+ * Creates a hook that refuses a request before its body is read if its key may send no more records
+ * of this kind.
  */
 export function requireAllowance(limiter: Pick<KeyLimiter, 'requireAllowance'>, kind: RecordKind) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

@@ -18,9 +18,9 @@ declare module 'fastify' {
 const readPastFactor = 8
 
 /**
- * A hook that opens the lease of a request before its body is read. The lease is released when the
- * response has been sent or the connection has ended (with `whileLeased`: not before the handler
- * has finished).
+ * Creates a hook that opens the lease of a request before its body is read. The lease is released
+ * when the response has been sent or the connection has ended (with `whileLeased`: not before the
+ * handler has finished).
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the

@@ -59,7 +59,7 @@ function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
     // With one byte more than the size, zlib notices the end without another buffer.
     return gunzipSync(body, { chunkSize: Math.max(bytes + 1, 64), maxOutputLength: bytesMax })
   } catch {
-    // The caller decompresses the body again as a stream, which finds the reason.
+    // The caller decompresses the body again as a stream, which gives the exact error.
     return undefined
   }
 }

@@ -107,7 +107,7 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * The value of a document. Parses it again if `parseText` has rounded an integer.
+ * Returns the value of a document. Parses the text again if `parseText` has rounded an integer.
  *
  * @param bytes the size of the document
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep

@@ -13,7 +13,7 @@ export interface StoredFrame {
   rows: number
   /** Compressed size. */
   bytes: number
-  /** Milliseconds since the oldest row of the frame arrived. */
+  /** Milliseconds from the arrival of its oldest row until it was stored. */
   ms: number
 }
 

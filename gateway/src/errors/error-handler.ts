@@ -96,7 +96,7 @@ function noteRefusal(
   request: FastifyRequest,
 ): void {
   const { id: requestId, apiKey, records = 1 } = request
-  // The path of the route, because a client can write the same path in several ways.
+  // Uses the path of the route, because a client can write the same path in several ways.
   const kind = kindOfPath(request.routeOptions.url ?? request.url)
   outcomes.refused({ error, requestId, apiKeyId: apiKey?.id, kind, records })
 }

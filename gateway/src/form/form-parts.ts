@@ -13,7 +13,7 @@ export interface FormParts {
   payload?: Buffer
   /** The file parts in order, under any name. */
   uploads: Upload[]
-  /** The text parts with other names, in their order. */
+  /** The text parts other than the payload, in their order. */
   texts: { name: string; text: Buffer }[]
   /** The text parts that exceeded the limits and were discarded. */
   omitted: Omitted
@@ -59,7 +59,8 @@ export async function readParts(
       const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
       if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
-        // The header of this part may be damaged, or the client sent neither file name nor type.
+        // An image without a file name or type is accepted: the part's header may be damaged, or
+        // the client sent neither.
         const index = parts.uploads.length
         parts.uploads.push(await readUpload([text], { index, rules, lease }))
       } else if (isAttachment(name)) {
@@ -99,7 +100,7 @@ function nameOf(part: MultipartFile): string {
  */
 const nameLengthMax = 16 * 1024
 
-/** Some clients send the media type of an image without a file name. */
+/** Whether a part is a file. Some clients send the media type of an image without a file name. */
 function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }

@@ -4,7 +4,7 @@ import { bodyTooLarge } from '../body/body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
 /**
- * Observes the bytes of a form beside the parser, to find what the parser misses
+ * Observes the bytes of a form while the parser reads them, to find what the parser misses
  * (docs/decisions/0007-multipart-parser.md).
  */
 export interface FormWatch {
@@ -123,5 +123,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows at most 70 characters, and fewer different ones. This pattern allows more. */
+/** RFC 2046 allows at most 70 characters, and not all of these. This pattern allows more. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -30,7 +30,7 @@ export interface Image {
   sentSha256: string
 }
 
-/** The result for one file part: an image, or the reason why it cannot be kept. */
+/** The result for one file part: an image, or the error for which it cannot be stored. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
 /**
@@ -54,7 +54,7 @@ export async function readUpload(
       hash.update(chunk)
     },
   })
-  // Reads a part to its end even if it cannot be kept, so that the parser continues.
+  // Reads a part to its end even if it cannot be stored, so that the parser continues.
   for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
   if (overCount) {

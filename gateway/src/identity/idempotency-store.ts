@@ -17,8 +17,8 @@ import type { ReservationLedger } from './reservation-ledger.ts'
 
 export interface IdempotencyStore {
   /**
-   * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
-   * same key and fingerprint. A reservation lasts for `limits.keyDays`.
+   * Resolves to the id that belongs to a key: the given id, or the id of an earlier request with
+   * the same key and fingerprint. A reservation lasts for `limits.keyDays`.
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another

@@ -122,7 +122,8 @@ export function createReservationUsage(options: {
 }
 
 /**
- * Adds to the given counts those of the days that are at least `from` and less than `to` days ago.
+ * Returns the sum of the counts in `onto` and those of the days that are at least `from` and less
+ * than `to` days ago.
  */
 async function readDays(
   redis: Redis,

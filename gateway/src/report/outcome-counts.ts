@@ -26,7 +26,7 @@ export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. If a dropped minute is counted again, from zero, its counts have a new one, so that
+   * A UUID. If a dropped minute is counted again, from zero, its counts have a new `run`, so that
    * they are added to the earlier counts instead of replacing them.
    */
   run: string

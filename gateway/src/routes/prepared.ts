@@ -16,7 +16,8 @@ export function preparedRoute(
   const compressed = gzipSync(body, { level: 9 })
   const gzip = { body: compressed, etag: etagOf(compressed) }
 
-  // A separate HEAD route: the one that Fastify derives from a GET route gives 304 a length of 0.
+  // Registers HEAD explicitly, because the HEAD route that Fastify derives from a GET route gives a
+  // 304 a length of 0.
   app.route({
     method: ['GET', 'HEAD'],
     url,

@@ -7,7 +7,9 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 
 const startMs = Date.UTC(2026, 10, 1)
 
-/** A gateway whose clock can be set ahead of that of Redis by `offMs`. The limit is 5 s. */
+/**
+ * Creates the gauge of a gateway whose clock can be set `offMs` ahead of Redis's. The limit is 5 s.
+ */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
@@ -55,7 +57,7 @@ t.test('a long round trip neither causes nor ends a skew', async (t) => {
   t.equal(skewMs(), undefined)
 })
 
-/** Admission with the clock of the gateway at `nowMs()` and that of Redis at `redisMs()`. */
+/** Creates an admission for which the gateway's clock shows `nowMs()`, and Redis's `redisMs()`. */
 function admissionAt(nowMs: () => number, redisMs: () => number) {
   return createAdmission({
     state: () => ({

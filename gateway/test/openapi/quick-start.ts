@@ -10,6 +10,6 @@ export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   )
 }
 
-/** Replaces the gateway and the key that the quick start names in a block. */
+/** Replaces the URL and the API key of the quick start in a block. */
 export const aimed = (block: string, { url, apiKey }: { url: string; apiKey: string }) =>
   block.replaceAll('http://127.0.0.1:3000', url).replaceAll('YOUR_API_KEY', apiKey)

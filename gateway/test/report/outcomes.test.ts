@@ -47,7 +47,7 @@ t.test('refused requests count by code, without a key under none', async (t) => 
   await sendLog(gateway)
   await gateway.app.inject({ method: 'GET', url: '/nothing' })
   await gateway.app.inject({ method: 'GET', url: '/api/feedback?x=/api/log' })
-  // The router cannot parse this one.
+  // The router cannot parse this URL.
   await gateway.app.inject({ method: 'GET', url: '/%' })
   // The router reads this as `/api/log`.
   await gateway.app.inject({ method: 'POST', url: '/api/%6Cog' })

@@ -9,7 +9,7 @@ const postponeMaxMs = 10 * 60_000
 /**
  * Moves frames from a queue into its table: takes a batch, inserts it, completes it. Resolves when
  * the consumer has been closed. When no frame of a batch could be stored, it pauses before the next
- * one; the pause doubles up to a minute.
+ * batch; the pause doubles up to a minute.
  */
 export async function drainQueue(options: {
   consumer: Pick<FrameConsumer, 'take'>

@@ -23,8 +23,8 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
- * Counts of outcomes collect for longer: they are not urgent, and gateways send them every ten
- * seconds.
+ * How long frames of outcome counts are gathered: longer than others, because they are not urgent,
+ * and gateways send them every ten seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
 /** Timeout for an insert in progress when the worker closes. After it the frames are released. */
@@ -86,7 +86,10 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
   }
 }
 
-/** Closes all, even if one has failed, because the others must still release their frames. */
+/**
+ * Closes all queues, even if closing one has failed, because the others must still release their
+ * frames.
+ */
 async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<void> {
   const closed = await Promise.allSettled(queues.map((queue) => queue.close()))
   const failures = closed.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))

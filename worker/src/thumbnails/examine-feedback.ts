@@ -15,14 +15,14 @@ export interface ExamineOptions {
   count: (outcome: 'made' | 'again' | PictureError) => void
 }
 
-/** Errors that another attempt may not have. */
+/** Errors that may be gone in another attempt. */
 const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
 
 /**
- * Stores the thumbnails of a feedback, then the facts about its pictures. Rows of the feedback do
- * not change. Resolves to false if a picture must be tried again; nothing is stored then.
+ * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
+ * does not change. Resolves to false, and stores nothing, if a picture must be tried again.
  *
- * @param options.isLastAttempt a picture that fails once more gets its error as a fact
+ * @param options.isLastAttempt whether a picture that fails again gets its error as a fact
  */
 export async function examineFeedback(
   feedback: UnexaminedFeedback,
@@ -39,8 +39,8 @@ export async function examineFeedback(
     }
     found.push({ key: attachment.key, examined })
   }
-  // Decoding takes a while, and the feedback may have been erased. What becomes erased from now on
-  // is found by the erasure, which lists objects a second time.
+  // The feedback may have been erased while its pictures were decoded. An erasure that begins later
+  // deletes these thumbnails, because it lists the objects a second time.
   if (!(await isStillUnexamined(reader, feedback))) return true
   for (const { key, examined } of found) {
     const { thumbnail: body } = examined

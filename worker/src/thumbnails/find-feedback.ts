@@ -2,7 +2,7 @@ import { sqlTime, type ClickHouse } from '@intake/clickhouse'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-/** An attachment as `intake.feedback` shows it, as far as it matters here. */
+/** The properties of an attachment in the view `intake.feedback` that are used here. */
 export interface Attachment {
   key: string
   content_type: string
@@ -30,8 +30,8 @@ const querySettings =
 const pageRows = 100
 
 /**
- * Unexamined feedback that arrived at or after `since`, the newest first, a page at a time. Each
- * one appears once, whether it has been examined in the meantime or not.
+ * Yields unexamined feedback that arrived at or after `since`, the newest first. Reads a page at a
+ * time. Yields each feedback once, even if it has been examined in the meantime.
  */
 export async function* findUnexamined(
   reader: Reader,
@@ -54,8 +54,8 @@ export async function* findUnexamined(
 }
 
 /**
- * Whether a feedback is visible as it was found and still unexamined. It is not if it was erased, or
- * if another worker has examined it.
+ * Whether a feedback is visible as it was found and still unexamined. Resolves to false if it was
+ * erased, or if another worker has examined it.
  */
 export async function isStillUnexamined(
   reader: Reader,

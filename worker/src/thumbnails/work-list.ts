@@ -4,19 +4,28 @@ import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { findUnexamined, type UnexaminedFeedback } from './find-feedback.ts'
 
 /**
- * How often, and how far back, feedback is looked for that no worker has examined when it arrived:
- * because a worker was killed, or ran without thumbnails.
+ * Feedback that no worker has examined, because a worker was killed or ran without thumbnails, is
+ * looked for at this interval, and this far back.
  */
 const catchUp = { everyMs: 60 * 60_000, backMs: 30 * dayMs }
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
+/**
+ * The pauses before the next attempts for a picture that failed. After the last attempt its error
+ * is stored.
+ */
 const pausesMs = [60_000, 10 * 60_000]
 
-/** The feedback whose pictures have to be examined. What it is, ClickHouse knows. */
+/**
+ * Creates the list of the feedback whose pictures must be examined. It contains only times and
+ * retries; the feedback itself is read from ClickHouse.
+ */
 export function createWorkList(
   options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
 ) {
   const { reader, clock, wallMs, isClosed } = options
-  /** The arrival of the oldest feedback that has to be looked for, since 1970. */
+  /**
+   * Feedback that arrived at or after this time must be looked for: milliseconds since 1970;
+   * `Infinity` for none.
+   */
   let sinceMs = Infinity
   let catchUpAt = clock.now()
   const retries = new Map<string, { feedback: UnexaminedFeedback; failed: number; at: number }>()
@@ -29,7 +38,10 @@ export function createWorkList(
     else retries.set(feedback.id, { feedback, failed: failed + 1, at: clock.now() + pauseMs })
   }
 
-  /** Examines the feedback that arrived since `fromMs`. After an error it is looked for again. */
+  /**
+   * Examines the feedback that arrived since `fromMs`. After an error, this feedback is looked for
+   * again.
+   */
   async function examineSince(fromMs: number): Promise<void> {
     try {
       for await (const feedback of findUnexamined(reader, new Date(fromMs))) {
@@ -43,7 +55,7 @@ export function createWorkList(
   }
 
   return {
-    /** Adds all feedback that arrived since then, in milliseconds since 1970. */
+    /** Adds all feedback that arrived since `receivedAtMs`, in milliseconds since 1970. */
     addSince(receivedAtMs: number): void {
       sinceMs = Math.min(sinceMs, receivedAtMs)
     },

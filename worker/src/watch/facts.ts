@@ -16,7 +16,7 @@ interface Sources {
 const neverSeconds = 86_400
 
 /**
- * The part of the worker's `/status` beside its problems. Null means that a value is not known yet.
+ * Returns the worker's `/status` without its problems. Null means that a value is not known yet.
  */
 export function workerFacts({ backlogs, activity, stored }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
