@@ -9,11 +9,11 @@ import { queuePrefix } from './names.ts'
  */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know. It knows those that wait, and the last 20,000
-   * for a day after their delivery. Resolves to the number for which it had no room. The queue
-   * holds 10,000, and a sender may have as many as there are free places: one sender alone fills
-   * half, two a third each, so there is always room for another. After an error any of the
-   * deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows all unfinished ones, and the last
+   * 20,000 for a day after their delivery. Resolves to the number that were left out for lack of
+   * places. The queue has 10,000 places, and a sender gets no more once it holds as many as are
+   * free. So one sender alone fills at most half, two fill at most a third each, and there is
+   * always room for another. After an error any of the deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
@@ -35,7 +35,7 @@ interface Delivery {
 interface FailedDelivery {
   id: string
   attempt: number
-  /** The delivery has failed finally: no further attempt follows. */
+  /** Whether this was the last attempt: the delivery is given up. */
   isLast: boolean
   error: Error
 }
@@ -43,7 +43,7 @@ interface FailedDelivery {
 const atOnce = 4
 const idsMax = 10_000
 const commandTimeoutMs = 5_000
-/** Timeout for returning a delivery to the queue; shorter than the one for closing. */
+/** Timeout for returning a delivery to the queue; shorter than the timeout for closing. */
 const returnTimeoutMs = 1_000
 const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
@@ -54,8 +54,8 @@ const daySeconds = 24 * 60 * 60
  * given up.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
- * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its
- * result is ignored
+ * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
+ * After `signal` its result is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis

@@ -17,7 +17,7 @@ export interface JobSink {
 }
 
 /**
- * A queue in Redis, or one shard of it. The connection belongs to the caller.
+ * Opens a queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks requires that replicas confirm a job, too; uses the same connection
  * @param options.requireExamined called before each job; rejects while there is no connection, or

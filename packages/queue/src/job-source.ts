@@ -46,8 +46,8 @@ const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The
- * connection belongs to the caller.
+ * Opens a queue in Redis, or one shard of it, using BullMQ's functions for manual job processing.
+ * The connection belongs to the caller.
  */
 export function createJobSource(options: {
   redis: Redis
@@ -84,7 +84,8 @@ export function createJobSource(options: {
     if (job?.id === undefined) return undefined
     const { id, data, attemptsStarted: attempts } = job
     const handle: ClaimedJob = { id, data, attempts }
-    // The handle now has the data, and its owner drops it before the job is completed.
+    // The handle now has the data, and the owner of the handle drops the data before completing the
+    // job.
     job.data = undefined
     jobs.set(handle, { job, token })
     return handle
