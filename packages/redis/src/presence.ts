@@ -15,7 +15,10 @@ export interface ReportingProcesses {
   stoppedAtMs: number | undefined
 }
 
-/** A sorted set: `<service>:<id>` by the time of the last report, by the clock of Redis. */
+/**
+ * The key of a sorted set: each member is `<service>:<id>`, its score the time of the last report
+ * by the clock of Redis.
+ */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
 /** A process that has been silent for this long has stopped. */
@@ -23,7 +26,10 @@ const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
 
-/** Writes nothing to a Redis without an installation: a key there could hide that it has lost its data. */
+/**
+ * Writes nothing to a Redis without an installation: a key there could hide that Redis has lost its
+ * data.
+ */
 const announceScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local time = redis.call('TIME')
