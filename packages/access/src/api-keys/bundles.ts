@@ -12,7 +12,7 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
 }
 
 /**
- * The form in which an entry is stored and compared.
+ * Returns the form in which an entry is stored and compared.
  *
  * @throws {RangeError} for a `*` elsewhere than at the end, which would match nothing
  */

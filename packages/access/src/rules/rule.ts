@@ -31,7 +31,7 @@ export interface Rule {
   id: string
   action: RuleAction
   /**
-   * The part of the devices whose records are kept, more than 0 and less than 1. Set only for
+   * The fraction of devices whose records are stored, more than 0 and less than 1. Set only for
    * `sample`.
    */
   rate?: number
