@@ -76,7 +76,8 @@ export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
 /**
- * Settings that contradict each other or cannot be used, one sentence each, without their values.
+ * Describes settings that contradict each other or cannot be used, one sentence each, without their
+ * values.
  */
 export function findObjectStoreProblems(config: Config): string[] {
   const { S3_ENDPOINT, S3_ADDRESSING } = config

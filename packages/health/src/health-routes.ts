@@ -9,7 +9,8 @@ import { isReady, type Problems } from './problems.ts'
  *
  * @param options.notes what an operator should know although there is no problem, if `reasons` is
  * set
- * @param options.isDraining the process is about to end: load balancers must stop sending requests
+ * @param options.isDraining whether the process is about to end: load balancers must then stop
+ * sending requests
  */
 export function healthRoutes(
   app: FastifyInstance,

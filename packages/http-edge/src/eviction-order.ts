@@ -23,9 +23,10 @@ const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, si
  * First evicts the connection without an API key that has been silent the longest. Then, of the API
  * key with the most idle connections, the one that has been idle the longest, so that no key evicts
  * the connections of another. A connection without a key that is younger than two sweeps may not
- * have had time to send one. It is evicted only if no API key has more idle connections than there
- * are connections without a key; otherwise that key's connections are evicted first. A connection
- * with a key and a request in progress is never evicted, unless that request is already refused.
+ * have had time to send a key. It is evicted only if no API key has more idle connections than
+ * there are connections without a key; otherwise that key's connections are evicted first. A
+ * connection with a key and a request in progress is never evicted, unless that request is already
+ * refused.
  */
 export function createEvictionOrder(): EvictionOrder {
   // In each list the first connection is the oldest.

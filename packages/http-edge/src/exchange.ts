@@ -136,8 +136,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles
- * like `work`, or rejects with the error of the sweep.
+ * Lets the sweep fail a request while `work` keeps running; the result of `work` is then ignored.
+ * Settles like `work`, or rejects with the error of the sweep.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)

@@ -58,7 +58,8 @@ export function metricsOf(registry: Registry) {
 }
 
 /**
- * Adds a counter that something else counts. It is read at each scrape, and absent without values.
+ * Adds a counter whose values are read at each scrape, because other code counts them. It is absent
+ * if there are none.
  */
 export function addCounter<Label extends string>(
   registry: Registry,

@@ -5,8 +5,8 @@ import { endianness } from 'node:os'
 import { ConfigError } from './config.ts'
 
 /**
- * The ports in `OWN_PORTS`, separated by commas: those of the engines of `npm start`, which sets
- * this variable for its processes. It is no setting of an operator.
+ * Parses `OWN_PORTS`: ports, separated by commas, on which the engines of `npm start` listen. `npm
+ * start` sets this variable for its processes; it is no setting of an operator.
  */
 export function parseOwnPorts(text = ''): number[] {
   if (text === '') return []
@@ -44,9 +44,9 @@ function guard(message: unknown) {
 }
 
 /**
- * Whether both the listening socket and the one that accepted the connection are of this user. A
- * connection that is not accepted yet (inode 0) shows no user; then it is in the queue of the
- * listening socket.
+ * Whether the listening socket and the socket that accepted the connection both belong to this
+ * user. A connection that is not accepted yet (inode 0) shows no user; it is then in the queue of
+ * the listening socket.
  */
 function isOfOwnUser(port: number, from: number): boolean {
   const rows = readSockets()

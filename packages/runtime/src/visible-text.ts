@@ -27,7 +27,7 @@ export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
 /**
- * Equivalent JSON that is safe on a terminal. All invisible characters are escaped;
+ * Returns equivalent JSON that is safe on a terminal. All invisible characters are escaped;
  * `JSON.stringify` escapes only the first 32 controls.
  */
 export const visibleJson = (json: string): string =>
