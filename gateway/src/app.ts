@@ -98,7 +98,8 @@ export interface AppOptions {
 }
 
 /**
- * The public interface: every plugin and route, in the order in which requests pass through them.
+ * Builds the public interface: registers every plugin and route, in the order in which requests
+ * pass through them.
  */
 export async function buildApp(
   options: AppOptions,
@@ -229,7 +230,7 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** The checks that a request of any operation passes before its body is read. */
+/** Registers the checks that a request of any operation passes before its body is read. */
 async function registerAdmission(
   api: FastifyInstance,
   { ports, admission, tracing }: AppOptions,

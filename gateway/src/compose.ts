@@ -312,9 +312,9 @@ const closeSink = (sink: JobSink) => sink.close()
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis
   /**
-   * Creates a function that warns about entries that cannot be read. Each affects only the API key,
-   * the retention or the rule that it describes. The warning contains the names of the entries,
-   * which reveal nothing of their content.
+   * Creates a function that warns about entries that cannot be read. Such an entry affects only the
+   * API key, the retention or the rule that it describes. The warning contains the names of the
+   * entries, which reveal nothing of their content.
    */
   function warnOfUnreadable(what: string) {
     const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))

@@ -4,7 +4,7 @@ import { secret } from './support.ts'
 export { open, received } from '@intake/test-kit/raw-client'
 
 /**
- * The head of a `POST` with the test's API key.
+ * Returns the head of a `POST` with the test's API key.
  *
  * @param more further header lines
  */

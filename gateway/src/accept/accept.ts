@@ -45,7 +45,7 @@ export interface Steps<Submission, Prepared, Identified> {
    * identities.
    */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
-  /** Assigns each record its identity. It stores nothing but reservations. */
+  /** Assigns each record its identity. Stores only reservations. */
   identify(
     submission: Submission,
     prepared: Prepared,
@@ -58,7 +58,10 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /** The number of records that were acknowledged, and the error of each one that was not. */
+  /**
+   * Returns the number of records that were acknowledged, and the error of each record that was
+   * not.
+   */
   tally(prepared: Prepared, identified: Identified): Tally
 }
 

@@ -94,7 +94,7 @@ export function createSenderPrinter(options: {
   const { context, sender, unchanged } = options
   const print = createOncePerEdits('device', (ruling) => {
     const edited = editSender(sender, ruling)
-    // A copy, because printing changes the device.
+    // Prints a copy, because printing changes the device.
     return senderColumns(context, { ...edited, device: { ...edited.device } })
   })
   return (ruling) => (ruling.edits.device.length === 0 ? unchanged : print(ruling))

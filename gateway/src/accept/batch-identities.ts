@@ -53,8 +53,8 @@ export async function assignIdentities(
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {
       if (whole === undefined) return createIdentity(eventTimeMs(log.timestamp, nowMs, retentionMs))
-      // Computed relative to the time of the first attempt, so every attempt gets the same time as
-      // long as the retention does not change.
+      // The time is computed relative to the first attempt, so that every attempt gets the same
+      // time as long as the retention does not change.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
@@ -90,7 +90,10 @@ export async function assignIdentities(
 /** Returns the hash of the content of the entry with this index. */
 type FingerprintAt = (log: LogEntry, index: number) => string
 
-/** Computes each fingerprint on first use, because it takes as long as printing the entry. */
+/**
+ * Creates a function that computes each fingerprint only once, on first use, because that takes as
+ * long as printing the entry.
+ */
 function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
   const known: string[] = []
   return (log, index) => (known[index] ??= fingerprintOf(logContent(batch, log)))

@@ -158,7 +158,8 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 }
 
 /**
- * The content that identifies a feedback: a retry has the same content, another feedback does not.
+ * Returns the content that identifies a feedback: a retry has the same content, another feedback
+ * does not.
  */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
@@ -171,7 +172,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** The columns of the sender and of unknown fields, after the edits of the rules. */
+/** Prints the columns of the sender and of unknown fields, after the edits of the rules. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, isPlain } = form
   const extra = extraOf(form)

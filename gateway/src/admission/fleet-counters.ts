@@ -1,7 +1,10 @@
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { SharedCounts } from './shared-counts.ts'
 
-/** A count of one API key in a window that all gateways share, as far as this gateway knows it. */
+/**
+ * A count of one API key, summed over all gateways, in a common window. It includes of the other
+ * gateways what this gateway knows.
+ */
 export interface FleetCounter {
   /**
    * Counts `amount`. A negative amount takes back what was counted.
@@ -101,11 +104,11 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Counts for all gateways together, without a call per request. Each gateway counts for itself,
- * adds its counts to the shared ones every half second (sooner if they grow fast), and reads the
- * counts of the others. So each gateway may let through too much: at most about a fiftieth of the
- * limit, or what arrives in half a second if that is less. Without Redis each gateway continues
- * with the counts that it knows.
+ * Counts for all gateways together, without a call to Redis per request. Each gateway counts for
+ * itself, adds its counts to the shared ones every half second (sooner if they grow fast), and
+ * reads the counts of the others. So each gateway may let through too much: at most about a
+ * fiftieth of the limit, or what arrives in half a second if that is less. Without Redis each
+ * gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts

@@ -31,7 +31,7 @@ export interface Charge {
   giveBackBudget(records: number): void
 }
 
-/** What a key may send in a minute and in a day. Nothing here does I/O. */
+/** What a key may send in a minute and in a day. The methods do no I/O. */
 export interface KeyLimiter {
   requestsMax(key: ApiKey): number
   /** Counts a request. `requestsMax` must have been called for its key before. */
@@ -160,7 +160,7 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 }
 
-/** A sentence for each budget of a key that is nearly used up. */
+/** Describes each budget of a key that is nearly used up, in one sentence. */
 function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
   const state = usage.of(key)
   const day = usage.dayOf(key, state)

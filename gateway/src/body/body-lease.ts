@@ -47,9 +47,9 @@ export function leaseBody(
 }
 
 /**
- * Wraps a handler so that the bytes of the body remain leased until it has finished, because a
- * client that disconnects frees no memory. When the handler takes too long, the request fails, but
- * the handler keeps running and its bytes remain leased.
+ * Wraps a handler so that the bytes of the body remain leased until the handler has finished,
+ * because a client's disconnection does not free the memory. When the handler takes too long, the
+ * request fails, but the handler keeps running and its bytes remain leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,

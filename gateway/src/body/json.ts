@@ -150,11 +150,16 @@ interface Survey {
   nodes: number
   /** Members and elements of the largest value two levels below the root. */
   entryNodes: number
-  /** Something is nested deeper than allowed. */
+  /** True if something is nested deeper than allowed. */
   isDeep: boolean
-  /** A number is so large that it may be a rounded integer, or exceeds the range of a double. */
+  /**
+   * True if a number is so large that it may be a rounded integer, or exceeds the range of a
+   * double.
+   */
   isRounded: boolean
-  /** The document was parsed exactly, or one of its arrays may have to be stored as text. */
+  /**
+   * True if the document was parsed exactly, or one of its arrays may have to be stored as text.
+   */
   isOdd: boolean
 }
 
@@ -165,7 +170,7 @@ const entryDepthLeft = limits.jsonDepth - 2
  * would otherwise walk through it again.
  *
  * @param isInArray whether the value is an element: an array in an array is examined with the outer
- * one
+ * array
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {

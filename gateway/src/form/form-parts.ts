@@ -53,7 +53,7 @@ export async function readParts(
     } else if (isFile(part)) {
       const index = parts.uploads.length
       const upload = await readUpload(file, { index, rules, lease })
-      // Browsers send a file field in which nothing was chosen as an empty file without a name.
+      // For a file field in which nothing was chosen, browsers send an empty file without a name.
       if (upload.bytes > 0 || filename) parts.uploads.push(upload)
     } else {
       const hasPlace = parts.texts.length < limits.formTexts

@@ -47,7 +47,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
    * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
-   * break, because the first delimiter of a form has none before it.
+   * break, because the first delimiter of a form has no line break before it.
    */
   let tail: Buffer = Buffer.from('\r\n')
 

@@ -34,7 +34,9 @@ const commonBrands = new Set(['mif1', 'msf1'])
  */
 const brandBytesMax = 1_024
 
-/** The media type of an image by its first bytes; undefined if it is not an accepted image. */
+/**
+ * Returns the media type of an image by its first bytes; undefined if it is not an accepted image.
+ */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const found = signatures.find(([, signature]) =>
     signature.every((byte, at) => byte === undefined || bytes[at] === byte),

@@ -82,8 +82,8 @@ export async function readUpload(
       detail: `must be an image: ${formats}`,
     })
   }
-  // Joining the chunks of a large image takes up to 5 ms and examining it up to 19 ms, so each gets
-  // a turn of the event loop of its own.
+  // Joining the chunks of a large image takes up to 5 ms and examining it up to 19 ms, so they run
+  // in different turns of the event loop.
   if (bytes > bytesPerTurn) await nextTurn()
   const picture = examine(sent, contentType)
   if (picture instanceof PictureError) {

@@ -47,7 +47,7 @@ export function createIdempotencyStore(options: {
   const { reserve, ledger, clock = systemClock } = options
 
   /**
-   * Tries once. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * Makes one attempt. Reserving is idempotent: if the reply was lost, the next attempt finds the
    * reservation.
    */
   async function attempt(reservation: Reservation): Promise<SettledReply> {

@@ -144,8 +144,8 @@ async function readDays(
 }
 
 /**
- * A damaged hash counts as empty: the reservations of that day, of all API keys, are then missing
- * from the counts.
+ * Reads the counts of one day. A damaged hash counts as empty: the reservations of that day, of all
+ * API keys, are then missing from the counts.
  */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {

@@ -95,7 +95,7 @@ export const errorResponses = {
   default: { $ref: '#/components/responses/ErrorOther' },
 }
 
-/** The response of an operation that has succeeded. */
+/** Describes the response of an operation that has succeeded. */
 export function success(options: { description: string; schema: string; example: object }) {
   const { description, schema, example } = options
   return {

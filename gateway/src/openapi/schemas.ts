@@ -46,7 +46,10 @@ const { refer, define } = createSchemaWriter({
   undocumented: new Set([feedback.properties.attachments]),
 })
 
-/** The form of `POST /api/feedback` for clients; `packages/contract` has only its JSON. */
+/**
+ * The form of `POST /api/feedback` for clients; `packages/contract` has only the schema of its
+ * JSON.
+ */
 const FeedbackForm: Schema = {
   type: 'object',
   description: `User feedback with images; at most ${limits.formParts} parts.`,

@@ -52,7 +52,7 @@ interface RowValues {
   client_timestamp: string | undefined
 }
 
-/** A row in which only the columns that all records of a request share are set. */
+/** Creates a row in which only the columns that all records of a request share are set. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
   // Lists every property, because after a spread V8 adds each further property with a slow call.
@@ -110,7 +110,7 @@ export function logRow(record: {
   return asRow(identity, context, others === '' ? json : `${json.slice(0, -1)}${others}}`)
 }
 
-/** The columns that few log events have, each after a comma. */
+/** Prints the columns that few log events have, each after a comma. */
 function otherLogColumns(extra: string | undefined, sampleRate: number): string {
   const printed = extra === undefined ? '' : `,"extra":${extra}`
   return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
@@ -194,7 +194,7 @@ export const identityBytes = finishRow({
   others: '',
 }).json.length
 
-/** The columns of a row without the enclosing braces. */
+/** Prints the columns of a row without the enclosing braces. */
 function columns(values: object, isPlain = false): string {
   return rowJson(values, isPlain).slice(1, -1)
 }

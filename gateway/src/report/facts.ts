@@ -68,8 +68,8 @@ export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Recor
 }
 
 /**
- * The figures for an autoscaler of gateways. `load` is the requests in flight as a share of the
- * maximum of one gateway.
+ * Returns the figures for an autoscaler of gateways. `load` is the number of requests in flight,
+ * divided by the maximum number of connections of one gateway.
  */
 export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
   const { inFlight } = connections.counts()

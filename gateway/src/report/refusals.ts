@@ -112,7 +112,10 @@ export function createRefusals(options: {
   }
 }
 
-/** The current line for these codes and this API key, or `fresh` if there is none yet. */
+/**
+ * Returns the current line for these codes and this API key; adds `fresh` as the line if there is
+ * none.
+ */
 function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
   const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
   const name = `${codes} ${apiKeyId}`

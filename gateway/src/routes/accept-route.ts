@@ -34,7 +34,9 @@ export function acceptRoute<Submission, Prepared, Identified>(
     /** The JSON Schema of the response body. */
     schema: object
     respond: (accepted: { submission: Submission; identified: Identified }) => object
-    /** Default: the serializer that Fastify makes of the schema. */
+    /**
+     * Prints the body of the response; default: the serializer that Fastify makes from the schema.
+     */
     print?: (body: never) => string
   },
 ): void {

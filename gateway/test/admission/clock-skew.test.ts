@@ -100,7 +100,7 @@ t.test('a time that the tables reject counts as skewed, even if Redis has it, to
     () => nowMs,
     () => nowMs,
   )
-  // Events are accepted from 30 days before to 10 minutes after this time.
+  // An event may have a time from 30 days before to 10 minutes after the gateway's clock.
   const first = recordTimeMs.after + eventAgeMs + 1
   const last = recordTimeMs.before - eventAheadMs - 1
   for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {

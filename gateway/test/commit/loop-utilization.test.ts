@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { createLoopUtilization } from '../../src/commit/loop-utilization.ts'
 
-/** A simulated process. The test decides when its event loop is busy and idle. */
+/** Simulates a process. The test decides when its event loop is busy and idle. */
 function pretend(t: Test) {
   let now = 1_000
   let active = 0

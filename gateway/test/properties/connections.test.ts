@@ -142,7 +142,8 @@ interface Response {
 }
 
 /**
- * The final responses in the text that a connection received. Throws if it contains anything else.
+ * Parses the final responses in the text that a connection received. Throws if the text contains
+ * anything else.
  */
 function parse(text: string, methods: string[]): Response[] {
   const responses: Response[] = []

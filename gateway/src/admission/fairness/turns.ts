@@ -10,7 +10,8 @@ export interface Turns {
    */
   take: TakeTurnOf
   /**
-   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind it.
+   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind such
+   * work.
    */
   takeLong: TakeTurnOf
 }
