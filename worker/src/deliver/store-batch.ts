@@ -113,8 +113,8 @@ async function announceStored(
 }
 
 /**
- * The halves of an insert; undefined when it is a single row, or when splitting is useless because
- * every row is rejected.
+ * Returns the halves of an insert; undefined when the insert is a single row, or when splitting is
+ * useless because every row is rejected.
  */
 function split(
   parts: readonly Part[],

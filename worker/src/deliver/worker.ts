@@ -27,7 +27,10 @@ const batchLimits: Record<QueueName, BatchLimits> = {
  * and gateways send them every ten seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
-/** Timeout for an insert in progress when the worker closes. After it the frames are released. */
+/**
+ * Timeout for an insert in progress when the worker closes. After that time its frames are
+ * released.
+ */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
@@ -38,7 +41,7 @@ const closeTimeoutMs = 7_000
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
-  /** The worker closes these parts when it is closed. */
+  /** The worker closes these sources when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**
@@ -59,7 +62,8 @@ export interface WorkerOptions {
 }
 
 /**
- * Moves frames from each queue into its table, one batch at a time per queue, until it is closed.
+ * Starts a worker, which moves frames from each queue into its table, one batch at a time per
+ * queue, until the worker is closed.
  */
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options

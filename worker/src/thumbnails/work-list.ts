@@ -66,7 +66,7 @@ export function createWorkList(
         catchUpAt = clock.now() + catchUp.everyMs
         sinceMs = Math.min(sinceMs, wallMs() - catchUp.backMs)
       }
-      // More feedback may be added in the meantime.
+      // More feedback may be added while this runs.
       while (Number.isFinite(sinceMs)) {
         const fromMs = sinceMs
         sinceMs = Infinity

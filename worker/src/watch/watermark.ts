@@ -50,7 +50,8 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // Another worker has the turn, or Redis has lost its data, which is reported elsewhere.
+    // Another worker has the turn and stores the watermark, or Redis has lost its data, which is
+    // reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
     // Uses the earlier of the two clocks, so that a jump ahead of one does not advance the
     // watermark too far.
