@@ -6,7 +6,7 @@ import { limits } from '@intake/contract'
  */
 export const nodeBytes = 160
 
-/** Maximum size of a form, with room for the multipart framing. */
+/** Returns the maximum size of a form in bytes, with room for the multipart framing. */
 export function formBytesMax(attachmentBytesMax: number): number {
   return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
 }

@@ -90,7 +90,7 @@ export function findObjectStoreProblems(config: Config): string[] {
   return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
 }
 
-/** Problems of the endpoint by itself. */
+/** Describes the problems of the endpoint by itself. */
 function findEndpointProblems(endpoint: string): string[] {
   const { pathname, search, hash, username, password } = new URL(endpoint)
   const problems: string[] = []

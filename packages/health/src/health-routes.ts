@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { isReady, type Problems } from './problems.ts'
 
 /**
- * `GET /healthz`: 200 while the process works, 503 when only a restart helps (liveness; checks no
- * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details
- * if `reasons` is set. The response of a degraded service is 200 `ready, degraded`, so that a load
- * balancer keeps it.
+ * Serves `GET /healthz` (liveness; checks no dependency): 200 while the process works, 503 when
+ * only a restart helps. Serves `GET /readyz`: 200 while the service does its job, else 503, with
+ * codes and details if `reasons` is set. The response of a degraded service is 200 `ready,
+ * degraded`, so that a load balancer keeps it.
  *
  * @param options.notes what an operator should know although there is no problem, if `reasons` is
  * set

@@ -51,7 +51,8 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // The header of this response may have announced a persistent connection.
+  // The header of this response may have announced a persistent connection, so the connection is
+  // closed here, after the response.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')

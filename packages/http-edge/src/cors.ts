@@ -14,7 +14,10 @@ export interface Cors {
 
 export type PreflightResult = 'answered' | 'limited'
 
-/** Seconds for which a browser may keep the response to a preflight request; browsers cap it. */
+/**
+ * Seconds for which a browser may keep the response to a preflight request; browsers use less if
+ * their own maximum is lower.
+ */
 const maxAge = 86_400
 
 /**

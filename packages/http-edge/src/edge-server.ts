@@ -19,8 +19,8 @@ interface Admitting {
 }
 
 /**
- * The HTTP server in front of the framework: enforces the connection limits, and refuses requests
- * by their heads.
+ * Creates the HTTP server in front of the framework. It enforces the connection limits, and refuses
+ * requests by their heads.
  */
 export function createEdgeServer(
   options: Admitting & {

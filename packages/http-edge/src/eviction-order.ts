@@ -11,7 +11,7 @@ export interface EvictionOrder {
   rest(connection: Connection): void
   /** Called when the connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** The connection to close next; undefined if all have requests in progress. */
+  /** Returns the connection to close next; undefined if all have requests in progress. */
   next(): Connection | undefined
 }
 

@@ -22,8 +22,8 @@ export interface Backlog {
   /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
   /**
-   * The rows of all these frames. If there are more than 2,000 frames, an estimate from 2,000 of
-   * them.
+   * The number of rows in all these frames; if there are more than 2,000 frames, an estimate from
+   * 2,000 of them.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */

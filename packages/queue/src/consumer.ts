@@ -176,8 +176,8 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * The number of frames that are waiting now. An error or a timeout counts as 0, so that the
-   * frames already claimed are kept.
+   * Resolves to the number of frames that are waiting now. An error or a timeout counts as 0, so
+   * that the frames already claimed are kept.
    */
   async function countWaiting(timeoutMs: number): Promise<number> {
     if (timeoutMs <= 0) return 0

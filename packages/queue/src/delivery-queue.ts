@@ -146,7 +146,8 @@ export function startDeliveryQueue(options: {
 
     async close() {
       closing.abort()
-      // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
+      // Limits the time, because BullMQ's `close` waits for Redis, and ignores `force` once closing
+      // has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()
@@ -154,7 +155,10 @@ export function startDeliveryQueue(options: {
   }
 }
 
-/** Settles like the work, or rejects as soon as the signal aborts. The work may then continue. */
+/**
+ * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may then
+ * continue.
+ */
 async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   let abort = () => {}

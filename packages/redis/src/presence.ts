@@ -9,9 +9,12 @@ export type ReportingService = 'gateway' | 'worker'
 
 export interface ReportingProcesses {
   reporting: number
-  /** Processes that have stopped reporting without ending in order, within the last hour. */
+  /**
+   * The number of processes that stopped reporting within the last hour without a graceful
+   * shutdown.
+   */
   stopped: number
-  /** When the last of them reported, in ms since 1970. */
+  /** When the last of these processes reported, in milliseconds since 1970. */
   stoppedAtMs: number | undefined
 }
 
@@ -40,7 +43,8 @@ const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs. A process that ends in order removes itself.
+ * Reports every ten seconds that a process runs. A process that shuts down gracefully removes
+ * itself.
  *
  * @param options.onError called when Redis did not confirm a report
  */

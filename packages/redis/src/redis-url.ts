@@ -91,7 +91,7 @@ function userinfoOf(url: string): string {
   return `${username}:${password}`
 }
 
-/** The problems of a `REDIS_URL`; empty if there are none. */
+/** Describes the problems of a `REDIS_URL`; empty if there are none. */
 export function findRedisUrlProblems(url: string): string[] {
   try {
     parseRedisUrl(url)

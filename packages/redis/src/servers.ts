@@ -111,10 +111,10 @@ export function groupByNode(
 export const nameOf = (redis: Redis, tag: string): string =>
   redis instanceof Cluster ? nodeName(redis, tag) : ''
 
-/** The hash tag of a key. */
+/** Returns the hash tag of a key; `mainTag` if the key has none. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-/** The name of a server in texts for an operator. */
+/** Returns the name of a server for texts that an operator reads. */
 export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
   if (name === undefined) return 'Redis'
   return isReplica ? `the replica ${name}` : `Redis ${name}`

@@ -80,7 +80,7 @@ async function refusalOf(
  */
 export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
   const refusal = describeRefusal(error)
-  // CLUSTERDOWN comes from the remaining servers, so it does not name one.
+  // CLUSTERDOWN comes from the remaining servers, so no server is named.
   return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
 }
 
@@ -130,8 +130,8 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // A write that changes nothing (the key never exists, XX needs it), but that a full Redis
-      // refuses.
+      // This write changes nothing, because the key never exists and XX requires it, but a full
+      // Redis refuses it.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -30,7 +30,7 @@ export function createMetrics(): Registry {
   return registry
 }
 
-/** Creates metrics in this registry. */
+/** Returns functions that create metrics in this registry. */
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {

@@ -20,11 +20,11 @@ const guarded = new Set<number>()
 const listening = '0A'
 
 /**
- * From now on a connection of this process to one of these ports of 127.0.0.1 is destroyed before
+ * Destroys from now on every connection of this process to one of these ports of 127.0.0.1, before
  * anything is sent, unless a process of the same user listens there. This applies to every client
- * library. While an engine restarts its port is free, and another user's process that listens there
- * would get its passwords. `fetch` then connects again until its deadline. Does nothing on a system
- * without `/proc/net/tcp`.
+ * library. While an engine restarts, its port is free, and another user's process that listens
+ * there would get its passwords. `fetch` then connects again until its deadline. Does nothing on a
+ * system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0
@@ -58,7 +58,7 @@ function isOfOwnUser(port: number, from: number): boolean {
   return server?.uid === own && peer !== undefined && (peer.uid === own || peer.inode === '0')
 }
 
-/** The system's table of IPv4 sockets (proc_pid_net(5)). */
+/** Reads the system's table of IPv4 sockets (proc_pid_net(5)); undefined if it cannot be read. */
 function readSockets() {
   let text: string
   try {

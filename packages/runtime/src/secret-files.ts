@@ -26,7 +26,10 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 
 type Env = Record<string, string | undefined>
 
-/** The settings of a schema that can be set by a file: `NAME_FILE` is then the path of the file. */
+/**
+ * Returns the names of the settings that can be set by a file: `NAME_FILE` is then the path of the
+ * file.
+ */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)

@@ -8,7 +8,7 @@ export const invisible =
 
 const all = new RegExp(invisible.source, 'gu')
 
-/** The usual notation of a character's code: `U+202E`. */
+/** Returns the usual notation of a character's code: `U+202E`. */
 export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 

@@ -12,7 +12,7 @@ import { withoutCredentials } from './urls.ts'
 /** The secrets of a process that may change while it runs. */
 export interface Secrets<S extends TObject> {
   /**
-   * The setting as a value that follows its file. Without a file it never changes.
+   * Returns the setting as a value that follows its file. Without a file it never changes.
    *
    * @throws {Error} if the setting is unset, or its schema does not have `isFollowed`
    */

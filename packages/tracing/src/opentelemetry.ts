@@ -179,7 +179,10 @@ function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The context that a `traceparent` names; the root context if the text is not a `traceparent`. */
+/**
+ * Returns the context that a `traceparent` names; the root context if the text is not a
+ * `traceparent`.
+ */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parent === null) return ROOT_CONTEXT

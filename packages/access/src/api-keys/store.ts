@@ -58,8 +58,8 @@ const redisKey = '{intake}:api-keys'
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that no other change is
- * undone. It reads with HGETALL, the only command with which the Redis users of earlier versions
- * may read keys.
+ * undone. The script reads with HGETALL, the only command with which the Redis users of earlier
+ * versions may read keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])

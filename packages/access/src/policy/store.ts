@@ -24,8 +24,9 @@ export interface PolicyStore {
   /** @param days undefined means without limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Stores that records before `until` have been dropped. Without this note, gateways would accept
-   * repeats of these records if the period became longer later, and the records would reappear.
+   * Notes that records before `until` have been dropped. Without this note, gateways would accept
+   * repeats of these records if the retention period became longer later, and the records would
+   * reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**

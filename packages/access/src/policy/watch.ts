@@ -24,7 +24,9 @@ export interface Policy {
 
 const noRules = compileRules({ rules: [], secret: undefined })
 
-/** Retention drops only whole months, and never the current one. */
+/**
+ * Returns the beginning of the month. Retention drops only whole months, and never the current one.
+ */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
@@ -93,7 +95,9 @@ export function watchPolicy(options: {
   }
 }
 
-/** The rules that this process still follows although their entries can no longer be read. */
+/**
+ * Returns the rules that this process still follows although their entries can no longer be read.
+ */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }

@@ -44,7 +44,7 @@ interface Edit {
 /** The rules about the records of one request. */
 export interface SenderRules {
   /**
-   * What the rules say about a record of this sender; undefined if they say nothing.
+   * Returns what the rules say about a record of this sender; undefined if they say nothing.
    *
    * @param event undefined for a feedback
    */
@@ -54,8 +54,8 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * The rules that may apply to records of a request; undefined if there are none. The sender is
-   * read during this call, not later.
+   * Returns the rules that may apply to records of a request; undefined if there are none. The
+   * sender is read during this call, not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
@@ -227,7 +227,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
 }
 
 /**
- * What the rules say about a record; undefined if none of them applies.
+ * Returns what the rules say about a record; undefined if none of them applies.
  *
  * @param rules in order: first the rules that drop, then those that sample
  */

@@ -76,7 +76,7 @@ function editObject(value: object, index: EditIndex): object {
   return edited ?? value
 }
 
-/** The edits that concern a member of this name, in their order. */
+/** Returns the edits that concern a member of this name, in their order. */
 function planFor(name: string, { edits, plans }: Group): readonly Step[] {
   const known = plans.get(name)
   if (known !== undefined) return known

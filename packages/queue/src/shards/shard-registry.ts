@@ -19,7 +19,7 @@ const registryKey = `${queuePrefix}:${registryName}`
  */
 export type ShardState = 'ready' | 'lost' | 'unowned'
 
-/** The shards that may hold frames, in order; always includes 0. */
+/** Resolves to the shards that may hold frames, in order; always includes 0. */
 export async function readShards(redis: Redis): Promise<number[]> {
   return toShards(await redis.smembers(registryKey))
 }
@@ -56,9 +56,9 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
 }
 
 /**
- * The registered shards whose marks are missing or belong to another installation.
+ * Finds shards whose marks are missing or belong to another installation.
  *
- * @param asked the shards to check; default: all
+ * @param asked the shards to check; default: all registered shards
  */
 export async function findLostShards(
   redis: Redis,

@@ -110,8 +110,8 @@ export function createShardedSource(options: {
   }
 
   /**
-   * Resolves to undefined after an error, or if there is no response in time. A late response is
-   * passed to `onLate`.
+   * Waits for the response of a shard. Resolves to undefined after an error, or if there is no
+   * response in time. A late response is passed to `onLate`.
    */
   async function ask<Answer>(
     shard: Shard,
