@@ -57,8 +57,8 @@ import { openapiRoute } from './routes/openapi.ts'
 
 /**
  * Load balancers keep idle connections for 60 s, some for 600 s; the gateway keeps them longer, so
- * that it never closes a connection on which the balancer is sending a request. This takes no
- * places from others, because idle connections are closed when new ones need their places.
+ * that it never closes a connection on which the balancer is sending a request. This costs no
+ * capacity, because idle connections are closed when new connections need their places.
  */
 const keepAliveTimeoutMs = 620_000
 /** A connection is closed if a request has no response this long after its last byte. */

@@ -73,7 +73,7 @@ export interface Tally {
   rulings: readonly Ruling[]
 }
 
-/** The tally of one record without a ruling. All such requests share this object. */
+/** The tally of one record without a ruling, shared by all requests that have it. */
 const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 
 /** The tally of a request with one record. */
@@ -91,11 +91,11 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * Runs the steps of every write operation, in order. Nothing is stored for a suppressed sender (one
- * whose records were erased with `--suppress`), and nothing that a rule of the operator drops.
- * Rules change only the row: the identity depends on what was sent. Throws an error to refuse a
- * request; the error handler then counts the refusal and gives back what the request has used of
- * its key's limits. All other requests are counted here.
+ * Creates the function that runs the steps of a write operation, in order. Nothing is stored for a
+ * suppressed sender (one whose records were erased with `--suppress`), and nothing that a rule of
+ * the operator drops. Rules change only the row: the identity depends on what was sent. The
+ * function throws an error to refuse a request; the error handler then counts the refusal and gives
+ * back what the request has used of its key's limits. All other requests are counted here.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

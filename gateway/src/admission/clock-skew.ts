@@ -11,7 +11,7 @@ export interface CheckedTime {
   skewMs: number | undefined
   /**
    * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
-   * time that a client may give a record now. It does not depend on Redis's clock, which can be
+   * time that a client may give a record now. This does not depend on Redis's clock, which can be
    * equally wrong.
    */
   isOutOfRange: boolean

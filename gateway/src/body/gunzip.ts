@@ -8,7 +8,10 @@ const chunkBytes = 64 * 1024
  * events 150 times. Anything that compresses better was built to exhaust memory.
  */
 const expansionMax = 200
-/** A decompressed body of up to this size is allowed however small it was before decompression. */
+/**
+ * A decompressed body of up to this size is allowed even if it was much smaller before
+ * decompression.
+ */
 const expansionFreeBytes = 64 * 1024
 /**
  * A body of up to this size, before and after decompression, is decompressed at once, usually

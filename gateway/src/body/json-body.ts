@@ -52,7 +52,7 @@ export const jsonBody = fp(
 
 const charsetParameter = /;\s*charset\s*=\s*["']?\s*([^\s;"']+)/i
 
-/** The labels of UTF-8 in the Encoding Standard, and those of ASCII, which is a subset. */
+/** The labels of UTF-8 in the Encoding Standard, and the labels of ASCII, a subset of UTF-8. */
 const utf8Labels: ReadonlySet<string> = new Set([
   'utf-8',
   'utf8',

@@ -120,10 +120,7 @@ export function createGroupCommit(
     return frame
   }
 
-  /**
-   * Rejects rows whose deadline has passed, or that arrived more than `acceptanceMsMax` ago; they
-   * are certainly not stored.
-   */
+  /** Rejects rows that can no longer be stored in time; they are certainly not stored. */
   function rejectExpired(): void {
     const now = clock.now()
     const arrivedAfter = wallMs() - acceptanceMsMax

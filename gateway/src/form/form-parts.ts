@@ -118,8 +118,8 @@ interface Text {
 }
 
 /**
- * Creates a function that reads a text part to its end. The parts that it keeps have together at
- * most the maximum size of a payload; a part that exceeds it is discarded.
+ * Creates a function that reads a text part to its end. The parts that the function keeps have
+ * together at most the maximum size of a payload; a part that would exceed it is discarded.
  */
 function createTextReader(lease: ByteLease) {
   let kept = 0

@@ -42,7 +42,8 @@ const { refer, define } = createSchemaWriter({
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),
-  // These are left out, because the files of the form are its attachments.
+  // The list of attachments in the JSON is not documented, because clients send attachments as
+  // files of the form.
   undocumented: new Set([feedback.properties.attachments]),
 })
 

@@ -206,7 +206,7 @@ function columns(values: object, isPlain = false): string {
  * it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
-  // Has no prototype, so that a property named `__proto__` is an ordinary property.
+  // The object has no prototype, so that a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]

@@ -121,10 +121,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /**
-   * Drops reported minutes that have not changed for `quietMs`. Later counts of such a minute start
-   * at 0.
-   */
+  /** Drops reported minutes that have not changed for `quietMs`; their later counts start at 0. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

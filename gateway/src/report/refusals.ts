@@ -49,8 +49,8 @@ type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
 /**
- * The number of lines in a second, of requests and of entries each, beyond which further ones of
- * all API keys share one line per code (entries: per set of codes).
+ * The maximum number of lines per second for refused requests, and also for rejected entries.
+ * Further refusals of all API keys share one line per code (entries: per set of codes).
  */
 const linesMax = 1_000
 

@@ -18,7 +18,7 @@ export interface Turns {
 
 type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
 
-/** After a piece of work of at most this time the next piece starts at once. */
+/** After a piece of work of at most this duration, the next piece starts at once. */
 const shortMs = 5
 const pauseMsMax = 200
 
