@@ -15,8 +15,8 @@ const catchUp = { everyMs: 60 * 60_000, backMs: 30 * dayMs }
 const pausesMs = [60_000, 10 * 60_000]
 
 /**
- * Creates the list of the feedback whose pictures must be examined. It contains only times and
- * retries; the feedback itself is read from ClickHouse.
+ * Creates the list of the feedback whose pictures must be examined. It contains a time since when
+ * feedback must be looked for in ClickHouse, and the feedback whose pictures must be tried again.
  */
 export function createWorkList(
   options: ExamineOptions & { clock: Clock; wallMs: () => number; isClosed: () => boolean },
