@@ -16,7 +16,8 @@ export const s3Endpoint = Type.String({
 })
 
 /**
- * Settings of the object store except its address, for both services, `npm start` and the commands.
+ * Settings of the object store except its address, for gateway, worker, `npm start` and the
+ * commands.
  */
 export const ObjectStoreConfig = Type.Object({
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),

@@ -5,7 +5,7 @@
 export type ProblemState = 'degraded' | 'down'
 
 interface ProblemType {
-  /** The problem as one clause; also the log line. */
+  /** The problem as one clause, which is also its log line. */
   title: string
   state: ProblemState
 }

@@ -50,8 +50,8 @@ const daySeconds = 24 * 60 * 60
 
 /**
  * Delivers each id at least once, by any of the processes that run this. A delivery that rejects is
- * repeated after the next of the delays, each varied by up to a tenth; after the last delay it is
- * given up.
+ * repeated after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it fails
+ * after the last delay.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.

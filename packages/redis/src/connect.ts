@@ -50,8 +50,8 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * The minimum time between two closings of a connection because of such an error. All commands in
- * flight get the error, and each would close the connection again.
+ * The minimum time between two closings of a connection because of an error in `notPrimary`. All
+ * commands in flight get the error, and each would close the connection again.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000

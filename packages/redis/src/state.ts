@@ -76,7 +76,8 @@ export async function readState(
       readMemory(primary.redis),
       isMain ? readInstallation(redis) : null,
     ])
-    // Sent when no other command is pending, so that its round trip is as short as possible.
+    // The time is read when no other command is pending, so that the round trip is as short as
+    // possible.
     const clock = isMain ? await readClock(primary.redis) : undefined
     return {
       writeRefusal,

@@ -45,7 +45,7 @@ export interface StoredKeys {
   keys: Map<string, ApiKey>
   /**
    * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
-   * that cannot be read either, the place of the entry.
+   * the id cannot be read either, the place of the entry.
    */
   unreadable: Map<string, string>
 }

@@ -89,9 +89,9 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Lets a shard that was empty be at most `aheadMax + 1` jobs behind the most served shard: enough
-   * for the next completion there to claim from it. The shard does not catch up on all that it
-   * missed.
+   * Lets a shard that was empty be at most `aheadMax + 1` jobs behind the most served shard. That
+   * is enough for the next completion on the most served shard to claim from this shard, which does
+   * not catch up on all that it missed.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0

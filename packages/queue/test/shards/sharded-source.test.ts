@@ -2,7 +2,7 @@ import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/index.ts'
 
-/** A shard with jobs `<shard>-<n>`, `n` from 1000. */
+/** Creates a shard with jobs `<n>-<shard>`, `n` from 1000. */
 function createShard(shard: number, jobs: number) {
   const waiting = Array.from({ length: jobs }, (_, n) => `${1_000 + n}-${shard}`)
   const completed: string[] = []

@@ -16,7 +16,7 @@ export interface Durability {
    * settings can be read.
    */
   violations: string[]
-  /** True if servers do not allow this user to read settings, as is common for managed ones. */
+  /** True if servers do not allow this user to read settings, as is common for managed servers. */
   isUnreadable: boolean
 }
 
