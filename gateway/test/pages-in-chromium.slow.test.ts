@@ -178,7 +178,10 @@ t.test('a page reads the code of every refusal', { skip }, async (t) => {
   t.ok(Number(limited.retryAfter) > 0)
 })
 
-/** A proxy that forwards the heads of POST requests, and only the first byte of their bodies. */
+/**
+ * Creates a proxy that forwards the heads of POST requests, and only the first byte of their
+ * bodies.
+ */
 function stopInBodies(url: string): Server {
   return createServer((client) => {
     const gateway = connect(Number(new URL(url).port), '127.0.0.1')

@@ -226,8 +226,8 @@ export function feedbackPayload(feedback: object = {}, rest: object = {}): Recor
 }
 
 /**
- * What a gateway has counted, as lines `name: records`. Sums the counts of all minutes, because a
- * test may run across the end of a minute.
+ * Returns what a gateway has counted, as lines `name: records`. Sums the counts of all minutes,
+ * because a test may run across the end of a minute.
  */
 export function countsOf(
   { outcomes }: TestGateway,

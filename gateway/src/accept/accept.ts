@@ -38,7 +38,7 @@ export interface Steps<Submission, Prepared, Identified> {
    */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** The size of the request, which counts towards the limits of its API key. */
+  /** Returns the size of the request, which counts towards the limits of its API key. */
   sizeOf(submission: Submission): RequestSize
   /**
    * Does the work for which no identity is needed. For a batch, this prints the rows without their
@@ -76,7 +76,7 @@ export interface Tally {
 /** The tally of one record without a ruling, shared by all requests that have it. */
 const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 
-/** The tally of a request with one record. */
+/** Returns the tally of a request with one record. */
 export const tallyOne = (ruling: Ruling | undefined): Tally =>
   ruling === undefined ? oneAccepted : { ...oneAccepted, rulings: [ruling] }
 

@@ -35,7 +35,7 @@ const entryDepthMax = limits.jsonDepth - 2
  * Reads and validates the entries of a batch, each independently.
  *
  * @param options.sender the columns of the sender, from `senderColumns`
- * @param options.extra prints the unknown fields
+ * @param options.extra prints the unknown fields of an entry and of the batch
  * @param options.isPlain whether the parser has already made the checks of `checkJson`
  * @param options.bytesMax the maximum size of a row in UTF-8
  * @param options.ruled undefined if no rule concerns the sender
@@ -72,7 +72,10 @@ export function createEntryReader(options: {
   }
 }
 
-/** The columns of an entry after the edits of the rules; empty if a rule leaves the entry out. */
+/**
+ * Prints the columns of an entry after the edits of the rules; empty if a rule leaves the entry
+ * out.
+ */
 function ruledColumns(
   log: LogEntry,
   { unknown, ruling, ruled }: { unknown: Extra; ruling: Ruling; ruled: EntryRules },

@@ -26,7 +26,7 @@ export interface FleetCounter {
 
 export interface FleetCounters {
   /**
-   * @param name must be the same in all gateways
+   * @param name the name of the count, the same in all gateways
    * @param windowMs the length of a window; it begins when the first gateway counts something
    */
   open(name: string, windowMs: number): FleetCounter

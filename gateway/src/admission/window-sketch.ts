@@ -21,10 +21,10 @@ export interface WindowSketch {
 const rows = 4
 
 /**
- * A count-min sketch with conservative update. A sender's count is never too low. It is too high by
- * about the sum of all counts divided by `width`, for all senders alike, so the limit of a sender
- * should be far above this error. The hash is different in every process, so that no sender can
- * choose with whom it shares its cells.
+ * Creates a count-min sketch with conservative update. A sender's count is never too low. It is too
+ * high by about the sum of all counts divided by `width`, for all senders alike, so the limit of a
+ * sender should be far above this error. The hash is different in every process, so that no sender
+ * can choose with whom it shares its cells.
  *
  * @param options.width cells per row, a power of two; each takes sixteen bytes of memory
  */

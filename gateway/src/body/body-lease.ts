@@ -58,7 +58,7 @@ export function whileLeased<Request extends FastifyRequest, Result>(
     failable(request.raw, requireLease(request).retainWhile(handler(request, reply)))
 }
 
-/** The lease of a request that has passed `leaseBody`. */
+/** Returns the lease of a request that has passed `leaseBody`. */
 export function requireLease({ bodyLease }: FastifyRequest): ByteLease {
   if (bodyLease === undefined) throw new Error('the body of the request has not been leased')
   return bodyLease

@@ -28,7 +28,7 @@ interface JsonBodyOptions {
  * `checkJson` checks its content later.
  *
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
- * @param options.nodesMax maximum members and elements
+ * @param options.nodesMax the maximum number of members and elements in a document
  * @param options.turns for parsing large documents; one per process
  */
 export const jsonBody = fp(

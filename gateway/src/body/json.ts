@@ -37,7 +37,7 @@ export interface ParsedJson {
  * Parses a JSON document from the bytes of a request. Integers that a double would round become
  * `bigint`s.
  *
- * @param options.nodesMax maximum members and elements
+ * @param options.nodesMax the maximum number of members and elements in the document
  * @param options.nodes number of members and elements, if already counted
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
@@ -109,7 +109,7 @@ export function parseText(text: string): ParsedText {
 /**
  * Returns the value of a document. Parses the text again if `parseText` has rounded an integer.
  *
- * @param bytes the size of the document
+ * @param bytes the size of the document in UTF-8
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
 export function exactJson(text: string, parsed: ParsedText, bytes: number): ParsedJson {

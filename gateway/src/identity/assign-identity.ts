@@ -18,7 +18,8 @@ import type { IdempotencyStore } from './idempotency-store.ts'
  * It returns a promise only if something is reserved. A promise each time would cost 0.35 µs, which
  * is 2 % of the gateway's CPU for an event of a batch, and less than 0.1 % for a single event.
  *
- * @param options.clientId from `clientIdKey`
+ * @param options.clientId the client's id for the record, from `clientIdKey`; undefined if there is
+ * none
  * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
  * sent an id
  * @param options.nowMs when the record arrived, in milliseconds since 1970
@@ -74,8 +75,8 @@ export function assignIdentity(options: {
 }
 
 /**
- * The error for a key that belongs to another record. This record is not stored, so the client must
- * not get the other record's id as a success.
+ * Creates the error for a key that belongs to another record. This record is not stored, so the
+ * client must not get the other record's id as a success.
  */
 function otherRecord(): IntakeError {
   return new IntakeError(

@@ -19,7 +19,7 @@ function ageMax(retentionMs: number | undefined): number {
  * Returns the time of an event, in milliseconds since 1970: the time that the device sent, if it is
  * plausible, otherwise `nowMs`.
  *
- * @param timestamp ISO 8601
+ * @param timestamp the time that the device sent, in ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
  * @param retentionMs undefined if records are kept without limit
  */
@@ -38,7 +38,7 @@ export function eventTimeMs(
  * distinguished from a new event, because reservations expire, and retention may have dropped the
  * month of the first attempt.
  *
- * @param id UUIDv7
+ * @param id a UUIDv7 that a client has sent
  * @param retentionMs undefined if records are kept without limit
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */

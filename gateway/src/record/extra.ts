@@ -18,7 +18,9 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
   return unknown
 }
 
-/** The known fields around a record: the sender's, and the field that contains the record. */
+/**
+ * Returns the known fields around a record: the sender's, and the field that contains the record.
+ */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 

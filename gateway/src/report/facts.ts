@@ -58,7 +58,7 @@ function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | '
   return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
-/** The notes that `/readyz` of the gateway shows while there is no problem. */
+/** Returns the notes that `/readyz` of the gateway shows while there is no problem. */
 export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
   if (!redisState()?.isDurabilityAsserted) return {}
   return {

@@ -88,7 +88,7 @@ const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
  * there are too many minutes, the oldest is dropped, and its unreported counts are added to
  * `overflow`, too.
  *
- * @param options.limits for tests
+ * @param options.limits lower limits, for tests
  */
 export function createOutcomeCounts(
   options: { clock?: Clock; limits?: { countersMax: number; minutesMax: number } } = {},

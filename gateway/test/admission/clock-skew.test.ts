@@ -115,7 +115,7 @@ t.test('a time that the tables reject counts as skewed, even if Redis has it, to
   t.equal(admission.clockSkew(), reason)
 })
 
-/** The state of a Redis whose clock differs from that of the gateway by this much. */
+/** Returns the state of a Redis whose clock differs from that of the gateway by this much. */
 const clockOff = (offMs: number) => ({
   clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
 })

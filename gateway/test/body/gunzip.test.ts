@@ -5,7 +5,7 @@ import { gunzip } from '../../src/body/gunzip.ts'
 
 const mib = 1024 * 1024
 
-/** A text that compresses little. */
+/** Creates a text that compresses little. */
 const noise = (length: number) => randomBytes(length).toString('base64').slice(0, length)
 
 async function unzip(body: Buffer, bytesMax = mib) {

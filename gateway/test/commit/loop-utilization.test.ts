@@ -68,7 +68,8 @@ t.test('a window without calls lasts until the next call', (t) => {
 })
 
 t.test('for the current process it is between 0 and 1', async (t) => {
-  await new Promise((resolve) => setImmediate(resolve)) // before its first turn, the loop has no utilization
+  // Node reports a utilization of 0 until the event loop has started.
+  await new Promise((resolve) => setImmediate(resolve))
   const utilization = createLoopUtilization()
   const until = performance.now() + 100
   while (performance.now() < until);

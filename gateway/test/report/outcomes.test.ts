@@ -6,7 +6,7 @@ import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
 import { countsOf, headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
-/** The counts so far, as lines `key kind code: records`. */
+/** Returns the counts so far, as lines `key kind code: records`. */
 const counted = (gateway: TestGateway) =>
   countsOf(gateway, ({ apiKeyId, kind, code }) => `${apiKeyId} ${kind} ${code}`)
 
