@@ -100,7 +100,10 @@ function start(t: Test, options: Partial<Parameters<typeof startThumbnails>[0]> 
   return { thumbnails, lines, errors, metrics }
 }
 
-/** A decoder that fails with `error` as often as `times` says, then returns the error `format`. */
+/**
+ * Creates a decoder that fails with `error` as often as `times` says, then returns the error
+ * `format`.
+ */
 function failing(error: Error, times = Infinity): Decoder & { asked: number } {
   const decoder = {
     asked: 0,
