@@ -17,7 +17,7 @@ const help = 'docs/operations/process-ends.md'
  * everything that `start` gave to the owner. Exits with code 1 if it cannot start or does not close
  * in time.
  *
- * @param options.closeTimeoutMs how long closing may take
+ * @param options.closeTimeoutMs returns how long closing may take, in milliseconds
  */
 export async function runProcess<S extends TObject>(options: {
   name: string

@@ -3,7 +3,7 @@ import type { Redis } from '@intake/redis'
 /** What a budget of a day counts. */
 export type DayCount = 'events' | 'bytes'
 
-/** The Redis key of a count that all gateways share. */
+/** Returns the Redis key of a count that all gateways share. */
 export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
 
 /**

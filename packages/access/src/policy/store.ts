@@ -21,7 +21,7 @@ export interface PolicyStore {
   suppress(sender: Suppression): Promise<boolean>
   /** Resolves to false when the sender was not on the list. */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** @param days undefined means without limit */
+  /** @param days the retention period; undefined for no limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
    * Notes that records before `until` have been dropped. Without this note, gateways would accept
@@ -33,7 +33,7 @@ export interface PolicyStore {
    * Adds a rule, which must be valid; resolves to undefined when there are already `rulesMax`
    * rules.
    *
-   * @param createdBy who adds it
+   * @param createdBy the person who adds the rule
    */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
   /**

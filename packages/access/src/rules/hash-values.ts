@@ -13,7 +13,7 @@ const hashedValuesMax = 1_000
  * so records can still be joined; without the secret, a guess such as a telephone number cannot be
  * checked. A number is hashed like its text. In an object or a list, every value is hashed.
  *
- * @param secret base64
+ * @param secret the secret of the hashes, in base64
  * @returns a function that creates the change for one part of one record. The change removes values
  * after the first thousand, so that no record occupies the gateway for long.
  */

@@ -73,7 +73,7 @@ export function concerns({ action, path, match }: RuleChoice, kind: RecordKind):
 const isAboutEvents = (path: string | undefined, { event, eventPrefix }: RuleMatch) =>
   event !== undefined || eventPrefix !== undefined || path?.startsWith('params.') === true
 
-/** Why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
+/** Describes why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
 export function findRuleProblem(rule: RuleChoice): string | undefined {
   return findActionProblem(rule) ?? findMatchProblem(rule)
 }
