@@ -234,10 +234,7 @@ function openRedis({ config, log, secrets, owner }: Process) {
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-/**
- * Creates the queues and reservations to which records are written, and the checks that these are
- * usable.
- */
+/** Creates the queues, the store of reservations, and the checks that these are usable. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)

@@ -135,8 +135,8 @@ async function readFeedback(
 }
 
 /**
- * Whether the request has `Prefer: handling=lenient` (RFC 7240). The feedback is then stored
- * without the parts that cannot be stored.
+ * Whether the request has `Prefer: handling=lenient` (RFC 7240). Parts of the form that cannot be
+ * stored are then left out.
  */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']

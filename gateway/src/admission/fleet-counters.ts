@@ -2,8 +2,8 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { SharedCounts } from './shared-counts.ts'
 
 /**
- * A count of one API key, summed over all gateways, in a common window. It includes of the other
- * gateways what this gateway knows.
+ * A count of one API key in a window that all gateways share. Includes the counts of the other
+ * gateways as far as this gateway knows them.
  */
 export interface FleetCounter {
   /**

@@ -25,8 +25,8 @@ export interface Charge {
   /** Returns to the key all that the request contained, because nothing of it is stored. */
   giveBack(): void
   /**
-   * Returns a part to the budgets of the day, because `records` of the request's records are
-   * acknowledged but not stored.
+   * Returns to the budgets of the day what this number of records has used, because these records
+   * are acknowledged but not stored.
    */
   giveBackBudget(records: number): void
 }
@@ -118,9 +118,8 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
-      // Runs after the checks of the key, so that requests that the key may not send are not
-      // counted for the device. All keys share the sketch, so needless counts would refuse devices
-      // of other keys.
+      // Runs after the checks of the key, so that only requests that the key may send count for the
+      // device. All keys share the sketch, so needless counts would refuse devices of other keys.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))

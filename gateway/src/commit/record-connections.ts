@@ -93,8 +93,8 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
 }
 
 /**
- * Reservations wait for the same replicas as records: if a reservation were lost but its record
- * survived, a repeated request would store the record a second time.
+ * Makes reservations wait for the same replicas as records: if a reservation were lost but its
+ * record survived, a repeated request would store the record a second time.
  */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>

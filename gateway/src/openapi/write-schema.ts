@@ -80,7 +80,7 @@ export function createSchemaWriter(options: {
   return { refer, define }
 }
 
-/** @throws {Error} for a keyword that no rule handles, because the document would not have it */
+/** @throws {Error} for a keyword that no rule handles; otherwise the document would lose it */
 function requireKnown(schema: Schema): void {
   const kept: readonly string[] = keptKeywords
   const unknown = Object.keys(schema).filter(

@@ -77,7 +77,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const unit = randomBytes(10_000).toString('hex')
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
-  // Without the small event nothing would be stored, and `holdFrames` would hold nothing.
+  // The small event is stored, so that `holdFrames` has a frame to hold.
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }, { event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
   // `holdFrames` keeps the accepted requests, and their bytes, until `release`.
