@@ -73,8 +73,8 @@ export function createDecoder(
         current.kill()
         if (running === current) running = undefined
       }
-      // If the process does not become ready, the picture is not the cause, so this is no
-      // `DecoderEndedError`.
+      // A process that does not become ready is not the fault of the picture, so its error is
+      // thrown unchanged.
       await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error

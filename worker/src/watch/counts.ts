@@ -11,8 +11,8 @@ const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_
 const pausePerRun = 20
 
 /**
- * Keeps the counts of hours and the catalogue up to date. Any worker may count; each looks first
- * whether another one has done so lately.
+ * Keeps the counts of hours and the catalogue up to date. Any worker may count; each worker first
+ * checks whether another worker has counted lately.
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts
