@@ -13,7 +13,7 @@ const keepAliveTimeoutMs = 72_000
 /** Maximum number of connections, more than operators, probes and scrapers need together. */
 const connectionsMax = 500
 /**
- * The minimum rate does not matter, because these requests have no body. The timeout is longer than
+ * The minimum rate has no effect, because these requests have no body. The timeout is longer than
  * those of the page's queries.
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly connection: Connection
-  /** The time (`clock.now()`) at which the request's head had arrived. */
+  /** The time (`clock.now()`) at which the request's head arrived. */
   readonly startedAt: number
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean

@@ -152,7 +152,7 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * Claims as many waiting frames as fit; returns none if none waits.
+   * Claims as many waiting frames as fit; returns an empty list if no frame waits.
    *
    * @param waiting the number of frames that were waiting a moment ago. No further claims are
    * tried, because a claim that finds no frame costs as much as any other

@@ -5,7 +5,7 @@ export type RuleAction = (typeof ruleActions)[number]
 
 /**
  * The records to which a rule applies: those that satisfy every condition that is set. A condition
- * on a field that the record does not have is not satisfied.
+ * on a missing field is not satisfied.
  */
 export interface RuleMatch {
   kind?: RecordKind
@@ -133,8 +133,8 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
 
 /**
  * Reads a stored rule; undefined if it cannot be read, for example because a later version of
- * Intake wrote it. A rule with a condition that this version does not know is not read, because
- * without that condition it would apply to too many records.
+ * Intake wrote it. A rule with an unknown condition counts as unreadable, because without the
+ * condition the rule would apply to too many records.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>
