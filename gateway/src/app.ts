@@ -57,8 +57,8 @@ import { openapiRoute } from './routes/openapi.ts'
 
 /**
  * Load balancers keep idle connections for 60 s, some for 600 s; the gateway keeps them longer, so
- * that it never closes a connection on which the balancer is sending a request. Idle connections
- * make room for new ones, so keeping them costs nothing.
+ * that it never closes a connection on which the balancer is sending a request. This costs no
+ * capacity, because idle connections are closed when new connections need their places.
  */
 const keepAliveTimeoutMs = 620_000
 /** A connection is closed if a request has no response this long after its last byte. */
@@ -98,7 +98,8 @@ export interface AppOptions {
 }
 
 /**
- * The public interface: every plugin and route, in the order in which requests pass through them.
+ * Builds the public interface: registers every plugin and route, in the order in which requests
+ * pass through them.
  */
 export async function buildApp(
   options: AppOptions,
@@ -190,7 +191,8 @@ function createFastify(
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // A child logger per request would cost more than routing it; log lines name the request.
+    // A child logger per request would cost more than routing the request; log lines name the
+    // request.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
@@ -228,7 +230,7 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** The checks that a request of any operation passes before its body is read. */
+/** Registers the checks that a request of any operation passes before its body is read. */
 async function registerAdmission(
   api: FastifyInstance,
   { ports, admission, tracing }: AppOptions,

@@ -204,8 +204,8 @@ function measureAttachments(
 }
 
 /**
- * Opens the Redis connection that everything but records uses, and creates the functions that log
- * its failures.
+ * Opens the Redis connection that everything uses, except records if replicas must confirm them.
+ * Creates the functions that log its failures.
  */
 function openRedis({ config, log, secrets, owner }: Process) {
   const onError = limitRepeats((err, omitted) =>
@@ -218,8 +218,8 @@ function openRedis({ config, log, secrets, owner }: Process) {
     log.info({ help }, 'Redis hides its settings; they are assumed to be correct')
   }
   /**
-   * Logs failures only while Redis is connected: when it is down, its connection already reports
-   * that.
+   * Creates a function that logs failures, but only while Redis is connected: when Redis is down,
+   * the connection already reports that.
    */
   function warnWhileConnected(message: string) {
     const warn = limitRepeats((err, omitted) =>
@@ -234,10 +234,7 @@ function openRedis({ config, log, secrets, owner }: Process) {
 
 type OpenRedis = ReturnType<typeof openRedis>
 
-/**
- * Creates the queues and reservations to which records are written, and the checks that these are
- * usable.
- */
+/** Creates the queues, the store of reservations, and the checks that these are usable. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
   const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
@@ -312,9 +309,9 @@ const closeSink = (sink: JobSink) => sink.close()
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis
   /**
-   * Creates a function that warns about entries that cannot be read. Each affects only the API key,
-   * the retention or the rule that it describes. The warning contains the names of the entries,
-   * which reveal nothing of their content.
+   * Creates a function that warns about entries that cannot be read. Such an entry affects only the
+   * API key, the retention or the rule that it describes. The warning contains the names of the
+   * entries, which reveal nothing of their content.
    */
   function warnOfUnreadable(what: string) {
     const warn = limitRepeats((err, omitted) => log.warn({ err, omitted, help: lostHelp }, what))

@@ -3,9 +3,9 @@ import { pause, runProcess } from '@intake/runtime'
 import { compose } from './compose.ts'
 
 /**
- * New connections that wait until the event loop takes them. Beyond them the kernel drops the first
- * packet of a connection, and its client waits a second before it sends it again. Linux allows
- * 4,096 by default (`net.core.somaxconn`); Node asks for 511.
+ * The maximum number of new connections that wait until the event loop accepts them. The kernel
+ * drops the first packet of further connections, and their clients wait a second before they send
+ * it again. Linux allows 4,096 by default (`net.core.somaxconn`); Node asks for 511.
  */
 const newConnectionsMax = 4_096
 
@@ -24,7 +24,8 @@ await runProcess({
       isDraining: () => isDraining,
     })
     await app.listen({ host: config.HOST, port: config.PORT, backlog: newConnectionsMax })
-    // Closed first: requests are finished while everything that they need still works.
+    // The application is closed first, so that requests are finished while everything that they
+    // need still works.
     owner.add(async () => {
       isDraining = true
       if (config.DRAIN_MS > 0) await pause(config.DRAIN_MS)

@@ -2,7 +2,7 @@ import { headers, logBody, type TestGateway } from './support.ts'
 
 export const url = '/api/log/batch'
 
-/** A valid batch with these entries. */
+/** Creates a valid batch with these entries. */
 export function batch(logs: unknown[], rest: object = {}): Record<string, unknown> {
   const { log: _, ...sender } = logBody()
   return { ...sender, logs, ...rest }

@@ -18,7 +18,7 @@ async function listen(t: Test, server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A page of another origin than the gateway. */
+/** Opens a page whose origin is not that of the gateway. */
 async function openPage(t: Test): Promise<{ origin: string; page: Page }> {
   const site = createHttpServer((_request, response) => {
     response.setHeader('content-type', 'text/html')
@@ -178,7 +178,10 @@ t.test('a page reads the code of every refusal', { skip }, async (t) => {
   t.ok(Number(limited.retryAfter) > 0)
 })
 
-/** A proxy that forwards the heads of POST requests, and of their bodies only the first byte. */
+/**
+ * Creates a proxy that forwards the heads of POST requests, and only the first byte of their
+ * bodies.
+ */
 function stopInBodies(url: string): Server {
   return createServer((client) => {
     const gateway = connect(Number(new URL(url).port), '127.0.0.1')
@@ -229,8 +232,9 @@ t.test('the last event of a page that is closed is stored', { skip }, async (t) 
   const { page } = await openPage(t)
   const gateway = await startGateway(t, { env: { CORS_ORIGINS: '*' } })
   const url = await listenGateway(gateway)
-  // The browser keeps the answer to its preflight. A page that never sent before may be gone before
-  // the preflight of its last request is answered, and browsers then drop that request.
+  // After this request the browser has the response to its preflight. Without it, the page could be
+  // gone before the preflight of its last request gets a response, and the browser would drop that
+  // request.
   t.match(await post(page, `${url}/api/log`, { body: log }), { status: 201 })
   await page.evaluate(
     (sent) => {

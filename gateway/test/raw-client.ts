@@ -4,7 +4,7 @@ import { secret } from './support.ts'
 export { open, received } from '@intake/test-kit/raw-client'
 
 /**
- * The head of a `POST` with the test's API key.
+ * Returns the head of a `POST` with the test's API key.
  *
  * @param more further header lines
  */
@@ -16,7 +16,8 @@ export function post(path: string, more: string[] = [], key = secret): string {
 export const json = 'content-type: application/json'
 
 /**
- * A clock for connection sweeps. There is a sweep every 5 ms, and one second has passed at each.
+ * Creates a clock for connection sweeps: there is a sweep every 5 ms, and the clock shows one
+ * second more at each.
  */
 export function fastClock(): SweepClock {
   let now = 0

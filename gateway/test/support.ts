@@ -199,7 +199,7 @@ export async function startGateway(
 /** The secret of the hashes in rules, in base64. */
 const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
 
-/** The rule that an operator has chosen; ids are `rule_000000000001` and so on. */
+/** Creates the rule of an operator's choice; ids are `rule_000000000001` and so on. */
 const asRule = (choice: RuleChoice, index: number): Rule => ({
   ...choice,
   id: `rule_${String(index + 1).padStart(12, '0')}`,
@@ -226,8 +226,8 @@ export function feedbackPayload(feedback: object = {}, rest: object = {}): Recor
 }
 
 /**
- * What a gateway has counted, as lines `name: records`. Sums the minutes, because a test may begin
- * in one and end in the next.
+ * Returns what a gateway has counted, as lines `name: records`. Sums the counts of all minutes,
+ * because a test may run across the end of a minute.
  */
 export function countsOf(
   { outcomes }: TestGateway,
@@ -251,7 +251,7 @@ const png = Buffer.from(
 /** Valid images of 1 × 1 pixel, in three of the accepted formats. */
 export const images = {
   png,
-  /** Has the chunk of an animation before its first frame. */
+  /** A PNG with the chunk of an animation before the first frame. */
   animatedPng: Buffer.concat([
     png.subarray(0, 33),
     Buffer.from('000000086163544c0000000100000000b92d6dbb', 'hex'),

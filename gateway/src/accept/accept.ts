@@ -21,7 +21,7 @@ export interface Arrival {
 }
 
 export interface Terms {
-  /** How long records are kept, in milliseconds; undefined for no limit. */
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   /** The time by which the records must be stored, in milliseconds of `clock.now()`. */
   deadline: number
@@ -38,14 +38,14 @@ export interface Steps<Submission, Prepared, Identified> {
    */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
-  /** The size of the request, which counts towards the limits of its API key. */
+  /** Returns the size of the request, which counts towards the limits of its API key. */
   sizeOf(submission: Submission): RequestSize
   /**
    * Does the work for which no identity is needed. For a batch, this prints the rows without their
    * identities.
    */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
-  /** Assigns each record its identity. It stores nothing but reservations. */
+  /** Assigns each record its identity. Stores only reservations. */
   identify(
     submission: Submission,
     prepared: Prepared,
@@ -58,7 +58,10 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /** The number of records that were acknowledged, and the error of each one that was not. */
+  /**
+   * Returns the number of records that were acknowledged, and the error of each record that was
+   * not.
+   */
   tally(prepared: Prepared, identified: Identified): Tally
 }
 
@@ -66,14 +69,14 @@ export interface Tally {
   /** The number of records that were stored, or that a rule left out. */
   accepted: number
   rejected: readonly IntakeError[]
-  /** What the operator's rules say about accepted records; none for a record without a rule. */
+  /** A ruling for each accepted record to which a rule of the operator applies. */
   rulings: readonly Ruling[]
 }
 
-/** The tally of one record without a ruling. All such requests share this object. */
+/** The tally of one record without a ruling, shared by all requests that have it. */
 const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 
-/** The tally of a request with one record. */
+/** Returns the tally of a request with one record. */
 export const tallyOne = (ruling: Ruling | undefined): Tally =>
   ruling === undefined ? oneAccepted : { ...oneAccepted, rulings: [ruling] }
 
@@ -88,11 +91,11 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * Runs the steps of every write operation, in order. Nothing is stored for a suppressed sender (one
- * whose records were erased with `--suppress`), and nothing that a rule of the operator drops.
- * Rules change only what is printed: the identity depends on what was sent. A refused request
- * throws an error, for which the error handler counts the refusal and gives back what the request
- * used of its key's limits. All other requests are counted here.
+ * Creates the function that runs the steps of a write operation, in order. Nothing is stored for a
+ * suppressed sender (one whose records were erased with `--suppress`), and nothing that a rule of
+ * the operator drops. Rules change only the row: the identity depends on what was sent. The
+ * function throws an error to refuse a request; the error handler then counts the refusal and gives
+ * back what the request has used of its key's limits. All other requests are counted here.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

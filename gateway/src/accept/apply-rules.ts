@@ -27,7 +27,7 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   return Object.keys(edited).length === 0 ? undefined : rowJson(edited)
 }
 
-/** What the rules have made of something that all records of a request share. */
+/** A value that all records of a request share, after the edits of the rules. */
 interface Shared<Edited> {
   edited: Edited
   acted: readonly ActiveRule[]
@@ -58,8 +58,9 @@ function createOncePerEdits<Edited>(
 }
 
 /**
- * Prints the `extra` column of each record of a request with the changes of the rules; undefined if
- * nothing is left. The unknown fields of the submission are changed only once per set of rules.
+ * Returns a function that prints the `extra` column of a record of the request, after the edits of
+ * the rules; it returns undefined if no field is left. The unknown fields of the submission are
+ * edited only once per set of rules.
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */
@@ -79,8 +80,8 @@ export function createExtraEditor(
 }
 
 /**
- * Prints the columns of a sender after the edits of the rules, once for each set of changes that
- * its records need.
+ * Returns a function that prints the columns of a sender after the edits of the rules. It edits the
+ * sender only once per set of rules.
  *
  * @param options.sender its device must not have been printed yet, because printing changes it
  * @param options.unchanged the columns that no rule has changed
@@ -93,7 +94,7 @@ export function createSenderPrinter(options: {
   const { context, sender, unchanged } = options
   const print = createOncePerEdits('device', (ruling) => {
     const edited = editSender(sender, ruling)
-    // A copy, because printing changes the device.
+    // Prints a copy, because printing changes the device.
     return senderColumns(context, { ...edited, device: { ...edited.device } })
   })
   return (ruling) => (ruling.edits.device.length === 0 ? unchanged : print(ruling))

@@ -6,7 +6,7 @@ import { takeUnknown } from '../record/log-fields.ts'
 import { identityBytes, logColumns, type Extra } from '../record/row.ts'
 import { editLog } from './apply-rules.ts'
 
-/** The intermediate result for an entry, or why it is rejected. */
+/** The intermediate result for an entry, or the error for which the entry is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
 
 /** An entry that can be stored. */
@@ -34,10 +34,10 @@ const entryDepthMax = limits.jsonDepth - 2
 /**
  * Reads and validates the entries of a batch, each independently.
  *
- * @param options.sender from `senderColumns`
- * @param options.extra prints the unknown fields
+ * @param options.sender the columns of the sender, from `senderColumns`
+ * @param options.extra prints the unknown fields of an entry and of the batch
  * @param options.isPlain whether the parser has already made the checks of `checkJson`
- * @param options.bytesMax the maximum size of a row
+ * @param options.bytesMax the maximum size of a row in UTF-8
  * @param options.ruled undefined if no rule concerns the sender
  */
 export function createEntryReader(options: {
@@ -49,8 +49,8 @@ export function createEntryReader(options: {
 }): (value: unknown, index: number) => OrRejection<Entry> {
   const { sender, extra, isPlain, bytesMax, ruled } = options
   /**
-   * A row of at most this many UTF-16 units fits, because a unit takes at most three bytes of
-   * UTF-8.
+   * Columns of at most this many UTF-16 units fit into a row, because a unit takes at most three
+   * bytes of UTF-8.
    */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
@@ -72,7 +72,10 @@ export function createEntryReader(options: {
   }
 }
 
-/** The columns of an entry after the edits of the rules; empty if a rule leaves the entry out. */
+/**
+ * Prints the columns of an entry after the edits of the rules; empty if a rule leaves the entry
+ * out.
+ */
 function ruledColumns(
   log: LogEntry,
   { unknown, ruling, ruled }: { unknown: Extra; ruling: Ruling; ruled: EntryRules },
@@ -87,7 +90,10 @@ function ruledColumns(
   })
 }
 
-/** Why an entry is rejected. Errors of the whole request are rethrown. */
+/**
+ * Returns the error if it rejects only the entry. Rethrows any other error, which fails the whole
+ * request.
+ */
 export function rejection(error: unknown): IntakeError {
   if (error instanceof IntakeError && error.status < 500) return error
   throw error

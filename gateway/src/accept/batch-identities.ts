@@ -21,13 +21,13 @@ interface IdentifyOptions {
   /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
-  /** How long records are kept; undefined for no limit. */
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   turns: SenderTurns
   deadline: number
 }
 
-/** The index of the earlier entry in the batch with the same id and content. */
+/** Says that the batch has an earlier entry with the same id and content: `of` is its index. */
 export interface Repeat {
   of: number
 }
@@ -48,13 +48,13 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, fingerprintAt)
   const repeatOf = createRepeatFinder(fingerprintAt)
 
-  // Returns a promise only for an entry whose key is reserved; most entries need none.
+  // Returns a promise only for an entry whose own id must be reserved; most entries need none.
   const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {
       if (whole === undefined) return createIdentity(eventTimeMs(log.timestamp, nowMs, retentionMs))
-      // Computed relative to the time of the first attempt, so every attempt gets the same time as
-      // long as the retention does not change.
+      // The time is computed relative to the first attempt, so that every attempt gets the same
+      // time as long as the retention does not change.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
@@ -90,15 +90,18 @@ export async function assignIdentities(
 /** Returns the hash of the content of the entry with this index. */
 type FingerprintAt = (log: LogEntry, index: number) => string
 
-/** Computes each fingerprint on first use, because it takes as long as printing the entry. */
+/**
+ * Creates a function that computes each fingerprint only once, on first use, because that takes as
+ * long as printing the entry.
+ */
 function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
   const known: string[] = []
   return (log, index) => (known[index] ??= fingerprintOf(logContent(batch, log)))
 }
 
 /**
- * Reserves the key of the whole batch. Returns the identity from which those of its entries are
- * derived; undefined without a key.
+ * Reserves the key of the whole batch. Returns the identity from which the identities of its
+ * entries are derived; undefined without a key.
  */
 async function reserveBatch(
   { store, batch, entries, key, context, turns, deadline }: IdentifyOptions,
@@ -126,8 +129,9 @@ async function reserveBatch(
 }
 
 /**
- * The part of an entry that determines its identity under a batch key. Retries under one key must
- * not change it. It is the client's id, else the timestamp in milliseconds since 1970, else null.
+ * Returns the part of an entry that determines its identity under a batch key: the client's id,
+ * else the timestamp in milliseconds since 1970, else null. Retries with the same key must not
+ * change this part.
  */
 function identityPart({ id, timestamp }: LogEntry): string | number | null {
   return clientIdKey(id) ?? (timestamp == null ? null : Date.parse(timestamp))
@@ -135,7 +139,7 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
 
 /**
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
- * event, or another event, which is rejected.
+ * event, or a different event, which is rejected.
  *
  * @returns a function to call for each entry with an id, in order; it throws `duplicate_id`
  */

@@ -8,12 +8,12 @@ export interface Dropped {
   id: string
 }
 
-/** The result of an entry: its row, `Dropped`, or why it is rejected. */
+/** The result of an entry: its row, `Dropped`, or the error for which it is rejected. */
 export type EntryOutcome = OrRejection<Row | Dropped>
 
 /**
- * The result of each entry, in order. Only the first ten rejected entries have details, so that a
- * batch full of errors does not cause a response many times its size.
+ * Returns the result of each entry, in order. Only the first ten rejected entries have details, so
+ * that a batch full of errors does not cause a response many times its size.
  */
 export function entryResults(outcomes: readonly EntryOutcome[]): LogEntryResult[] {
   let rejected = 0
@@ -31,7 +31,7 @@ export function entryResults(outcomes: readonly EntryOutcome[]): LogEntryResult[
 
 /**
  * Prints the response to a batch as JSON. Accepted entries, which are the most frequent, are
- * printed without `JSON.stringify`: this takes a third of the time.
+ * printed without `JSON.stringify`, in a third of the time.
  */
 export function printBatchResult({ results, ...counts }: LogBatchResult): string {
   const entries = results.map((one) =>

@@ -32,7 +32,9 @@ const noFields: ReadonlySet<string> = new Set()
 
 /** A feedback form that has been read to its end and has a valid payload. */
 export interface Feedback extends FeedbackForm {
-  /** Whether images that cannot be kept are left out instead of refusing the form. */
+  /**
+   * Whether images that cannot be stored are left out. If false, such an image refuses the form.
+   */
   isLenient: boolean
   invalidEmail: InvalidEmail | undefined
 }
@@ -101,8 +103,8 @@ export function createFeedbackSteps(options: {
         commit: (attachments) =>
           rows.append(
             feedbackRow(identity, sender, { feedback, attachments, extra, context }),
-            // Storing the images may have taken longer than a row may wait, so the deadline starts
-            // here.
+            // The deadline is computed only now, because storing the images may have taken longer
+            // than a row may wait.
             clock.now() + enqueueTimeoutMs,
           ),
       })
@@ -126,22 +128,27 @@ async function readFeedback(
     },
     turns,
     attachments,
-    // A lenient form discards files that are too large, so that its text can be kept.
+    // Files of a lenient form that are too large are discarded, so that its text can be stored.
     bytesMax: lenient ? Infinity : formBytesMax(attachments.bytesMax),
   })
   return { ...form, isLenient: lenient, invalidEmail }
 }
 
 /**
- * `Prefer: handling=lenient` (RFC 7240): keep the feedback, leave out the parts that cannot be
- * kept.
+ * Whether the request has `Prefer: handling=lenient` (RFC 7240). Parts of the form that cannot be
+ * stored are then left out.
  */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']
   return /(^|[,;\s])handling\s*=\s*"?lenient"?\s*([,;]|$)/i.test(String(prefer ?? ''))
 }
 
-/** @throws {IntakeError} why a file part cannot be kept, unless the form is lenient */
+/**
+ * Returns the images of a form. The file parts that cannot be stored are left out of a lenient
+ * form.
+ *
+ * @throws {IntakeError} for the first such part, if the form is not lenient
+ */
 function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
   return uploads.flatMap((upload: Upload) => {
     if ('image' in upload) return [upload.image]
@@ -151,7 +158,8 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 }
 
 /**
- * The content that identifies a feedback: a retry has the same content, another feedback does not.
+ * Returns the content that identifies a feedback: a retry has the same content, another feedback
+ * does not.
  */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
@@ -164,7 +172,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** The columns of the sender and of unknown fields, after the edits of the rules. */
+/** Prints the columns of the sender and of unknown fields, after the edits of the rules. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, isPlain } = form
   const extra = extraOf(form)

@@ -33,7 +33,7 @@ export interface IdentifiedBatch {
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
-  /** Entries that are stored, or that a rule leaves out. */
+  /** The number of entries that are stored, or that a rule leaves out. */
   accepted: number
   rejected: IntakeError[]
   /** What the rules say about accepted entries. */
@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * others.
  *
- * @param options.sharedBytesMax the maximum of this product: bytes of the device and the unknown
- * fields of the batch × number of entries
+ * @param options.sharedBytesMax the maximum size of the device and the unknown fields of the batch,
+ * multiplied by the number of entries
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -83,7 +83,7 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // Keeps a copy, because printing changes the device.
+      // Copied before `senderColumns`, which changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&
@@ -151,8 +151,8 @@ function leaseShared(
 ): void {
   const bytes = Buffer.byteLength(shared) * entries
   const nodesMax = limits.batchJsonNodes
-  // There cannot be more members and elements than bytes. Counting them costs more than everything
-  // else here, so they are counted only if the bytes exceed the maximum number of nodes.
+  // A text cannot have more nodes (members and elements) than bytes. Counting nodes costs more than
+  // everything else here, so it is done only if the bytes exceed the maximum number of nodes.
   const isOverNodes =
     bytes > nodesMax && createNodeCounter(Infinity).add(Buffer.from(shared)) * entries > nodesMax
   if (bytes > bytesMax || isOverNodes) {
@@ -195,7 +195,7 @@ function finishRows(batch: {
       rows.push(row)
       results.push(row)
     }
-    // The earlier entry that this one repeats may have been rejected.
+    // If this entry repeats a rejected entry, it is rejected too, and its ruling does not count.
     if (ruling !== undefined && !(results.at(-1) instanceof IntakeError)) rulings.push(ruling)
   }
   const rejected = results.filter((result) => result instanceof IntakeError)

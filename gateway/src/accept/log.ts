@@ -93,7 +93,8 @@ function readBody(request: FastifyRequest): SentLog {
 }
 
 /**
- * The `extra` column as JSON; undefined if there are no unknown fields, which is the usual case.
+ * Prints the `extra` column as JSON; undefined if there are no unknown fields, which is the usual
+ * case.
  */
 function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
   const inBody = unknownFields(body, knownFields)
@@ -101,7 +102,7 @@ function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
   return createExtraPrinter(inBody, 'log').print(inLog)
 }
 
-/** The row of an event about which rules say something. */
+/** Prints the row of an event to which rules apply. */
 function ruledRow(
   event: PreparedLog & {
     body: LogSubmission

@@ -8,8 +8,8 @@ export interface Admission {
   /** @throws {IntakeError} `queue_unavailable` while the queue accepts no records */
   checkQueue(): void
   /**
-   * The current time for an arriving record, in milliseconds since 1970. Reads and checks the clock
-   * in one step, because the clock may have jumped since the request was admitted.
+   * Returns the current time for an arriving record, in milliseconds since 1970. Reads and checks
+   * the clock in one step, because the clock may have jumped since the request was admitted.
    *
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from Redis's, or
    * shows a time that the tables reject
@@ -48,8 +48,8 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
  * Decides from the state of Redis whether records are accepted.
  *
  * @param options.lostShards numbers of the shards of the log queue that have lost their frames
- * @param options.strict refuse records while Redis is configured so that it could lose what it
- * confirmed
+ * @param options.strict whether records are refused while Redis is configured so that it could lose
+ * what it has confirmed
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {
@@ -71,7 +71,7 @@ export function createAdmission(options: {
     if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
     const violations = state.durabilityViolations
     const lost = options.lostShards?.() ?? []
-    // Without spreads, because this runs for every request.
+    // Uses no spreads, because this runs for every request.
     const problems: RedisProblems = {}
     if (state.installation === null) {
       problems.redis_lost_its_data = 'Redis is new or has lost its data (see intake setup)'
@@ -127,8 +127,8 @@ export function createAdmission(options: {
 }
 
 /**
- * A hook that refuses a request before its body is read if there is no capacity for its records, or
- * if their ids would contain a wrong time.
+ * Creates a hook that refuses a request before its body is read if there is no capacity for its
+ * records, or if the gateway's clock is wrong, because ids contain the time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

@@ -37,8 +37,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Without Redis the request is refused first, because the API keys are in Redis, too. A key
-      // that cannot be found then may be valid, and a 401 would make its client give up.
+      // Refuses the request first if Redis is down. A key that cannot be found may then be valid,
+      // because the keys are in Redis, and a 401 would make its client give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
@@ -76,8 +76,8 @@ function limited(failures: AddressLimit): IntakeError {
 }
 
 /**
- * The API key of a request as it is now: it may have been suspended, revoked or changed while the
- * body arrived, which can take hours.
+ * Returns the API key of a request in its current state: it may have been suspended, revoked or
+ * changed while the body arrived, which can take hours.
  *
  * @throws {IntakeError} `key_suspended`, `unauthorized`
  */
@@ -91,7 +91,7 @@ export function requireKeyNow(
   return key
 }
 
-/** The API key of a request that has passed `authenticate`. */
+/** Returns the API key of a request that has passed `authenticate`. */
 export function requireApiKey({ apiKey }: FastifyRequest): ApiKey {
   if (apiKey === undefined) throw new Error('the request has not been authenticated')
   return apiKey

@@ -3,9 +3,9 @@ import { isIP, isIPv6 } from 'node:net'
 import type { TrustedProxies } from '@intake/config'
 
 /**
- * Creates the function that returns the address from which a request came: that of the connection
- * or, as far as proxies are trusted, the one in `X-Forwarded-For`. Only the first 64 bits of an
- * IPv6 address count, because one sender can use all addresses that begin with them.
+ * Creates a function that returns the address from which a request came: the address of the
+ * connection or, as far as proxies are trusted, an address in `X-Forwarded-For`. An IPv6 address is
+ * reduced to its first 64 bits, because one sender can use all addresses that begin with them.
  */
 export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
   const isTrusted =
@@ -18,7 +18,7 @@ export function createAddressOf(trusted: TrustedProxies): (request: IncomingMess
     const forwarded = headers['x-forwarded-for']
     if (typeof forwarded !== 'string') return networkOf(address)
     let end = forwarded.length
-    // Each proxy has appended the address of the one that connected to it.
+    // Each proxy has appended the address of the client or proxy that connected to it.
     for (let hop = 0; end > 0 && isTrusted(address, hop); hop++) {
       const comma = forwarded.lastIndexOf(',', end - 1)
       const named = withoutPort(forwarded.slice(comma + 1, end).trim())
@@ -30,12 +30,15 @@ export function createAddressOf(trusted: TrustedProxies): (request: IncomingMess
   }
 }
 
-/** Some proxies write the port, too. */
+/** Removes the port, which some proxies append to the address. */
 function withoutPort(text: string): string {
   return /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-/** A socket that accepts IPv4 and IPv6 shows IPv4 addresses as IPv6, like `::ffff:192.0.2.1`. */
+/**
+ * Removes the prefix of an IPv4 address that a socket for IPv4 and IPv6 shows as IPv6, like
+ * `::ffff:192.0.2.1`.
+ */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 
 function networkOf(address: string): string {

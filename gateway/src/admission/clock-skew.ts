@@ -5,13 +5,13 @@ import { systemClock, type Clock } from '@intake/runtime'
 export interface CheckedTime {
   nowMs: number
   /**
-   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined when that is within the
-   * limit.
+   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined while that is within
+   * the limit, or Redis's clock is unknown.
    */
   skewMs: number | undefined
   /**
    * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
-   * time that a client may give a record now. It does not depend on Redis's clock, which can be
+   * time that a client may give a record now. This does not depend on Redis's clock, which can be
    * equally wrong.
    */
   isOutOfRange: boolean
@@ -22,11 +22,11 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
 /**
  * Reads the wall clock of this process and checks two things: whether it differs from Redis's clock
  * by more than `clockSkewMaxMs`, and whether it shows a time that no record can have. The second
- * check is for a machine on which both clocks are wrong by the same amount.
+ * check is for a machine on which the gateway's clock and Redis's are wrong by the same amount.
  *
  * The clock is compared with Redis's last known time, advanced by the monotonic clock, so a jump is
- * noticed at once and without asking Redis. When the error of the measurement allows both results,
- * the previous result is kept, so that a slow network does not change it.
+ * noticed at once and without asking Redis. When the measurement is too inexact to decide, the
+ * previous result is kept, so that a slow network does not change it.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  * @param options.clock the monotonic clock that `reading` refers to

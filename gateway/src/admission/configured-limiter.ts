@@ -5,7 +5,8 @@ import type { FleetCounters } from './fleet-counters.ts'
 import { createKeyLimiter, type KeyLimiter } from './key-limits.ts'
 
 /**
- * The limiter of a gateway with these settings, which apply to keys without limits of their own.
+ * Creates the limiter of a gateway. The limits in `config` apply to keys that have none of their
+ * own.
  */
 export function createConfiguredLimiter(options: {
   config: GatewayConfig

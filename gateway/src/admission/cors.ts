@@ -47,7 +47,7 @@ export function createApiCors(options: {
 
 /**
  * Checks the origin of the page that sends a request. The check stops only browsers: other clients
- * send no origin, or one that they choose.
+ * send no origin, or any origin that they choose.
  *
  * @param options.origins the origins of the key; if empty, the key is for all clients
  * @param options.allowed the origins of the installation, which apply only to requests of pages

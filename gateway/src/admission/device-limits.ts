@@ -8,10 +8,11 @@ import { createWindowSketch } from './window-sketch.ts'
  */
 export interface DeviceLimits {
   /**
-   * Counts what a device sends, unless it has used up its share of this minute.
+   * Counts what a device sends and returns true, or returns false if the device has used up its
+   * share of this minute.
    *
-   * @param device `account` is the id of its key
-   * @param eventsMax log events in a minute
+   * @param device `account` is the id of the API key, `member` the UUID of the device
+   * @param eventsMax log events that the device may send in a minute
    */
   take(
     device: { account: string; member: string },

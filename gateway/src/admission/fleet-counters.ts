@@ -1,13 +1,16 @@
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { SharedCounts } from './shared-counts.ts'
 
-/** A count of one API key in a window that all gateways share, as far as this gateway knows it. */
+/**
+ * A count of one API key in a window that all gateways share. Includes the counts of the other
+ * gateways as far as this gateway knows them.
+ */
 export interface FleetCounter {
   /**
    * Counts `amount`. A negative amount takes back what was counted.
    *
-   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of it,
-   * the other gateways get it at once
+   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of the
+   * limit, it is sent to the other gateways at once
    */
   add(amount: number, max: number): void
   /** The sum over all gateways. */
@@ -23,7 +26,7 @@ export interface FleetCounter {
 
 export interface FleetCounters {
   /**
-   * @param name must be the same in all gateways
+   * @param name the name of the count, the same in all gateways
    * @param windowMs the length of a window; it begins when the first gateway counts something
    */
   open(name: string, windowMs: number): FleetCounter
@@ -33,7 +36,7 @@ export interface FleetCounters {
 const intervalMs = 500
 /** A followed counter that does not change is read from Redis at this interval. */
 const followMs = 2_000
-/** A gateway sends its count at once when it has grown by this part of the limit. */
+/** A gateway sends its count at once when it has grown by this fraction of the limit. */
 const urgentPart = 1 / 50
 
 class Counter implements FleetCounter {
@@ -101,11 +104,11 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Counts for all gateways together, without a call per request. Each gateway counts for itself,
- * adds its counts to the shared ones every half second (sooner if they grow fast), and reads the
- * counts of the others. So each gateway may let through too much: at most about a fiftieth of the
- * limit, or what arrives in half a second if that is less. Without Redis each gateway continues
- * with the counts that it knows.
+ * Counts for all gateways together, without a call to Redis per request. Each gateway counts for
+ * itself, adds its counts to the shared ones every half second (sooner if they grow fast), and
+ * reads the counts of the others. So each gateway may let through too much: at most about a
+ * fiftieth of the limit, or what arrives in half a second if that is less. Without Redis each
+ * gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts

@@ -22,15 +22,16 @@ export interface RequestSize {
 
 /** What a request has used of its key's limits. */
 export interface Charge {
-  /** Returns all of it to the key, because nothing of the request is stored. */
+  /** Returns to the key all that the request contained, because nothing of it is stored. */
   giveBack(): void
   /**
-   * Returns to the budgets of the day the share of `records` that are acknowledged but not stored.
+   * Returns to the budgets of the day what this number of records has used, because these records
+   * are acknowledged but not stored.
    */
   giveBackBudget(records: number): void
 }
 
-/** What a key may send in a minute and in a day. Nothing here does I/O. */
+/** What a key may send in a minute and in a day. The methods do no I/O. */
 export interface KeyLimiter {
   requestsMax(key: ApiKey): number
   /** Counts a request. `requestsMax` must have been called for its key before. */
@@ -43,8 +44,8 @@ export interface KeyLimiter {
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
    * Counts what a request contains. What a device sends beyond its share is not counted for the
-   * key, so it takes nothing from the other devices. The share of a device counts every attempt,
-   * also one that is given back.
+   * key, so it takes nothing from the other devices. Every attempt counts towards the device's
+   * share, even if it is given back to the key.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -53,13 +54,13 @@ export interface KeyLimiter {
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
-/** A key that has used this part of a budget is reported. */
+/** A key that has used this fraction of a budget is reported. */
 const nearEnd = 0.8
 /**
  * Limits requests by their key. As far as this gateway knows the counts of the others (see
  * `startFleetCounters`), no limit per minute or day is exceeded, with one exception: a single
- * request that is larger than the whole limit is accepted if nothing else was, because otherwise it
- * never could be.
+ * request that is larger than the whole limit is accepted if nothing else was accepted in the
+ * window, because otherwise it could never be accepted.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
@@ -117,9 +118,8 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
-      // Runs after the checks of the key, so that requests that the key may not send are not
-      // counted for the device. All keys share the sketch, so needless counts would refuse devices
-      // of other keys.
+      // Runs after the checks of the key, so that only requests that the key may send count for the
+      // device. All keys share the sketch, so needless counts would refuse devices of other keys.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))
@@ -159,7 +159,7 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 }
 
-/** A sentence for each budget of a key that is nearly used up. */
+/** Describes each budget of a key that is nearly used up, in one sentence. */
 function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
   const state = usage.of(key)
   const day = usage.dayOf(key, state)

@@ -5,8 +5,8 @@ import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
 
 /**
- * The window of the counters of a day. It is longer than a day, so that it does not end within the
- * day.
+ * The window of the counters of a day. The window is longer than a day, so that it does not end
+ * within the day.
  */
 const dayWindowMs = dayMs + 3_600_000
 
@@ -87,7 +87,7 @@ export function createKeyUsage(options: {
 function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
   const open = (name: string) => counters.open(name, limits.rateWindowMs)
   return {
-    // The name has no suffix, because earlier versions of the gateway use it, too.
+    // This name has no suffix, because earlier versions of the gateway use the same name.
     requests: open(id),
     events: open(`${id}:events`),
     feedback: open(`${id}:feedback`),

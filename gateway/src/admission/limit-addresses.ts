@@ -7,7 +7,10 @@ import { createWindowSketch } from './window-sketch.ts'
  * Limits what each address does in a minute. It needs half a megabyte for any number of addresses.
  */
 export interface AddressLimit {
-  /** Counts one more; returns false if the address has used up its share. */
+  /**
+   * Counts one more action of the request's address; returns false if the address has used up its
+   * share.
+   */
   take(request: IncomingMessage): boolean
   /** Milliseconds until an address that was refused may try again. */
   msLeft(): number

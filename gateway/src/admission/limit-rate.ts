@@ -7,17 +7,16 @@ import type { Charge, KeyLimiter } from './key-limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this request has used of its key's limits. */
+    /** What this request has used of its key's limits; undefined until that is counted. */
     charge: Charge | undefined
   }
 }
 
 /**
- * Limits the requests of each API key. It does no I/O, so it cannot fail a request. The response to
- * a request that reaches it has the limit, the remaining requests and the seconds until the window
- * ends, as this gateway knows them: `ratelimit-limit`, `ratelimit-remaining`, `ratelimit-reset`, as
- * in the draft of the IETF (draft-ietf-httpapi-ratelimit-headers-06). Register it after
- * authentication.
+ * Limits the requests of each API key. Register it after authentication. It does no I/O, so it
+ * cannot fail a request. It adds header fields to the response: the limit (`ratelimit-limit`), the
+ * remaining requests (`ratelimit-remaining`) and the seconds until the window ends
+ * (`ratelimit-reset`), as this gateway knows them, as in draft-ietf-httpapi-ratelimit-headers-06.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
@@ -39,7 +38,7 @@ export const limitRate = fp(
   { name: 'limit-rate' },
 )
 
-/** A store class for the plugin, which constructs the store itself. */
+/** Creates a store class for the plugin, because the plugin constructs the store itself. */
 function storeOf(limiter: Pick<KeyLimiter, 'countRequest'>) {
   return class implements FastifyRateLimitStore {
     incr(key: string, done: (error: null, result: { current: number; ttl: number }) => void): void {
@@ -54,8 +53,8 @@ function storeOf(limiter: Pick<KeyLimiter, 'countRequest'>) {
 }
 
 /**
- * A hook that refuses a request before its body is read if its key may send no more records of this
- * kind.
+ * Creates a hook that refuses a request before its body is read if its key may send no more records
+ * of this kind.
  */
 export function requireAllowance(limiter: Pick<KeyLimiter, 'requireAllowance'>, kind: RecordKind) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

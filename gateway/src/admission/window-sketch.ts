@@ -21,12 +21,12 @@ export interface WindowSketch {
 const rows = 4
 
 /**
- * A count-min sketch with conservative update. A sender's count is never too low. It is too high by
- * about the sum of all counts divided by `width`, for all senders alike, so the limit of a sender
- * should be far above that. The hash is different in every process: no sender can choose whom it
- * shares its cells with.
+ * Creates a count-min sketch with conservative update. A sender's count is never too low. It is too
+ * high by about the sum of all counts divided by `width`, for all senders alike, so the limit of a
+ * sender should be far above this error. The hash is different in every process, so that no sender
+ * can choose with whom it shares its cells.
  *
- * @param options.width cells per row, a power of two; the memory is sixteen bytes for each
+ * @param options.width cells per row, a power of two; each takes sixteen bytes of memory
  */
 export function createWindowSketch(options: {
   width: number
@@ -80,7 +80,7 @@ export function createWindowSketch(options: {
   }
 }
 
-/** Mixes all bits of a hash into its lowest bits, because only those select a cell. */
+/** Mixes all bits of a hash into its lowest bits, because only the lowest bits select a cell. */
 function mix(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)

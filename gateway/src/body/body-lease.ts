@@ -18,9 +18,9 @@ declare module 'fastify' {
 const readPastFactor = 8
 
 /**
- * A hook that opens the lease of a request before its body is read. The lease is released when the
- * response has been sent or the connection has ended (with `whileLeased`: not before the handler
- * has finished).
+ * Creates a hook that opens the lease of a request before its body is read. The lease is released
+ * when the response has been sent or the connection has ended (with `whileLeased`: not before the
+ * handler has finished).
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the
@@ -47,9 +47,9 @@ export function leaseBody(
 }
 
 /**
- * Wraps a handler so that the bytes of the body remain leased until it has finished, because a
- * client that disconnects frees no memory. When the handler takes too long, the request fails, but
- * the handler keeps running and its bytes remain leased.
+ * Wraps a handler so that the bytes of the body remain leased until the handler has finished,
+ * because a client's disconnection does not free the memory. When the handler takes too long, the
+ * request fails, but the handler keeps running and its bytes remain leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,
@@ -58,7 +58,7 @@ export function whileLeased<Request extends FastifyRequest, Result>(
     failable(request.raw, requireLease(request).retainWhile(handler(request, reply)))
 }
 
-/** The lease of a request that has passed `leaseBody`. */
+/** Returns the lease of a request that has passed `leaseBody`. */
 export function requireLease({ bodyLease }: FastifyRequest): ByteLease {
   if (bodyLease === undefined) throw new Error('the body of the request has not been leased')
   return bodyLease

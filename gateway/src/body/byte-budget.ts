@@ -19,8 +19,8 @@ export interface ByteLease {
   /**
    * Charges body bytes that have arrived and are kept, or memory that processing them needs.
    *
-   * @throws {IntakeError} `busy` when they are not available or exceed the share of the API key;
-   * `malformed_http` after `release`: the client has disconnected, and the work should end
+   * @throws {IntakeError} `busy` when the bytes are not available or exceed the share of the API
+   * key; `malformed_http` after `release`: the client has disconnected, and the work should end
    */
   extend(bytes: number): void
   /** Returns all bytes and the place, once no work retains them. May be called repeatedly. */
@@ -30,8 +30,8 @@ export interface ByteLease {
 }
 
 /**
- * The budget for the request bodies of one kind that a process holds in memory. No API key gets
- * more than its share (see `Shares`).
+ * Creates the budget for the request bodies of one kind that a process holds in memory. No API key
+ * gets more than its share (see `Shares`).
  *
  * @param options.requests places for requests in flight, shared by all kinds
  */

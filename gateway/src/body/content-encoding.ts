@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 
-/** The content coding of a body, in lower case; undefined when it has none. */
+/** Returns the content coding of a body, in lower case; undefined when it has none. */
 export function contentCoding(request: FastifyRequest): string | undefined {
   const coding = request.headers['content-encoding']?.toLowerCase()
   if (coding === 'identity') return undefined

@@ -8,12 +8,15 @@ const chunkBytes = 64 * 1024
  * events 150 times. Anything that compresses better was built to exhaust memory.
  */
 const expansionMax = 200
-/** A decompressed body of up to this size is allowed however small it was before decompression. */
+/**
+ * A decompressed body of up to this size is allowed even if it was much smaller before
+ * decompression.
+ */
 const expansionFreeBytes = 64 * 1024
 /**
- * A body of up to this size, before and after decompression, is decompressed at once, within 0.3 ms.
- * A stream costs several times as much. A body of empty blocks takes up to 5 ms, which is why its
- * size before decompression is limited too.
+ * A body of up to this size, before and after decompression, is decompressed at once, usually
+ * within 0.3 ms. A stream costs several times as much. A body of empty blocks takes up to 5 ms,
+ * which is why its size before decompression is limited too.
  */
 const atOnceBytes = 64 * 1024
 /** The size after decompression, modulo 2^32, is in the last four bytes (RFC 1952). */
@@ -56,10 +59,11 @@ function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   const bytes = body.readUInt32LE(body.length - sizeBytes)
   if (bytes > bytesMax) return undefined
   try {
-    // With one byte more than the size, zlib notices the end without another buffer.
+    // The buffer is one byte larger than the result, so that zlib notices the end without another
+    // buffer.
     return gunzipSync(body, { chunkSize: Math.max(bytes + 1, 64), maxOutputLength: bytesMax })
   } catch {
-    // The caller decompresses the body again as a stream, which finds the reason.
+    // The caller decompresses the body again as a stream, which gives the exact error.
     return undefined
   }
 }

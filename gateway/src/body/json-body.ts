@@ -28,7 +28,7 @@ interface JsonBodyOptions {
  * `checkJson` checks its content later.
  *
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
- * @param options.nodesMax maximum members and elements
+ * @param options.nodesMax the maximum number of members and elements in a document
  * @param options.turns for parsing large documents; one per process
  */
 export const jsonBody = fp(
@@ -52,7 +52,7 @@ export const jsonBody = fp(
 
 const charsetParameter = /;\s*charset\s*=\s*["']?\s*([^\s;"']+)/i
 
-/** The labels of UTF-8 in the Encoding Standard, and those of ASCII, which is a subset. */
+/** The labels of UTF-8 in the Encoding Standard, and the labels of ASCII, a subset of UTF-8. */
 const utf8Labels: ReadonlySet<string> = new Set([
   'utf-8',
   'utf8',

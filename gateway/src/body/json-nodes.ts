@@ -2,7 +2,7 @@ import { IntakeError } from '@intake/contract'
 
 export interface NodeCounter {
   /**
-   * Counts the next bytes of a document, which may be split anywhere.
+   * Counts the members and elements in the next bytes of a document, which may be split anywhere.
    *
    * @returns the count so far
    * @throws {IntakeError} `body_too_large` beyond the maximum
@@ -60,8 +60,8 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
 }
 
 /**
- * Counts a document that arrives in chunks. A document of at most `freeBytes` is not counted here
- * (`nodes` returns undefined), because counting it after parsing is cheaper.
+ * Creates a counter for a document that arrives in chunks. A document of at most `freeBytes` is not
+ * counted here (`nodes` returns undefined), because counting it after parsing is cheaper.
  */
 export function createLateCounter(
   nodesMax: number,

@@ -1,8 +1,9 @@
 import { documentedFields } from '@intake/contract'
 
 /**
- * The JSON pointer to the first invalid value; undefined if no value is invalid. It stops at the
- * first undocumented name, because a response does not repeat names that a client chose.
+ * Returns the JSON pointer to the first invalid value; undefined if no value is invalid. The
+ * pointer ends at the first undocumented name, because a response does not repeat names that a
+ * client chose.
  */
 export function documentedPointer(
   value: unknown,

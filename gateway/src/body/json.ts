@@ -37,7 +37,7 @@ export interface ParsedJson {
  * Parses a JSON document from the bytes of a request. Integers that a double would round become
  * `bigint`s.
  *
- * @param options.nodesMax maximum members and elements
+ * @param options.nodesMax the maximum number of members and elements in the document
  * @param options.nodes number of members and elements, if already counted
  * @param options.charge called with the memory that the value takes, in bytes; may throw
  * @throws {IntakeError} `invalid_encoding`, `invalid_json`, `body_too_large`
@@ -107,9 +107,9 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * The value of a document. Parses it again if `parseText` has rounded an integer.
+ * Returns the value of a document. Parses the text again if `parseText` has rounded an integer.
  *
- * @param bytes the size of the document
+ * @param bytes the size of the document in UTF-8
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
 export function exactJson(text: string, parsed: ParsedText, bytes: number): ParsedJson {
@@ -150,11 +150,16 @@ interface Survey {
   nodes: number
   /** Members and elements of the largest value two levels below the root. */
   entryNodes: number
-  /** Something is nested deeper than allowed. */
+  /** True if something is nested deeper than allowed. */
   isDeep: boolean
-  /** A number is so large that it may be a rounded integer, or exceeds the range of a double. */
+  /**
+   * True if a number is so large that it may be a rounded integer, or exceeds the range of a
+   * double.
+   */
   isRounded: boolean
-  /** The document was parsed exactly, or one of its arrays may have to be stored as text. */
+  /**
+   * True if the document was parsed exactly, or one of its arrays may have to be stored as text.
+   */
   isOdd: boolean
 }
 
@@ -165,7 +170,7 @@ const entryDepthLeft = limits.jsonDepth - 2
  * would otherwise walk through it again.
  *
  * @param isInArray whether the value is an element: an array in an array is examined with the outer
- * one
+ * array
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {

@@ -106,7 +106,7 @@ function isSafe(json: string, from: number, to: number): boolean {
   return to - from <= safeDigits && Number.isSafeInteger(Number(json.slice(from, to)))
 }
 
-/** The position after the string that contains `at`, or the end of the text. */
+/** Returns the position after the string that contains `at`, or the end of the text. */
 function endOfString(json: string, at: number): number {
   while (at < json.length) {
     const code = json.charCodeAt(at)

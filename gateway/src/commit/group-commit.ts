@@ -13,7 +13,7 @@ export interface StoredFrame {
   rows: number
   /** Compressed size. */
   bytes: number
-  /** Milliseconds since the oldest row of the frame arrived. */
+  /** Milliseconds from the arrival of its oldest row until it was stored. */
   ms: number
 }
 
@@ -30,7 +30,7 @@ export interface GroupCommit {
    * Like `append`, for all rows of one request together.
    *
    * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
-   * may be)
+   * may be stored)
    */
   appendAll(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
@@ -120,7 +120,7 @@ export function createGroupCommit(
     return frame
   }
 
-  /** Rejects rows whose deadline has passed; they are certainly not stored. */
+  /** Rejects rows that can no longer be stored in time; they are certainly not stored. */
   function rejectExpired(): void {
     const now = clock.now()
     const arrivedAfter = wallMs() - acceptanceMsMax

@@ -3,8 +3,8 @@ const bytesPerUnitMax = 3
 const lineFeed = 0x0a
 
 /**
- * Prints lines as UTF-8 into memory that the next call overwrites. Joining the lines as a string
- * first would take twice as long.
+ * Creates a function that prints lines as UTF-8 into memory that its next call overwrites. Joining
+ * the lines as a string first would take twice as long.
  *
  * @param keptBytesMax memory that is kept for the next call; more is allocated for one call only
  * @returns the lines, each with a line feed at its end

@@ -17,8 +17,8 @@ interface RecordConnection extends Examination {
 }
 
 /**
- * The connections through which records, their reservations and outcomes are written. Before
- * anything is written through a connection, it is examined (see `Examination`).
+ * The connections through which records, their reservations and outcomes are written. Each
+ * connection is examined before anything is written through it (see `Examination`).
  */
 export interface RecordConnections {
   logs: RecordConnection
@@ -30,9 +30,10 @@ export interface RecordConnections {
 }
 
 /**
- * Opens the connections that write records and reservations. If no replica must confirm writes, all
- * of them are the connection `redis`. A connection that waits for replicas sends nothing else
- * meanwhile, so otherwise logs, feedback and reservations have a connection each.
+ * Opens the connections that write records and reservations. If replicas must confirm writes, logs,
+ * feedback and reservations have a connection each, because a connection that waits for replicas
+ * sends nothing else meanwhile. Otherwise all of them use the connection `redis`, as outcomes
+ * always do.
  *
  * @param options.redis a connection that the caller closes
  * @param options.replicas the number of replicas that must confirm each write
@@ -92,8 +93,8 @@ function reserveExamined(reserve: Reserve, { requireExamined }: Examination): Re
 }
 
 /**
- * Reservations wait for the same replicas as records: if a reservation were lost but its record
- * survived, a repeated request would store the record a second time.
+ * Makes reservations wait for the same replicas as records: if a reservation were lost but its
+ * record survived, a repeated request would store the record a second time.
  */
 function reserveOnReplicas(reserve: Reserve, acks: ReplicaAcks): Reserve {
   return (call) =>

@@ -34,11 +34,11 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   storage_unavailable: 5,
 }
 
-/** The only place that turns errors into responses. */
+/** Turns the errors of hooks and routes into responses. */
 export const errorHandler = fp(
   async (app: FastifyInstance, options: { outcomes: Pick<Outcomes, 'refused'> }) => {
     const respond = (error: IntakeError, request: FastifyRequest, reply: FastifyReply) => {
-      // A client that has disconnected gets no response, so nothing is counted as refused.
+      // A client that has disconnected gets no response, so no refusal is counted.
       if (!isGone(request)) noteRefusal(options.outcomes, error, request)
       // The body is no longer needed.
       request.bodyLease?.release()
@@ -70,7 +70,8 @@ export function answerFrameworkErrors(outcomes: Pick<Outcomes, 'refused'>) {
 }
 
 /**
- * Writes the response when the edge refuses a request, or bytes that are not a request.
+ * Creates the function that counts what the edge refuses (a request, or bytes that are not a
+ * request) and makes the body of the response.
  *
  * @param cors undefined if pages of other origins may not read the response
  */
@@ -82,8 +83,8 @@ export function refuseAtEdge(
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    // Bytes that are not a request have no path. They may have come from a page, which may then
-    // read the response.
+    // Bytes that are not a request have no path. They may have come from a page, which may read the
+    // response.
     const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
     const fields = isReadable ? cors.fields : undefined
     return { type: problemType, body: JSON.stringify(problem(error, requestId)), fields }
@@ -96,7 +97,7 @@ function noteRefusal(
   request: FastifyRequest,
 ): void {
   const { id: requestId, apiKey, records = 1 } = request
-  // The path of the route, because a client can write the same path in several ways.
+  // Uses the path of the route, because a client can write the same path in several ways.
   const kind = kindOfPath(request.routeOptions.url ?? request.url)
   outcomes.refused({ error, requestId, apiKeyId: apiKey?.id, kind, records })
 }

@@ -2,7 +2,7 @@ import { errorCatalogue, type IntakeError, type Problem } from '@intake/contract
 
 export const problemType = 'application/problem+json; charset=utf-8'
 
-/** The body of an error response. */
+/** Returns the body of an error response. */
 export function problem(error: IntakeError, requestId: string): Problem {
   const { status, title } = errorCatalogue[error.code]
   return {

@@ -13,12 +13,14 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  /** See `ParsedJson.isPlain`; about the payload. */
+  /** Whether the payload is plain (see `ParsedJson.isPlain`). */
   isPlain: boolean
   textBytes: number
   /** The file parts in order, under any name. */
   uploads: Upload[]
-  /** The text parts other than the payload, by name; several with one name become a list. */
+  /**
+   * The text parts other than the payload, by name; several parts of the same name become a list.
+   */
   fields: Record<string, string | string[]>
   /** The text parts that exceeded the limits; undefined if there are none. */
   omitted: Omitted | undefined
@@ -32,8 +34,8 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
   return {
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // A buffer larger than the data that can arrive in one turn of the event loop. With a smaller
-    // buffer the parser stalls on a part that it skips.
+    // This buffer is larger than the data that can arrive in one turn of the event loop. With a
+    // smaller buffer the parser stalls on a part that it skips.
     fileHwm: 1024 * 1024,
     limits: {
       parts: limits.formParts,
@@ -45,8 +47,8 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
 }
 
 /**
- * Reads a form to its end, its parts in any order. Files are held in memory; a file that is too
- * large or exceeds the count is noted in its `Upload` and discarded.
+ * Reads a form to its end; its parts may have any order. Files are held in memory; a file that is
+ * too large or exceeds the count is noted in its `Upload` and discarded.
  *
  * @param options.bytesMax maximum size of the whole form
  * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or

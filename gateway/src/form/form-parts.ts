@@ -13,7 +13,7 @@ export interface FormParts {
   payload?: Buffer
   /** The file parts in order, under any name. */
   uploads: Upload[]
-  /** The text parts with other names, in their order. */
+  /** The text parts other than the payload, in their order. */
   texts: { name: string; text: Buffer }[]
   /** The text parts that exceeded the limits and were discarded. */
   omitted: Omitted
@@ -53,13 +53,14 @@ export async function readParts(
     } else if (isFile(part)) {
       const index = parts.uploads.length
       const upload = await readUpload(file, { index, rules, lease })
-      // Browsers send a file field in which nothing was chosen as an empty file without a name.
+      // For a file field in which nothing was chosen, browsers send an empty file without a name.
       if (upload.bytes > 0 || filename) parts.uploads.push(upload)
     } else {
       const hasPlace = parts.texts.length < limits.formTexts
       const { text, bytes } = await readText(file, hasPlace ? Buffer.byteLength(name) : Infinity)
       if (text !== undefined && !isUtf8(text) && imageTypeOf(text) !== undefined) {
-        // The header of this part may be damaged, or the client sent neither file name nor type.
+        // An image without a file name or type is accepted: the part's header may be damaged, or
+        // the client sent neither.
         const index = parts.uploads.length
         parts.uploads.push(await readUpload([text], { index, rules, lease }))
       } else if (isAttachment(name)) {
@@ -99,7 +100,7 @@ function nameOf(part: MultipartFile): string {
  */
 const nameLengthMax = 16 * 1024
 
-/** Some clients send the media type of an image without a file name. */
+/** Whether a part is a file. Some clients send the media type of an image without a file name. */
 function isFile({ filename, mimetype }: MultipartFile): boolean {
   return filename !== undefined || /^(image\/|application\/octet-stream$)/i.test(mimetype)
 }
@@ -117,8 +118,8 @@ interface Text {
 }
 
 /**
- * Creates a function that reads a text part to its end. The parts that it keeps have together at
- * most the maximum size of a payload; a part that exceeds it is discarded.
+ * Creates a function that reads a text part to its end. The parts that the function keeps have
+ * together at most the maximum size of a payload; a part that would exceed it is discarded.
  */
 function createTextReader(lease: ByteLease) {
   let kept = 0

@@ -4,7 +4,7 @@ import { bodyTooLarge } from '../body/body-lease.ts'
 import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
 
 /**
- * Observes the bytes of a form beside the parser, to find what the parser misses
+ * Observes the bytes of a form while the parser reads them, to find what the parser misses
  * (docs/decisions/0007-multipart-parser.md).
  */
 export interface FormWatch {
@@ -47,7 +47,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
    * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
-   * break, because the first delimiter of a form has none before it.
+   * break, because the first delimiter of a form has no line break before it.
    */
   let tail: Buffer = Buffer.from('\r\n')
 
@@ -123,5 +123,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows at most 70 characters, and fewer different ones. This pattern allows more. */
+/** RFC 2046 allows at most 70 characters, and not all of these. This pattern allows more. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -29,10 +29,14 @@ const brands: ReadonlyMap<string, string> = new Map([
 /** Brands that name only the family of formats, not the format. */
 const commonBrands = new Set(['mif1', 'msf1'])
 
-/** Brands are read in this many bytes at the beginning of a file; no real file needs more. */
+/**
+ * Only this many bytes at the beginning of a file are searched for brands; no real file needs more.
+ */
 const brandBytesMax = 1_024
 
-/** The media type of an image by its first bytes; undefined if it is not an accepted image. */
+/**
+ * Returns the media type of an image by its first bytes; undefined if it is not an accepted image.
+ */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const found = signatures.find(([, signature]) =>
     signature.every((byte, at) => byte === undefined || bytes[at] === byte),
@@ -40,7 +44,7 @@ export function imageTypeOf(bytes: Buffer): string | undefined {
   return found === undefined ? heifTypeOf(bytes) : found[0]
 }
 
-/** The type is that of the first brand that names a format. The major brand comes first. */
+/** Returns the type of the first brand that names a format. The major brand comes first. */
 function heifTypeOf(bytes: Buffer): string | undefined {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)

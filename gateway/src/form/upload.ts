@@ -30,7 +30,7 @@ export interface Image {
   sentSha256: string
 }
 
-/** The result for one file part: an image, or the reason why it cannot be kept. */
+/** The result for one file part: an image, or the error for which it cannot be stored. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
 /**
@@ -54,7 +54,7 @@ export async function readUpload(
       hash.update(chunk)
     },
   })
-  // Reads a part to its end even if it cannot be kept, so that the parser continues.
+  // Reads a part to its end even if it cannot be stored, so that the parser continues.
   for await (const chunk of stream) chunks.add(chunk)
   const { bytes } = chunks
   if (overCount) {
@@ -82,8 +82,8 @@ export async function readUpload(
       detail: `must be an image: ${formats}`,
     })
   }
-  // Joining the chunks of a large image takes up to 5 ms and examining it up to 19 ms, so each gets
-  // a turn of the event loop of its own.
+  // Joining the chunks of a large image takes up to 5 ms and examining it up to 19 ms, so they run
+  // in different turns of the event loop.
   if (bytes > bytesPerTurn) await nextTurn()
   const picture = examine(sent, contentType)
   if (picture instanceof PictureError) {

@@ -11,18 +11,20 @@ import type { IdempotencyStore } from './idempotency-store.ts'
 
 /**
  * Assigns the identity of a record. A UUIDv7 that the client gave a log event is its identity: a
- * retry has the same one, and nothing is reserved. Any other key is reserved together with the
- * identity of its first attempt. Without either, the identity is new.
+ * retry has the same id, and nothing is reserved. Any other id of the client, and the
+ * `Idempotency-Key`, are reserved together with the identity of the first attempt. A record without
+ * a client's id and without a key gets a new identity.
  *
  * It returns a promise only if something is reserved. A promise each time would cost 0.35 µs, which
  * is 2 % of the gateway's CPU for an event of a batch, and less than 0.1 % for a single event.
  *
- * @param options.clientId from `clientIdKey`
+ * @param options.clientId the client's id for the record, from `clientIdKey`; undefined if there is
+ * none
  * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
  * sent an id
  * @param options.nowMs when the record arrived, in milliseconds since 1970
- * @param options.timeMs returns when the event happened, if that is plausible; called only when the
- * id is new
+ * @param options.timeMs returns the time of the event (see `eventTimeMs`); called only when the id
+ * is new
  * @param options.fingerprint hash of the stored content, without the device: its battery level
  * changes between attempts
  * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
@@ -37,7 +39,7 @@ export function assignIdentity(options: {
   key: string | undefined
   nowMs: number
   timeMs: () => number
-  /** How long records are kept; undefined for no limit. */
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
   retentionMs: number | undefined
   fingerprint: () => string
   deadline: number
@@ -73,8 +75,8 @@ export function assignIdentity(options: {
 }
 
 /**
- * The error for a key that belongs to another record. This record is not stored, so the client must
- * not get the other record's id as a success.
+ * Creates the error for a key that belongs to another record. This record is not stored, so the
+ * client must not get the other record's id as a success.
  */
 function otherRecord(): IntakeError {
   return new IntakeError(

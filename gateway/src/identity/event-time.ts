@@ -6,7 +6,8 @@ function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
 }
 
 /**
- * How old an event may be: 30 days, or less if records are dropped earlier.
+ * Returns how old an event may be, in milliseconds: 30 days, or less if records are dropped
+ * earlier.
  *
  * @param retentionMs undefined if records are kept without limit
  */
@@ -15,9 +16,10 @@ function ageMax(retentionMs: number | undefined): number {
 }
 
 /**
- * The time of an event: the time that the device sent, if it is plausible, otherwise `nowMs`.
+ * Returns the time of an event, in milliseconds since 1970: the time that the device sent, if it is
+ * plausible, otherwise `nowMs`.
  *
- * @param timestamp ISO 8601
+ * @param timestamp the time that the device sent, in ISO 8601
  * @param nowMs when the event arrived, in milliseconds since 1970
  * @param retentionMs undefined if records are kept without limit
  */
@@ -36,7 +38,7 @@ export function eventTimeMs(
  * distinguished from a new event, because reservations expire, and retention may have dropped the
  * month of the first attempt.
  *
- * @param id UUIDv7
+ * @param id a UUIDv7 that a client has sent
  * @param retentionMs undefined if records are kept without limit
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */

@@ -6,7 +6,7 @@ import { headerKey } from '@intake/identity'
 import { mayHaveLoneSurrogate, wellFormed } from '../record/row-json.ts'
 
 /**
- * The `Idempotency-Key` of a request, if it has one.
+ * Returns the `Idempotency-Key` of a request; undefined if it has none.
  *
  * @throws {IntakeError} `invalid_request` when it is empty or too long
  */
@@ -23,18 +23,18 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 }
 
 /**
- * The content that identifies a log event. It is the same for `POST /api/log` and for an entry of a
- * batch, so that a client may repeat a single event in a batch. The device's timestamp and unknown
- * fields are not part of it.
+ * Returns the content that identifies a log event. It is the same for `POST /api/log` and for an
+ * entry of a batch, so that a client may repeat a single event in a batch. The device's timestamp
+ * and unknown fields are not part of it.
  */
 export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]
 }
 
 /**
- * A hash that distinguishes contents. Key order is ignored, because clients may serialise the
- * object anew for every attempt. A lone surrogate counts as U+FFFD, as in the row: a client that
- * stores its events as UTF-8 sends U+FFFD in the second attempt.
+ * Computes a hash that distinguishes contents. Key order is ignored, because clients may serialise
+ * the object anew for every attempt. A lone surrogate counts as U+FFFD, as in the row: a client
+ * that stores its events as UTF-8 sends U+FFFD in the second attempt.
  *
  * @returns 48 bits in hexadecimal
  */

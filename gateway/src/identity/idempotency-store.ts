@@ -17,8 +17,8 @@ import type { ReservationLedger } from './reservation-ledger.ts'
 
 export interface IdempotencyStore {
   /**
-   * Resolves to the id that belongs to a key: the given one, or that of an earlier request with the
-   * same key and fingerprint. A reservation lasts for `limits.keyDays`.
+   * Resolves to the id that belongs to a key: the given id, or the id of an earlier request with
+   * the same key and fingerprint. A reservation lasts for `limits.keyDays`.
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another
@@ -47,7 +47,7 @@ export function createIdempotencyStore(options: {
   const { reserve, ledger, clock = systemClock } = options
 
   /**
-   * Tries once. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * Makes one attempt. Reserving is idempotent: if the reply was lost, the next attempt finds the
    * reservation.
    */
   async function attempt(reservation: Reservation): Promise<SettledReply> {

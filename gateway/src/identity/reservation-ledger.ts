@@ -22,7 +22,8 @@ export interface ReservationLedger {
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
   /**
-   * A sentence for each kind of which new idempotency keys are refused, to all API keys or to one.
+   * A sentence for each kind of record for which new idempotency keys are refused, from all API
+   * keys or from one.
    */
   full(): string[]
   /** Polls Redis at once, for example when the day has changed. */
@@ -36,13 +37,13 @@ export interface ReservationLedger {
  */
 export const reservationBytes = 64
 /**
- * The part of a kind's maximum number of reservations that one API key may use, so that one
+ * The fraction of a kind's maximum number of reservations that one API key may use, so that one
  * application leaves capacity for others.
  */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
 /**
- * The poll interval of a gateway without new reservations, which only reads those of the other
+ * The poll interval of a gateway without new reservations: it only reads the counts of the other
  * gateways.
  */
 const quietMs = 5_000

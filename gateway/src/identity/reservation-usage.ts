@@ -122,7 +122,8 @@ export function createReservationUsage(options: {
 }
 
 /**
- * Adds to the given counts those of the days that are at least `from` and less than `to` days ago.
+ * Returns the sum of the counts in `onto` and those of the days that are at least `from` and less
+ * than `to` days ago.
  */
 async function readDays(
   redis: Redis,
@@ -143,8 +144,8 @@ async function readDays(
 }
 
 /**
- * A damaged hash counts as empty: the reservations of that day, of all API keys, are then missing
- * from the counts.
+ * Reads the counts of one day. A damaged hash counts as empty: the reservations of that day, of all
+ * API keys, are then missing from the counts.
  */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {

@@ -7,8 +7,8 @@ const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'u
 const { version } = JSON.parse(manifest) as { version: string }
 
 /**
- * The OpenAPI document, written for generators of clients: `write-schema.ts` says how, and
- * docs/sending.md which generators were tried.
+ * Returns the OpenAPI document. Its schemas are written so that client generators understand them
+ * (see `write-schema.ts`); docs/sending.md lists the generators that were tried.
  *
  * @param options.url where clients reach the gateway, without a slash at the end
  */

@@ -5,8 +5,8 @@ import { problem } from '../errors/problem.ts'
 const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
 
 /**
- * Codes of responses without rate limit headers: the edge makes them, or they precede the limit of
- * the API key.
+ * Codes of responses without rate limit headers: they are sent by the edge, or before the limit of
+ * the API key is checked.
  */
 const unlimited: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
@@ -84,7 +84,7 @@ export const responses = {
   },
 }
 
-/** The responses that every operation can have beside its own, by status. */
+/** The responses that every operation can have in addition to its own, by status. */
 export const errorResponses = {
   ...Object.fromEntries(
     [...codesByStatus.keys()].map((status) => [
@@ -95,7 +95,7 @@ export const errorResponses = {
   default: { $ref: '#/components/responses/ErrorOther' },
 }
 
-/** The response of an operation that has succeeded. */
+/** Describes the response of an operation that has succeeded. */
 export function success(options: { description: string; schema: string; example: object }) {
   const { description, schema, example } = options
   return {

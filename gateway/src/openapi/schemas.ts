@@ -42,11 +42,15 @@ const { refer, define } = createSchemaWriter({
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),
-  // These are left out, because the files of the form are its attachments.
+  // The list of attachments in the JSON is not documented, because clients send attachments as
+  // files of the form.
   undocumented: new Set([feedback.properties.attachments]),
 })
 
-/** The form of `POST /api/feedback` for clients; `packages/contract` has only its JSON. */
+/**
+ * The form of `POST /api/feedback` for clients; `packages/contract` has only the schema of its
+ * JSON.
+ */
 const FeedbackForm: Schema = {
   type: 'object',
   description: `User feedback with images; at most ${limits.formParts} parts.`,

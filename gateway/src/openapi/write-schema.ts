@@ -29,8 +29,8 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
 
 /**
  * Writes the schemas of the contract for generators of clients. The gateway accepts more than it
- * documents (`null` for an absent field, any string for a date), and a generator turns what it does
- * not understand into a client that fails after its records have been stored:
+ * documents (`null` for an absent field, any string for a date), and a generator that does not
+ * understand a schema makes a client that fails after its records have been stored. So:
  *
  * - `null` and the empty string are left out of what may be sent;
  * - a union of objects becomes one object whose properties are optional unless all have them;
@@ -39,7 +39,8 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
  * - `additionalProperties` is only on objects without documented properties.
  *
  * @param options.names schemas that become a `$ref`, with the name of the component
- * @param options.recommended keywords that say what to send where more is accepted, by schema
+ * @param options.recommended by schema, keywords that say what clients should send where the
+ * gateway accepts more
  * @param options.undocumented schemas of properties that are left out
  */
 export function createSchemaWriter(options: {
@@ -49,7 +50,7 @@ export function createSchemaWriter(options: {
 }): { refer: (schema: object) => Schema; define: (schema: object) => Schema } {
   const { names, recommended, undocumented } = options
 
-  /** A reference to a named schema; the definition of any other. */
+  /** Returns a reference to a named schema, and the definition of any other schema. */
   function refer(schema: object): Schema {
     const name = names.get(schema)
     return name === undefined ? define(schema) : { $ref: `#/components/schemas/${name}` }
@@ -79,7 +80,7 @@ export function createSchemaWriter(options: {
   return { refer, define }
 }
 
-/** @throws {Error} for a keyword without a rule, which the document would otherwise lose */
+/** @throws {Error} for a keyword that no rule handles; otherwise the document would lose it */
 function requireKnown(schema: Schema): void {
   const kept: readonly string[] = keptKeywords
   const unknown = Object.keys(schema).filter(
@@ -123,8 +124,8 @@ function joinVariants(variants: readonly Schema[]): Schema {
 const isPresent = (schema: Schema | undefined): schema is Schema => schema !== undefined
 
 /**
- * Joins a property that several variants have. It must have the same schema in all of them, or be
- * the constant that distinguishes them.
+ * Joins the schemas of a property that several variants have. It must have the same schema in all
+ * of them, or be the constant that distinguishes them.
  */
 function joinProperty(schemas: readonly Schema[]): Schema {
   const [first, ...others] = schemas

@@ -18,7 +18,9 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
   return unknown
 }
 
-/** The known fields around a record: the sender's, and the field that contains the record. */
+/**
+ * Returns the known fields around a record: the sender's, and the field that contains the record.
+ */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
@@ -35,13 +37,15 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
 
 export interface ExtraPrinter {
   /**
-   * The `extra` column of a record as JSON, like `joinExtra`; undefined if it has no unknown
-   * fields.
+   * Returns the `extra` column of a record as JSON, with the same fields as `joinExtra`; undefined
+   * if there are none.
    */
   print(inRecord: Extra): string | undefined
 }
 
-/** Prints the unknown fields of a submission once for all records of the submission. */
+/**
+ * Creates a printer that prints the unknown fields of the submission only once for all its records.
+ */
 export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
   const { [record]: namesake, ...others } = submission ?? {}
   const shared = rowJson(others).slice(1, -1)

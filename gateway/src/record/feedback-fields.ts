@@ -44,7 +44,9 @@ export function takeInvalidEmail(payload: unknown): InvalidEmail | undefined {
   return { email }
 }
 
-/** The fields of a feedback that have no column, and an e-mail that its column cannot hold. */
+/**
+ * Returns the fields of a feedback that have no column, and an e-mail that its column cannot hold.
+ */
 export function feedbackExtra(
   feedback: FeedbackPayload['feedback'],
   invalid: InvalidEmail | undefined,

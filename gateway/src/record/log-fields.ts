@@ -8,8 +8,8 @@ const isId = compileCheck(LogEntry.properties.id)
 const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 
 /**
- * The event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp` counts as an
- * unknown field, because apps may have sent those names before they had a meaning.
+ * Returns the event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp`
+ * counts as an unknown field, because apps may have sent those names before they had a meaning.
  */
 export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: Extra } {
   const { event, params } = sent

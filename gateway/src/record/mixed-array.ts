@@ -1,11 +1,11 @@
 /**
- * Where an array has objects, searched through nested arrays: `plain` if there are none, a number
- * if all elements are objects at that nesting depth, otherwise `mixed`.
+ * At which nesting depth an array has objects; nested arrays are searched too. It is `plain` if
+ * there are no objects, a number if all elements at that depth are objects, otherwise `mixed`.
  */
 type Content = 'plain' | 'mixed' | number
 
 /**
- * Whether an array has objects beside other values, or at different depths. ClickHouse would store
+ * Whether an array has objects next to other values, or at different depths. ClickHouse would store
  * each name in these objects as a column of its own: a request of 50 KB would take it seconds and
  * create thousands of files (docs/decisions/0002-clickhouse-tables.md).
  */

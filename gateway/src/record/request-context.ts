@@ -18,7 +18,7 @@ export interface RequestContext {
 export type ContextOf = (request: FastifyRequest) => RequestContext
 
 /**
- * Creates the function that collects these properties from an authenticated request.
+ * Creates the function that collects the properties of an authenticated request.
  *
  * @param options.now the current time in milliseconds since 1970; may throw to refuse the request
  * @param options.countryHeader the header in which a trusted proxy sends the country of the client;
@@ -39,7 +39,10 @@ export function createContextOf(options: {
   })
 }
 
-/** A country is two letters, as in ISO 3166. Proxies send XX for an unknown country. */
+/**
+ * Returns the country in upper case; undefined unless it is two letters, as in ISO 3166, and for
+ * XX, which proxies send for an unknown country.
+ */
 function countryOf(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined
   const country = value.toUpperCase()

@@ -16,8 +16,8 @@ export function isRoundingArray(array: readonly unknown[]): boolean {
 }
 
 /**
- * The numbers of a value; undefined if it has other values than numbers and null, or values at
- * different depths.
+ * Finds the numbers of a value; undefined if it has other values than numbers and null, or values
+ * at different depths.
  */
 function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
   if (Array.isArray(value)) return numbersOfArray(value)

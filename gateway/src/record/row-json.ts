@@ -23,7 +23,7 @@ export function rowJson(row: object, isPlain = false): string {
  */
 export const mayHaveLoneSurrogate = (json: string): boolean => json.includes('\\ud')
 
-/** Marks the numbers to replace. It is random, so that no text of a client can contain it. */
+/** Marks the numbers to replace. The mark is random, so that no text of a client can contain it. */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
@@ -32,7 +32,7 @@ function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
-    // ClickHouse changes nothing else in other arrays than large numbers.
+    // In all other arrays ClickHouse changes only large numbers.
     return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true
@@ -41,7 +41,7 @@ function isUnusual(value: unknown): boolean {
 
 /**
  * Like `isUnusual`, for an element of an array. An array in an array was examined with the outer
- * one.
+ * array.
  */
 function isUnusualElement(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)

@@ -52,7 +52,7 @@ interface RowValues {
   client_timestamp: string | undefined
 }
 
-/** A row in which only the columns that all records of a request share are set. */
+/** Creates a row in which only the columns that all records of a request share are set. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
   // Lists every property, because after a spread V8 adds each further property with a slow call.
@@ -83,7 +83,7 @@ export function senderColumns(context: RequestContext, from: Sender, isPlain = f
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * The row of a log event that was sent alone. It is printed in one piece, which is cheaper than
+ * Prints the row of a log event that was sent alone. Printing the row in one piece is cheaper than
  * printing its parts.
  *
  * @param record.extra JSON; undefined if there are no unknown fields
@@ -95,7 +95,7 @@ export function logRow(record: {
   log: LogEntry
   extra: string | undefined
   isPlain: boolean
-  /** The part of the devices whose events of this name are stored (see `Ruling`); default: 1. */
+  /** The fraction of devices whose events of this name are stored (see `Ruling`); default: 1. */
   sampleRate?: number
 }): Row {
   const { identity, context, sender, log, extra, isPlain, sampleRate = 1 } = record
@@ -110,14 +110,14 @@ export function logRow(record: {
   return asRow(identity, context, others === '' ? json : `${json.slice(0, -1)}${others}}`)
 }
 
-/** The columns that few log events have, each after a comma. */
+/** Prints the columns that few log events have, each after a comma. */
 function otherLogColumns(extra: string | undefined, sampleRate: number): string {
   const printed = extra === undefined ? '' : `,"extra":${extra}`
   return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
 }
 
 /**
- * The row of a log event without the identity.
+ * Prints the row of a log event without the identity.
  *
  * @param sender from `senderColumns`
  * @param extra JSON; undefined if there are no unknown fields
@@ -134,7 +134,7 @@ export function logColumns(
 }
 
 /**
- * The row of a feedback.
+ * Prints the row of a feedback.
  *
  * @param sender from `senderColumns`
  */
@@ -166,7 +166,7 @@ export function feedbackRow(
 }
 
 /**
- * The complete row: the given columns and the identity.
+ * Makes the complete row of the identity and the other columns.
  *
  * @param row.others all columns except those of the identity
  */
@@ -194,7 +194,7 @@ export const identityBytes = finishRow({
   others: '',
 }).json.length
 
-/** The columns of a row without the enclosing braces. */
+/** Prints the columns of a row without the enclosing braces. */
 function columns(values: object, isPlain = false): string {
   return rowJson(values, isPlain).slice(1, -1)
 }
@@ -206,7 +206,7 @@ function columns(values: object, isPlain = false): string {
  * it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
-  // Has no prototype, so that a property named `__proto__` is an ordinary property.
+  // The object has no prototype, so that a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
@@ -226,8 +226,8 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * A date or time of the device as its column gets it; undefined if it is invalid. Android sends a
- * time before 1970 (-1 ms) if it does not know the time.
+ * Returns a date or time of the device in the form of its column; undefined if it is invalid.
+ * Android sends a time before 1970 (-1 ms) if it does not know the time.
  */
 function momentColumn(kind: DeviceField['kind'], sent: string): string | undefined {
   if (kind === 'date') return isDate(sent) ? sent : undefined

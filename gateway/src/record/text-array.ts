@@ -28,7 +28,7 @@ interface Depths {
   others: number
 }
 
-/** The depths of an array's values; undefined if a `null` would be lost. */
+/** Finds the depths of an array's values; undefined if a `null` would be lost. */
 function depthsOf(array: readonly unknown[]): Depths | undefined {
   const found: Depths = { nulls: 0, arrays: 0, others: 0 }
   for (const element of array) {

@@ -19,8 +19,7 @@ interface Sources {
 }
 
 /**
- * The part of the gateway's `/status` beside its problems. Null means that a value is not known
- * yet.
+ * Returns the gateway's `/status` without its problems. Null means that a value is not known yet.
  */
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()
@@ -59,7 +58,7 @@ function durabilityOf(state: RedisState | undefined): 'asserted' | 'checked' | '
   return state?.durabilityViolations.length === 0 ? 'checked' : 'at risk'
 }
 
-/** The notes that `/readyz` of the gateway shows while there is no problem. */
+/** Returns the notes that `/readyz` of the gateway shows while there is no problem. */
 export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Record<string, string> {
   if (!redisState()?.isDurabilityAsserted) return {}
   return {
@@ -69,8 +68,8 @@ export function gatewayNotes({ redisState }: Pick<Sources, 'redisState'>): Recor
 }
 
 /**
- * The figures for an autoscaler of gateways. `load` is the requests in flight as a share of the
- * maximum of one gateway.
+ * Returns the figures for an autoscaler of gateways. `load` is the number of requests in flight,
+ * divided by the maximum number of connections of one gateway.
  */
 export function gatewayScaling({ metrics, connections, connectionsMax }: Sources) {
   const { inFlight } = connections.counts()

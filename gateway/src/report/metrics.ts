@@ -79,8 +79,8 @@ function edgeMetrics(
     [{ result: 'answered' }, { result: 'limited' }],
   )
   /**
-   * The series that have been used, because looking one up by its labels takes longer than
-   * observing.
+   * Keeps the series that have been used, because looking up a series by its labels takes longer
+   * than observing a value.
    */
   const series = new Map<string, { observe(seconds: number): void }>()
 

@@ -8,12 +8,14 @@ const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
   ['/api/feedback', { operation: 'feedback', kind: 'feedback' }],
 ])
 
-/** The operation that a request to this URL asks for; `other` if it takes no records. */
+/** Returns the operation that a request to this URL asks for; `other` if it takes no records. */
 export function operationOf(url: string | undefined): Operation {
   return paths.get(pathOf(url))?.operation ?? 'other'
 }
 
-/** The kind of record that a request to this URL is for; empty if it takes no records. */
+/**
+ * Returns the kind of record that a request to this URL is for; empty if the URL takes no records.
+ */
 export function kindOfPath(url: string | undefined): RecordKind | '' {
   return paths.get(pathOf(url))?.kind ?? ''
 }

@@ -26,7 +26,7 @@ export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. If a dropped minute is counted again, from zero, its counts have a new one, so that
+   * A UUID. If a dropped minute is counted again, from zero, its counts have a new `run`, so that
    * they are added to the earlier counts instead of replacing them.
    */
   run: string
@@ -88,7 +88,7 @@ const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
  * there are too many minutes, the oldest is dropped, and its unreported counts are added to
  * `overflow`, too.
  *
- * @param options.limits for tests
+ * @param options.limits lower limits, for tests
  */
 export function createOutcomeCounts(
   options: { clock?: Clock; limits?: { countersMax: number; minutesMax: number } } = {},
@@ -121,7 +121,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops reported minutes that have not changed for `quietMs`. Later counts start at 0. */
+  /** Drops reported minutes that have not changed for `quietMs`; their later counts start at 0. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {

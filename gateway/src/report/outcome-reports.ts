@@ -57,7 +57,7 @@ export function startOutcomeReports(options: {
   }
 }
 
-/** A row of `intake.outcomes_raw`. */
+/** Prints a report as a row of `intake.outcomes_raw`. */
 function rowOf({ minuteMs, apiKeyId, ...others }: OutcomeReport): string {
   const minute = new Date(minuteMs).toISOString()
   return `${JSON.stringify({ minute, api_key_id: apiKeyId, ...others })}\n`

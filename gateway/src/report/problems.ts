@@ -15,7 +15,7 @@ export type GatewayProblems = Problems<(typeof notedCodes)[number]>
  */
 const redisSilentMs = 5_000
 
-/** @param options.isStrict the gateway refuses records while Redis could lose them */
+/** @param options.isStrict whether the gateway refuses records while Redis could lose them */
 export function startGatewayProblems(options: {
   redisConnection: () => string | undefined
   redisPoll: Pick<RedisPoll, 'silentMs' | 'unusableServers'> & {

@@ -49,8 +49,8 @@ type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
 /**
- * The highest number of lines in a second. Beyond it, further requests of all API keys share one
- * line per code.
+ * The maximum number of lines per second for refused requests, and also for rejected entries.
+ * Further refusals of all API keys share one line per code (entries: per set of codes).
  */
 const linesMax = 1_000
 
@@ -112,7 +112,10 @@ export function createRefusals(options: {
   }
 }
 
-/** The current line for these codes and this API key, or `fresh` if there is none yet. */
+/**
+ * Returns the current line for these codes and this API key; adds `fresh` as the line if there is
+ * none.
+ */
 function lineOf<Line extends Sample>(lines: Map<string, Line>, codes: string, fresh: Line): Line {
   const apiKeyId = lines.size < linesMax ? fresh.apiKeyId : 'several'
   const name = `${codes} ${apiKeyId}`

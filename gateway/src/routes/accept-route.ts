@@ -15,8 +15,8 @@ export interface RouteOptions {
 }
 
 /**
- * A `POST` route that accepts records: it limits what its key may send, leases the bytes of the
- * body before they are read, and counts the outcome.
+ * Registers a `POST` route that accepts records. The route limits what its key may send, leases the
+ * bytes of the body before they are read, and counts the outcome.
  *
  * @param route.bodyBytesMax the maximum size of the body as it is sent
  * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded
@@ -31,10 +31,12 @@ export function acceptRoute<Submission, Prepared, Identified>(
     bodyBytesMax: number
     readsPast?: (request: FastifyRequest) => boolean
     status: 201 | 207
-    /** The body of the response as JSON Schema. */
+    /** The JSON Schema of the response body. */
     schema: object
     respond: (accepted: { submission: Submission; identified: Identified }) => object
-    /** Default: the serializer that Fastify makes of the schema. */
+    /**
+     * Prints the body of the response; default: the serializer that Fastify makes from the schema.
+     */
     print?: (body: never) => string
   },
 ): void {

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { preparedRoute } from './prepared.ts'
 
-/** Written by `npm run docs`. */
+/** The page, which `npm run docs` writes. */
 const page = readFileSync(new URL('../../docs.html', import.meta.url), 'utf8')
 /** The address of the gateway in the examples of the page. */
 const exampleUrl = 'http://127.0.0.1:3000'
 
 /**
- * `GET /docs`: a page for developers of clients. It has no script and loads nothing.
+ * Serves `GET /docs`, a page for developers of clients. The page has no script and loads nothing.
  *
  * @param options.url where clients reach the gateway
  */

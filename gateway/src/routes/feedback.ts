@@ -9,7 +9,7 @@ import type { Upload } from '../form/upload.ts'
 import { invalidEmailErrors } from '../record/feedback-fields.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
-/** `POST /api/feedback`: a feedback text with up to four images. */
+/** Serves `POST /api/feedback`, which accepts a feedback text with up to four images. */
 export async function feedbackRoute(
   app: FastifyInstance,
   options: RouteOptions & { steps: FeedbackSteps; attachmentBytesMax: number },

@@ -7,9 +7,9 @@ import { jsonBody } from '../body/json-body.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
 /**
- * `POST /api/log/batch`: log events of one device. Each is accepted or rejected on its own.
+ * Serves `POST /api/log/batch`, which accepts or rejects each of several log events of one device.
  *
- * @param options.jsonBytesMax applies after decompression
+ * @param options.jsonBytesMax the maximum size of the JSON after decompression
  */
 export async function logBatchRoute(
   app: FastifyInstance,

@@ -6,9 +6,9 @@ import { jsonBody } from '../body/json-body.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
 /**
- * `POST /api/log`: one application log event.
+ * Serves `POST /api/log`, which accepts one application log event.
  *
- * @param options.bodyBytesMax applies before and after decompression
+ * @param options.bodyBytesMax the maximum size of the body, both before and after decompression
  */
 export async function logRoute(
   app: FastifyInstance,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from '../openapi/document.ts'
 import { preparedRoute } from './prepared.ts'
 
-/** `GET /openapi.json`: the interface as a document from which clients can be generated. */
+/** Serves `GET /openapi.json`, the document from which clients can be generated. */
 export function openapiRoute(
   app: FastifyInstance,
   options: Parameters<typeof openApiDocument>[0],

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 
-/**
- * Serves bytes that are the same for everybody. They are compressed once, so that a request costs
- * nothing but sending them.
- */
+/** Serves bytes that are the same for every request. They are compressed only once. */
 export function preparedRoute(
   app: FastifyInstance,
   url: string,
@@ -16,7 +13,8 @@ export function preparedRoute(
   const compressed = gzipSync(body, { level: 9 })
   const gzip = { body: compressed, etag: etagOf(compressed) }
 
-  // A separate HEAD route: the one that Fastify derives from a GET route gives 304 a length of 0.
+  // Registers HEAD explicitly, because the HEAD route that Fastify derives from a GET route gives a
+  // 304 a length of 0.
   app.route({
     method: ['GET', 'HEAD'],
     url,
@@ -40,7 +38,7 @@ export function preparedRoute(
 const etagOf = (body: Buffer) =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 
-/** Whether an `Accept-Encoding` allows gzip: names it, and with a weight above zero. */
+/** Whether an `Accept-Encoding` names gzip with a weight above zero. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   return /(^|,)\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[^,]*)?(,|$)/i.test(String(header ?? ''))
 }

@@ -21,7 +21,7 @@ function assign(logs: LogEntry[], key?: string) {
   return assignIdentities({ store, batch, entries, key, context, ...rest })
 }
 
-/** An entry that counts how often its content is read. */
+/** Creates an entry that counts how often its content is read. */
 function countingEntry(id: string | null) {
   const counter = { reads: 0 }
   const params = {

@@ -72,7 +72,10 @@ t.test('an entry that is too large is rejected before its id is reserved', async
   t.match(response.json(), { results: [{ code: 'body_too_large' }, { status: 'accepted' }] })
 })
 
-/** A batch with this many bytes of params, and a last entry whose params are the text `last`. */
+/**
+ * Creates a batch with this many bytes of params, and a last entry whose params are the text
+ * `last`.
+ */
 function batchText(bytes: number, last: string): string {
   const { log: _, ...sender } = logBody()
   const count = Math.ceil(bytes / 10_000)

@@ -7,7 +7,9 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 
 const startMs = Date.UTC(2026, 10, 1)
 
-/** A gateway whose clock can be set ahead of that of Redis by `offMs`. The limit is 5 s. */
+/**
+ * Creates the gauge of a gateway whose clock can be set `offMs` ahead of Redis's. The limit is 5 s.
+ */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
@@ -55,7 +57,7 @@ t.test('a long round trip neither causes nor ends a skew', async (t) => {
   t.equal(skewMs(), undefined)
 })
 
-/** Admission with the clock of the gateway at `nowMs()` and that of Redis at `redisMs()`. */
+/** Creates an admission for which the gateway's clock shows `nowMs()`, and Redis's `redisMs()`. */
 function admissionAt(nowMs: () => number, redisMs: () => number) {
   return createAdmission({
     state: () => ({
@@ -98,7 +100,7 @@ t.test('a time that the tables reject counts as skewed, even if Redis has it, to
     () => nowMs,
     () => nowMs,
   )
-  // Events are accepted from 30 days before to 10 minutes after this time.
+  // An event may have a time from 30 days before to 10 minutes after the gateway's clock.
   const first = recordTimeMs.after + eventAgeMs + 1
   const last = recordTimeMs.before - eventAheadMs - 1
   for (nowMs of [0, first - 1, last + 1, 10 ** 14]) {
@@ -113,7 +115,7 @@ t.test('a time that the tables reject counts as skewed, even if Redis has it, to
   t.equal(admission.clockSkew(), reason)
 })
 
-/** The state of a Redis whose clock differs from that of the gateway by this much. */
+/** Returns the state of a Redis whose clock differs from that of the gateway by this much. */
 const clockOff = (offMs: number) => ({
   clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
 })

@@ -7,7 +7,10 @@ import { headers, images, logBody, startGateway, type TestGateway } from '../sup
 
 const midday = Date.UTC(2026, 10, 26, 12)
 
-/** A key whose limits can be changed, as when the keys are read again. */
+/**
+ * Starts a gateway for a key with these limits. They can be changed, as when the keys are read
+ * again.
+ */
 async function start(t: Test, limits: KeyLimits, env: Record<string, string> = {}) {
   const key: Partial<ApiKey> = { limits }
   const time = { ms: midday }

@@ -5,7 +5,7 @@ import { gunzip } from '../../src/body/gunzip.ts'
 
 const mib = 1024 * 1024
 
-/** A text that compresses little. */
+/** Creates a text that compresses little. */
 const noise = (length: number) => randomBytes(length).toString('base64').slice(0, length)
 
 async function unzip(body: Buffer, bytesMax = mib) {
@@ -14,7 +14,7 @@ async function unzip(body: Buffer, bytesMax = mib) {
   return { text: json.toString(), bytes: chunks.reduce((sum, length) => sum + length, 0), chunks }
 }
 
-/** A body whose last four bytes claim another size. */
+/** Makes the last four bytes of a body claim a wrong size. */
 function claiming(body: Buffer, bytes: number): Buffer {
   const copy = Buffer.from(body)
   copy.writeUInt32LE(bytes, copy.length - 4)

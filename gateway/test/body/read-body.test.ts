@@ -77,7 +77,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const unit = randomBytes(10_000).toString('hex')
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
-  // Without the small event nothing would be stored, and `holdFrames` would hold nothing.
+  // The small event is stored, so that `holdFrames` has a frame to hold.
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }, { event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
   // `holdFrames` keeps the accepted requests, and their bytes, until `release`.
@@ -90,7 +90,7 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
 })
 
 t.test('503 busy while requests of disconnected clients are still processed', async (t) => {
-  // Budget of one key: 226 MiB × 3/10 × 2/3 = 45 MiB; each body takes 2 + 15.
+  // Budget of one key: 226 MiB × 3/10 × 2/3 = 45 MiB; each body takes 2 + 15 MiB.
   const env = { BYTES_IN_FLIGHT_MAX: String(226 * 1024 * 1024) }
   const blank = Buffer.from(randomBytes(64 * 1024).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a)))
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }])) + String(blank).repeat(240))

@@ -15,7 +15,7 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
 
 const soon = 60_000
 
-/** A group commit whose frames are confirmed by the test. */
+/** Creates a group commit whose frames are confirmed by the test. */
 function build(loopUtilization: () => number = () => 0) {
   const clock = createTestClock()
   const frames: {

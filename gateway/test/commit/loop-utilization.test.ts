@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { createLoopUtilization } from '../../src/commit/loop-utilization.ts'
 
-/** A simulated process. The test decides when its event loop is busy and idle. */
+/** Simulates a process. The test decides when its event loop is busy and idle. */
 function pretend(t: Test) {
   let now = 1_000
   let active = 0
@@ -68,7 +68,8 @@ t.test('a window without calls lasts until the next call', (t) => {
 })
 
 t.test('for the current process it is between 0 and 1', async (t) => {
-  await new Promise((resolve) => setImmediate(resolve)) // the loop has begun
+  // Node reports a utilization of 0 until the event loop has started.
+  await new Promise((resolve) => setImmediate(resolve))
   const utilization = createLoopUtilization()
   const until = performance.now() + 100
   while (performance.now() < until);

@@ -9,7 +9,7 @@ import { createShares } from '../../src/admission/fairness/shares.ts'
 import { createTurns } from '../../src/admission/fairness/turns.ts'
 import { feedbackPayload } from '../support.ts'
 
-/** A server that responds with the text parts of a form. */
+/** Starts a server that responds with the text parts of a form. */
 async function startForms(t: Test) {
   const app = fastify()
   t.teardown(() => app.close())

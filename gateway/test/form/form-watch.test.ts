@@ -13,7 +13,7 @@ const form = Buffer.from(
   ].join('\r\n'),
 )
 
-/** The results of a form watch for a body that arrives in these chunks. */
+/** Returns the results of a form watch for a body that arrives in these chunks. */
 function watched(chunks: readonly Buffer[]): Pick<FormWatch, 'parts' | 'reason'> {
   const raw = Object.assign(new PassThrough(), {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },

@@ -3,7 +3,9 @@ import { imageTypes } from '@intake/contract'
 import { imageTypeOf } from '../../src/form/image-type.ts'
 import { images } from '../support.ts'
 
-/** The beginning of a file of the HEIF family: its major brand and its compatible brands. */
+/**
+ * Creates the beginning of a file of the HEIF family: its major brand and its compatible brands.
+ */
 function heif(major: string, ...compatible: string[]): Buffer {
   const brands = [major, '\0\0\0\0', ...compatible]
   const size = Buffer.alloc(4)

@@ -12,8 +12,8 @@ const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /**
- * The status lines, codes and `connection: close` headers that a client receives until the
- * connection ends.
+ * Resolves to the status lines, codes and `connection: close` headers that a client receives until
+ * the connection ends.
  */
 async function outcome(
   t: Test,
@@ -26,8 +26,8 @@ async function outcome(
   const response = received(socket)
   if (options.halfClose === true) socket.end(bytes)
   else socket.write(bytes)
-  // While the socket's own half is open, Node reports that the gateway ended the connection only as
-  // `end`.
+  // Node emits `close`, which `received` waits for, only when both halves are closed. `end` says
+  // that the gateway has closed its half.
   socket.once('end', () => socket.destroy())
   const found = (await response).match(/(?<=HTTP\/1\.1 )\d+|connection: close|(?<="code":")\w+/gi)
   return (found ?? []).join(' ').toLowerCase()

@@ -65,7 +65,7 @@ for (const path of ['/openapi.json', '/docs']) {
   t.test(
     `the connection of a client that does not read ${path} is closed, and no other`,
     async (t) => {
-      // The clock does not advance until the innocent sender has its response.
+      // The clock does not advance until the other sender, `innocent`, has its response.
       let [now, stepMs] = [0, 0]
       const clock = { now: () => (now += stepMs), intervalMs: 5 }
       const gateway = await startGateway(t, { clock })

@@ -62,7 +62,7 @@ t.test('a key reserved up to three days ago is found, and also one from tomorrow
       await redis.rename(key, `${tag}${Number(day) - daysAgo}:${bucket}`)
     }
     const found = await store.reserve({ ...reservation, id: id(300) }, soon())
-    // If midnight has passed, the reservation is a day older now.
+    // Not checked if midnight has passed, because the reservation is then a day older.
     if ((await today()) === before) t.equal(found, reservation.id)
     await redis.flushall()
   }
@@ -151,7 +151,7 @@ for (const scope of ['logs', 'feedback'] as const) {
     const buckets = await redis.keys(`{intake:*}:${scope}:*`)
     const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
     t.same([...new Set(encodings)], ['listpack'])
-    // The last keys are in the second level.
+    // The last keys are in the second level of buckets.
     const { store: justStarted } = await createStore(t, { memoryBytes })
     const last = { from: reservations - 2_000, to: reservations }
     const found = await fill(justStarted, last, { scope, id: id(0) })

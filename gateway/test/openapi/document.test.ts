@@ -154,7 +154,7 @@ t.test('the gateway accepts each example request and responds with the example',
   t.equal(examples, 3)
 })
 
-/** The members of the example are the parts of the form. */
+/** Sends an example as a form: each of its members is one part. */
 async function sendExample(gateway: TestGateway, example: object) {
   const parts = Object.entries(example).map(([name, json]): Part => [name, JSON.stringify(json)])
   const { status, body } = await send(gateway, parts)

@@ -7,13 +7,15 @@ const isObject = (value: unknown): value is Json =>
 const inner = ['items', 'additionalProperties', 'oneOf', 'anyOf', 'allOf', 'properties']
 
 /**
- * Finds the parts of a document with which generated clients are known to fail. Returns each with
- * its JSON pointer.
+ * Finds the parts of a document with which generated clients are known to fail, each with its JSON
+ * pointer:
  *
- * In a response: unions (Kotlin fails after the records have been stored), closed lists (a value
- * that is added breaks shipped apps), numbers without a format (Kotlin makes a BigDecimal, which it
- * writes as a string). Anywhere: `null` in a type, `additionalProperties` beside properties, a
- * `Content-Encoding` parameter.
+ * - unions in a response, because Kotlin fails after the records have been stored;
+ * - closed lists in a response, because a value that is added breaks shipped apps;
+ * - numbers without a format in a response, because Kotlin makes a BigDecimal, which it writes as a
+ *   string;
+ * - anywhere: `null` in a type, `additionalProperties` next to properties, a `Content-Encoding`
+ *   parameter.
  */
 export function findProblems(document: Json): string[] {
   const problems: string[] = []
@@ -84,8 +86,8 @@ function resolve(document: Json, $ref: string): unknown {
 }
 
 /**
- * The schema of a response with every `$ref` replaced, and closed: it accepts no property that is
- * not documented.
+ * Returns the schema of a response with every `$ref` replaced, and closed: it accepts no property
+ * that is not documented.
  */
 export function closedSchema(document: Json, operation: string, status: number): Json {
   const [method = '', path = ''] = operation.split(' ')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const text = readFileSync(new URL('../../../docs/quick-start.md', import.meta.url), 'utf8')
 
-/** The code blocks of the quick start in a language that match a pattern. */
+/** Returns the code blocks of the quick start in a language that match a pattern. */
 export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```/gm)]
   return blocks.flatMap(([, name, block = '']) =>
@@ -10,6 +10,6 @@ export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   )
 }
 
-/** Replaces the gateway and the key that the quick start names in a block. */
+/** Replaces the URL and the API key of the quick start in a block. */
 export const aimed = (block: string, { url, apiKey }: { url: string; apiKey: string }) =>
   block.replaceAll('http://127.0.0.1:3000', url).replaceAll('YOUR_API_KEY', apiKey)

@@ -118,7 +118,7 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // A valid request behind broken bytes. A parser that continued there would execute it.
+  // A valid request after broken bytes. A parser that continued there would execute it.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),
@@ -142,7 +142,8 @@ interface Response {
 }
 
 /**
- * The final responses in the text that a connection received. Throws if it contains anything else.
+ * Parses the final responses in the text that a connection received. Throws if the text contains
+ * anything else.
  */
 function parse(text: string, methods: string[]): Response[] {
   const responses: Response[] = []

@@ -82,8 +82,8 @@ async function startServer(t: Test) {
 }
 
 /**
- * The bytes that are kept of a picture, in hexadecimal; empty for anything else. A fault may have
- * given the picture metadata.
+ * Returns the bytes that are stored of a picture, in hexadecimal; empty for anything else. A fault
+ * may have given the picture metadata.
  */
 function keptOf(content: Buffer): string {
   try {

@@ -112,8 +112,8 @@ export const jsonText: Arbitrary<JsonText> = fc.letrec<{ any: JsonText }>((tie) 
 })).any
 
 /**
- * A JSON object of these members. A fourth element in a member makes it appear twice; the last one
- * counts.
+ * Creates a JSON object of these members. A member with an `earlier` value appears twice; the last
+ * value counts.
  */
 function object(
   members: [

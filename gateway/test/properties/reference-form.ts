@@ -1,6 +1,6 @@
 /**
- * A lenient reference parser for forms: returns the payload, the contents of all parts, and those
- * of the non-empty files, in their order. It is correct for accepted forms.
+ * A lenient reference parser for forms. Returns the payload, the contents of all parts, and the
+ * contents of the non-empty files, in their order. The result is correct for accepted forms.
  */
 export function readParts(body: Buffer): { payload: string; contents: Buffer[]; files: Buffer[] } {
   // With this encoding each character is one byte.

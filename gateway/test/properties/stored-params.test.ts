@@ -123,8 +123,8 @@ const anyValue = fc.letrec<{ any: string }>((tie) => ({
 const params = object(anyValue)
 
 /**
- * A value as a text that can be compared: null and empty members are removed, and an array that is
- * stored as text becomes an array again.
+ * Converts a value to a text that can be compared: null and empty members are removed, and an array
+ * that is stored as text becomes an array again.
  */
 function canonical(json: unknown): string {
   return JSON.stringify(reduce(json), (_, inner: unknown) =>
@@ -151,7 +151,8 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * The scalar members that the flat view must show, by name. A double may be printed differently.
+ * Returns the scalar members that the flat view must show, by name. A double may be printed
+ * differently.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {

@@ -6,7 +6,7 @@ import { batch, send } from '../batches.ts'
 import { payload, send as sendForm } from '../forms.ts'
 import { countsOf, headers, logBody, startGateway, type TestGateway } from '../support.ts'
 
-/** The counts so far, as lines `key kind code: records`. */
+/** Returns the counts so far, as lines `key kind code: records`. */
 const counted = (gateway: TestGateway) =>
   countsOf(gateway, ({ apiKeyId, kind, code }) => `${apiKeyId} ${kind} ${code}`)
 
@@ -47,7 +47,7 @@ t.test('refused requests count by code, without a key under none', async (t) => 
   await sendLog(gateway)
   await gateway.app.inject({ method: 'GET', url: '/nothing' })
   await gateway.app.inject({ method: 'GET', url: '/api/feedback?x=/api/log' })
-  // The router cannot parse this one.
+  // The router cannot parse this URL.
   await gateway.app.inject({ method: 'GET', url: '/%' })
   // The router reads this as `/api/log`.
   await gateway.app.inject({ method: 'POST', url: '/api/%6Cog' })

@@ -10,7 +10,9 @@ export const clickhouseUrl = Type.String({
     'not respond, another is used.',
 })
 
-/** The name is restricted, because statements contain it unquoted. */
+/**
+ * The name of a ClickHouse cluster. The name is restricted, because statements contain it unquoted.
+ */
 export const clickhouseCluster = Type.String({
   pattern: '^[A-Za-z0-9_.-]+$',
   description:

@@ -180,7 +180,7 @@ export const GatewayConfig = Type.Object({
 })
 export type GatewayConfig = Static<typeof GatewayConfig>
 
-/** Maximum size of the body of a batch after decompression. */
+/** Returns the maximum size of the body of a batch after decompression, in bytes. */
 export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_MAX'>): number {
   return 4 * config.BATCH_BODY_BYTES_MAX
 }

@@ -6,14 +6,14 @@ import { limits } from '@intake/contract'
  */
 export const nodeBytes = 160
 
-/** Maximum size of a form, with room for the multipart framing. */
+/** Returns the maximum size of a form in bytes, with room for the multipart framing. */
 export function formBytesMax(attachmentBytesMax: number): number {
   return limits.payloadBytes + limits.attachments * attachmentBytesMax + 64 * 1024
 }
 
 /**
- * The part of the bytes in flight for logs, from 0 to 1. The other part is for forms with images.
- * Neither can use the part of the other.
+ * The fraction of the bytes in flight for logs, from 0 to 1. The rest is for forms with images.
+ * Neither kind can use the share of the other.
  */
 export const logShare = 0.3
 
@@ -24,5 +24,5 @@ export const logShare = 0.3
  */
 export const accountTimesFree = 2
 
-/** The part of the total that one account can hold while the others hold nothing. */
+/** The fraction of the total that one account can hold while all others hold nothing. */
 export const accountShare = accountTimesFree / (accountTimesFree + 1)

@@ -16,7 +16,8 @@ export const s3Endpoint = Type.String({
 })
 
 /**
- * Settings of the object store except its address, for both services, `npm start` and the commands.
+ * Settings of the object store except its address, for gateway, worker, `npm start` and the
+ * commands.
  */
 export const ObjectStoreConfig = Type.Object({
   S3_BUCKET: Type.String({ default: 'intake', description: 'Bucket of the attachments.' }),
@@ -76,7 +77,8 @@ export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
 /**
- * Settings that contradict each other or cannot be used, one sentence each, without their values.
+ * Describes settings that contradict each other or cannot be used, one sentence each, without their
+ * values.
  */
 export function findObjectStoreProblems(config: Config): string[] {
   const { S3_ENDPOINT, S3_ADDRESSING } = config
@@ -89,7 +91,7 @@ export function findObjectStoreProblems(config: Config): string[] {
   return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
 }
 
-/** Problems of the endpoint by itself. */
+/** Describes the problems of the endpoint by itself. */
 function findEndpointProblems(endpoint: string): string[] {
   const { pathname, search, hash, username, password } = new URL(endpoint)
   const problems: string[] = []

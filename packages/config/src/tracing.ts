@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 /**
- * Settings of both services. The SDK reads them, and the other standard variables, from the
+ * Settings of gateway and worker. The SDK reads them, and the other standard variables, from the
  * environment; here they are documented and checked.
  */
 export const TracingConfig = Type.Object({

@@ -162,8 +162,8 @@ const secretBytesMin = 24
 const secretBytesMax = 64
 
 /**
- * Problems of the webhook's settings, one sentence each, without values, because the URL may
- * contain a token.
+ * Describes the problems of the webhook's settings, one sentence each, without values, because the
+ * URL may contain a token.
  */
 function findWebhookProblems(url: string | undefined, secret: string | undefined): string[] {
   const problems: string[] = []

@@ -12,7 +12,7 @@ const common = { REDIS_URL: 'redis://x' }
 const stored = { ...common, S3_ENDPOINT: 'https://key:secret@s3.example.com' }
 const load = (env: Record<string, string>) => loadConfig(GatewayConfig, { ...stored, ...env })
 
-/** The problems that a gateway finds in these settings. */
+/** Returns the problems that a gateway finds in these settings. */
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     checkGatewayConfig(load(env))

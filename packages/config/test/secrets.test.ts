@@ -14,7 +14,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   const secrets = settings.filter(([name]) => /PASSWORD|SECRET|TOKEN/.test(name))
   t.ok(secrets.length >= 3)
   for (const [name, setting] of secrets) t.match(setting, { writeOnly: true }, name)
-  // Clients and readers open these URLs, so they are not secret and may not contain a secret.
+  // Clients and readers open these URLs, so these must contain no secret.
   const known = new Set(['PUBLIC_URL', 'PAGE_URL'])
   const urls = settings.filter(([name]) => /URL$|ENDPOINT$/.test(name) && !known.has(name))
   t.ok(urls.length >= 6)

@@ -13,13 +13,14 @@ const keepAliveTimeoutMs = 72_000
 /** Maximum number of connections, more than operators, probes and scrapers need together. */
 const connectionsMax = 500
 /**
- * The minimum rate does not matter, because these requests have no body. The timeout is longer than
+ * The minimum rate has no effect, because these requests have no body. The timeout is longer than
  * those of the page's queries.
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
- * The length of an identifier of 255 characters, of which each takes up to 12 when percent-encoded.
+ * The length of an identifier of 255 characters, each of which takes up to 12 when it is
+ * percent-encoded.
  */
 const paramLengthMax = 255 * 12
 
@@ -44,13 +45,13 @@ const wants = {
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
  * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
  * never published with the service. A client cannot occupy the process with many requests at once.
- * Bound to loopback, these routes accept only requests to a loopback name, so that no web page in
- * an operator's browser can read them (DNS rebinding).
+ * If the port is bound to loopback, these routes accept only requests to a loopback name, so that
+ * no web page in an operator's browser can read them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
  * @param options.isDraining see `healthRoutes`
- * @param options.facts what `/status` shows of this service beside its problems
+ * @param options.facts what `/status` shows of this service in addition to its problems
  * @param options.scaling the numbers for an autoscaler; undefined if they are not known: the
  * response is then 503, so that the autoscaler does not read zeros
  * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
@@ -58,7 +59,7 @@ const wants = {
  * @param options.page more routes, which authenticate requests themselves; a route with the
  * constraint `wants: 'html'` may have the path of one of the routes above
  * @returns the port, and `close()`
- * @throws {TypeError} `trustProxy` is not a list of addresses
+ * @throws {TypeError} if `trustProxy` is not a list of addresses
  */
 export async function startAdminServer(options: {
   service: string

@@ -2,14 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { isReady, type Problems } from './problems.ts'
 
 /**
- * `GET /healthz`: 200 while the process works, 503 when only a restart helps (liveness; checks no
- * dependency). `GET /readyz`: 200 while the service does its job, else 503, with codes and details
- * if `reasons` is set. The response of a degraded service is 200 `ready, degraded`, so that a load
- * balancer keeps it.
+ * Serves `GET /healthz` (liveness; checks no dependency): 200 while the process works, 503 when
+ * only a restart helps. Serves `GET /readyz`: 200 while the service does its job, else 503, with
+ * codes and details if `reasons` is set. The response of a degraded service is 200 `ready,
+ * degraded`, so that a load balancer keeps it.
  *
  * @param options.notes what an operator should know although there is no problem, if `reasons` is
  * set
- * @param options.isDraining the process is about to end: load balancers must stop sending requests
+ * @param options.isDraining whether the process is about to end: load balancers must then stop
+ * sending requests
  */
 export function healthRoutes(
   app: FastifyInstance,

@@ -1,8 +1,9 @@
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * Converts Prometheus text to OpenMetrics text, in which counters are named without `_total` and
- * the end is marked. prom-client's own conversion would rename the counters for all later requests.
+ * Converts Prometheus text to OpenMetrics text, in which `HELP` and `TYPE` name counters without
+ * `_total`, and `# EOF` marks the end. prom-client's own conversion would rename the counters for
+ * all later requests.
  */
 export function toOpenMetrics(prometheusText: string): string {
   const counters = new Set(

@@ -5,7 +5,7 @@
 export type ProblemState = 'degraded' | 'down'
 
 interface ProblemType {
-  /** The problem as one clause; also the log line. */
+  /** The problem as one clause, which is also its log line. */
   title: string
   state: ProblemState
 }
@@ -60,7 +60,7 @@ export const problemCatalogue = {
 
 export type ProblemCode = keyof typeof problemCatalogue
 
-/** The page of a problem, from the root of the repository. */
+/** Returns the path of a problem's page, from the root of the repository. */
 export function helpOf(code: ProblemCode): string {
   return `docs/operations/${code.replaceAll('_', '-')}.md`
 }

@@ -62,8 +62,8 @@ const quietMs = 10_000
 const lastingMs = 2_000
 
 /**
- * Watches the problems of a process: checks them every second, logs a problem once it has lasted
- * and when it ends, and keeps the metric `intake_problem`.
+ * Watches the problems of a process: checks them every second, logs a problem when it has lasted
+ * for two seconds and when it ends, and sets the metric `intake_problem`.
  *
  * @param options.noted the codes that `note` reports
  * @param options.states states that differ from the catalogue; a function is called each time
@@ -82,7 +82,10 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const codes = [...new Set([...(Object.keys(checks) as ProblemCode[]), ...noted])]
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
-  /** Codes whose state is unknown, because their checks have returned no result yet. */
+  /**
+   * Codes whose state is unknown: their checks return `notKnown`, and the last check did not find
+   * the problem.
+   */
   const unknown = new Set<ProblemCode>()
   /** The problems that the last check found. */
   const lastFound = new Set<ProblemCode>()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exchange, startAdmin } from './start-admin.ts'
 
-/** The status lines that a connection receives until the server closes it. */
+/** Resolves to the status lines that a connection receives until the server closes it. */
 const statuses = async (port: number, bytes: string) =>
   (await exchange(port, bytes)).match(/HTTP\/1\.1 \d+/g) ?? []
 

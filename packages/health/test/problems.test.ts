@@ -15,7 +15,7 @@ import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** The problems of a process. The test can break its Redis and its disk. */
+/** Watches the problems of a process. The test can break its Redis and its disk. */
 function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}

@@ -6,7 +6,10 @@ import { startAdminServer } from '../src/index.ts'
 
 type Options = Partial<Parameters<typeof startAdminServer>[0]>
 
-/** An admin server on a free port of loopback, closed with the test. Resolves to its port. */
+/**
+ * Starts an admin server on a free port of loopback, which is closed with the test. Resolves to its
+ * port.
+ */
 export async function startAdmin(t: Test, options: Options = {}): Promise<number> {
   const admin = await startAdminServer({
     service: 'worker',

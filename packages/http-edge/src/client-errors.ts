@@ -7,10 +7,10 @@ import type { Refuse } from './refuse.ts'
 
 /**
  * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
- * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order,
- * and the last response says that the connection closes. A request whose body is broken is refused.
- * Bytes that belong to no such request get a response only if no client can mistake it for the
- * response to another request.
+ * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order.
+ * Unless the header of the last response has been sent, it says that the connection closes, and a
+ * request whose body is broken is refused. Other bytes get a response only if no client can mistake
+ * it for the response to another request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
@@ -51,7 +51,8 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // The header of this response may have announced a persistent connection.
+  // The header of this response may have announced a persistent connection, so the connection is
+  // closed here, after the response.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')
@@ -60,7 +61,10 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   return true
 }
 
-/** Refuses what arrives on a connection that the HTTP server no longer handles, and closes it. */
+/**
+ * Refuses what arrives on a connection that the HTTP server no longer handles, and closes the
+ * connection.
+ */
 export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {
   const { type, body, fields = {} } = refuse(error, undefined)
   const further = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -68,7 +68,7 @@ interface Options {
  *
  * @param options.onEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or
- * its connection has ended, with the milliseconds since its head had arrived
+ * its connection has ended, with the milliseconds since its head arrived
  */
 export function createConnections(options: Options): Connections {
   const { clock, onEnd } = options
@@ -174,8 +174,8 @@ function createFinish(
         return
       }
       if (!request.complete) {
-        // The rest of the body is small: to a request with a larger one, the error handler sends
-        // `connection: close` (see `unwantedBytesMax`). The rest is discarded.
+        // Discards the rest of the body, which is small: if it may be large, the error handler
+        // sends `connection: close` (see `unwantedBytesMax`).
         connection.unwanted = { request, ms: 0 }
         request.resume()
       }
@@ -229,9 +229,9 @@ function ignoreRest(connection: Connection): void {
 }
 
 /**
- * Disables stack traces: Node creates an error for each request that a closed connection cuts off.
- * One read can hold a thousand requests, and their stack traces would cost more than everything
- * else.
+ * Disables stack traces while a connection closes, because Node then creates an error for each
+ * request that is cut off. One read can hold a thousand requests, and their stack traces would cost
+ * more than everything else.
  */
 function dropStacks(socket: Socket): void {
   const { stackTraceLimit } = Error
@@ -260,7 +260,8 @@ function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connect
     unwanted: undefined,
     place: nowhere(),
     makeEvictable() {
-      // A request may also fail after its client has disconnected.
+      // A request may also fail after its client has disconnected; there is then no connection to
+      // evict.
       if (!socket.destroyed) evictionOrder.rest(connection)
     },
   }

@@ -14,13 +14,16 @@ export interface Cors {
 
 export type PreflightResult = 'answered' | 'limited'
 
-/** Seconds for which a browser may keep the response to a preflight request; browsers cap it. */
+/**
+ * Seconds for which a browser may keep the response to a preflight request; browsers use less if
+ * their own maximum is lower.
+ */
 const maxAge = 86_400
 
 /**
- * Creates the CORS handling. The response to a preflight request is made once and does not depend
- * on the request: no key, no lookup, no origin. Only `admit` can refuse it. Any origin may read
- * responses: there are no cookies, so a page can do no more than any other client.
+ * Creates the CORS handling. The response to a preflight request is made once: it needs neither key
+ * nor lookup, and does not depend on the origin. Only `admit` can refuse a preflight request. Any
+ * origin may read responses: there are no cookies, so a page can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with it are covered
  * @param options.methods methods with which pages may send
@@ -74,8 +77,8 @@ export function createCors(options: {
 }
 
 /**
- * Browsers send no body with a preflight request. A request with a body is refused like any other
- * method.
+ * Whether this is a preflight request. Browsers send no body with one, so a request with a body is
+ * refused like any other method.
  */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false

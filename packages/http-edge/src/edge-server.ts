@@ -19,8 +19,8 @@ interface Admitting {
 }
 
 /**
- * The HTTP server in front of the framework: enforces the connection limits, and refuses requests
- * by their heads.
+ * Creates the HTTP server in front of the framework. It enforces the connection limits, and refuses
+ * requests by their heads.
  */
 export function createEdgeServer(
   options: Admitting & {
@@ -59,7 +59,7 @@ export function createEdgeServer(
     refuseRequest(request, response, { error, refuse })
   })
   server.on('checkExpectation', refusesExpectation)
-  // A CONNECT request would be closed without a response if there were no listener.
+  // Without a listener, the connection of a CONNECT request would be closed without a response.
   server.on('connect', (_request, socket: Socket) => {
     // Node has removed its own error listener from the socket.
     socket.on('error', () => socket.destroy())

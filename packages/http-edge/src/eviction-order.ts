@@ -11,7 +11,7 @@ export interface EvictionOrder {
   rest(connection: Connection): void
   /** Called when the connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** The connection to close next; undefined if all have requests in progress. */
+  /** Returns the connection to close next; undefined if all have requests in progress. */
   next(): Connection | undefined
 }
 
@@ -20,12 +20,14 @@ export const nowhere = (): Place => ({ list: undefined, before: undefined, after
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 
 /**
- * First evicts the connection without an API key that has been silent the longest. Then, of the API
- * key with the most idle connections, the one that has been idle the longest, so that no key evicts
- * the connections of another. A connection without a key that is younger than two sweeps may not
- * have had time to send one. It is evicted only if no API key has more idle connections than there
- * are connections without a key; otherwise that key's connections are evicted first. A connection
- * with a key and a request in progress is never evicted, unless that request is already refused.
+ * Creates the order of eviction. First comes the connection without an API key that has been silent
+ * the longest. Then comes, of the API key with the most idle connections, the connection that has
+ * been idle the longest, so that no key evicts the connections of another key.
+ *
+ * A connection without a key that is younger than two sweeps may not have had time to send a key.
+ * Such a connection is evicted only if no API key has more idle connections than there are
+ * connections without a key; otherwise that key's connections are evicted first. A connection with
+ * a key and a request in progress is evicted only if that request is already refused.
  */
 export function createEvictionOrder(): EvictionOrder {
   // In each list the first connection is the oldest.

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly connection: Connection
-  /** The time (`clock.now()`) at which the request's head had arrived. */
+  /** The time (`clock.now()`) at which the request's head arrived. */
   readonly startedAt: number
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
@@ -43,7 +43,7 @@ export interface Progress {
 /** An open connection and its requests in progress. */
 export interface Connection {
   readonly socket: Socket
-  /** The id of the API key of its first request that had a valid key. */
+  /** The id of the API key of the connection's first request that had a valid key. */
   apiKeyId: string | undefined
   /**
    * The number of sweeps since the connection opened; below two, its first request may not have
@@ -64,8 +64,8 @@ export interface Connection {
    */
   isEnding: boolean
   /**
-   * True if bytes on the connection could not be parsed: it closes after the response to its latest
-   * request.
+   * True if bytes on the connection could not be parsed: the connection closes after the response
+   * to its latest request.
    */
   isBroken: boolean
   /** A body that still arrives after its response has been sent. */
@@ -101,7 +101,7 @@ const exchangeKey = Symbol('exchange')
 type WithConnection = Socket & { [connectionKey]?: Connection }
 type WithExchange = IncomingMessage & { [exchangeKey]?: Exchange }
 
-/** The connection of a socket; undefined if no edge has registered it. */
+/** Returns the connection of a socket; undefined if no edge has registered it. */
 export function connectionOf(socket: Socket): Connection | undefined {
   return (socket as WithConnection)[connectionKey]
 }
@@ -111,8 +111,8 @@ export function registerConnection(connection: Connection): void {
 }
 
 /**
- * The exchange of a request, until it is over. Undefined afterwards, and for a request that did not
- * arrive over a connection (`inject`).
+ * Returns the exchange of a request until it is over; undefined afterwards, and for a request that
+ * did not arrive over a connection (`inject`).
  */
 export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   const exchange = (request as WithExchange)[exchangeKey]
@@ -136,8 +136,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep fail a request while `work` keeps running; its result is then ignored. Settles
- * like `work`, or rejects with the error of the sweep.
+ * Lets the sweep fail a request while `work` keeps running; the result of `work` is then ignored.
+ * Settles like `work`, or rejects with the error of the sweep.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 export interface Gate {
   /** Whether one more request may be served now. If so, it counts as served. */
   enter(): boolean
-  /** Lets a request wait that could not enter, and calls `serve` when it is its turn. */
+  /** Makes a request that could not enter wait, and calls `serve` when it is its turn. */
   wait(request: IncomingMessage, serve: () => void): void
 }
 

@@ -25,10 +25,11 @@ export interface HttpEdge {
 }
 
 /**
- * @param options.connectionsMax beyond it, one connection is closed for each new one
+ * @param options.connectionsMax the maximum number of connections; beyond it, one connection is
+ * closed for each new one
  * @param options.onConnectionEnd called for every connection that this process closes early
  * @param options.onExchangeEnd called once for every request, when its response has been sent or
- * its connection has ended, with the milliseconds since its head had arrived
+ * its connection has ended, with the milliseconds since its head arrived
  * @param options.gate decides when requests are served; default: at once
  */
 export function createHttpEdge(options: {

@@ -2,7 +2,7 @@ import type { Exchange, Progress } from './exchange.ts'
 
 export interface ExchangeLimits {
   bodyBytesPerSecondMin: number
-  /** Timeout from the last byte of the request to the first of the response. */
+  /** Timeout from the last byte of the request to the first byte of the response. */
   responseTimeoutMs: number
 }
 

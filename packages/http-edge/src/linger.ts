@@ -11,8 +11,8 @@ export const unwantedBytesMax = 256 * 1024
 export const lingerMs = 2_000
 
 /**
- * Discards what still arrives on a connection, so that the HTTP parser sees none of it. Only a
- * little is read; then TCP stops the sender.
+ * Discards what still arrives on a connection, so that the HTTP parser sees none of it. Reads
+ * little more than `unwantedBytesMax` bytes; then TCP stops the sender.
  */
 export function discardRest(socket: Socket): void {
   let bytes = 0
@@ -26,8 +26,8 @@ export function discardRest(socket: Socket): void {
 
 /**
  * Closes a connection after everything that was written to it, in stages (RFC 9112, section 9.6):
- * first its own half, and the rest when the client closes the other half, after two seconds at the
- * latest. Closing at once, with unread bytes, would reset the connection, and the client might
+ * first this process's half, then the rest when the client closes its half, after two seconds at
+ * the latest. Closing at once, with unread bytes, would reset the connection, and the client might
  * never see the response. Has no effect on a connection that is already closing.
  */
 export function closeInStages(socket: Socket): void {

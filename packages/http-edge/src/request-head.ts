@@ -17,8 +17,9 @@ const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 const bodiless = new Set(['GET', 'HEAD'])
 
 /**
- * Why a request is refused by its head; undefined when it is acceptable. Node's parser checks the
- * syntax and `Content-Length`; this function checks what the parser lets through.
+ * Returns why a request is refused because of its head; undefined when the head is acceptable.
+ * Node's parser checks the syntax and `Content-Length`; this function checks what the parser lets
+ * through.
  */
 export function headProblem(request: IncomingMessage): IntakeError | undefined {
   const { headers, rawHeaders, httpVersion } = request

@@ -9,7 +9,10 @@ import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
 
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
-/** A server for at most `max` connections. It notes why connections end, and which requests end. */
+/**
+ * Starts a server for at most `max` connections. It notes why connections end, and which requests
+ * end.
+ */
 function startServer(
   t: Test,
   max: number,

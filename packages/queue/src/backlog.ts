@@ -22,15 +22,15 @@ export interface Backlog {
   /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
   delayed: number
   /**
-   * The rows of all these frames. If there are more than 2,000 frames, an estimate from 2,000 of
-   * them.
+   * The number of rows in all these frames; if there are more than 2,000 frames, an estimate from
+   * 2,000 of them.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
   /** The Redis memory of these frames, estimated from up to ten frames of each list. */
   redisBytes: number
-  /** An operator has paused the queue: no worker claims its frames. */
+  /** Whether an operator has paused the queue. No worker claims frames of a paused queue. */
   isPaused: boolean
   /** When the oldest row arrived, by the gateway's clock, in milliseconds since 1970. */
   oldestMs: number | undefined
@@ -41,7 +41,7 @@ export interface Backlog {
   isOldestExact: boolean
 }
 
-/** The content of the queues at one moment, all shards of a queue together. */
+/** The content of the queues; that of a queue with shards is the sum of its shards. */
 export interface Backlogs {
   /**
    * Redis's clock in milliseconds since 1970, read before any shard: a frame that is found in no

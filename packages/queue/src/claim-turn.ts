@@ -3,8 +3,8 @@ import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The poll interval of a consumer that yields to another one. It is longer than that of the other
- * consumer, which therefore keeps claiming over a connection that is in use.
+ * The poll interval of a consumer that yields to another consumer. It is longer than the interval
+ * of the other consumer, which therefore keeps claiming, over a connection that is in use.
  */
 const standbyMs = 500
 /** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
@@ -22,7 +22,7 @@ const quietMs = 1_000
  * yield. If every job woke all consumers, each of them would claim only a few jobs and make many
  * small inserts.
  *
- * @param options.gatherMs how long jobs may wait for others
+ * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
  * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and
  * resolves to the number of jobs that were waiting. Even if it is 0, there may be jobs whose delay
  * has passed

@@ -71,7 +71,8 @@ const commandsAtOnce = 16
  * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop it: a
  * command that Redis refuses is reported and retried.
  *
- * @param options.gatherMs how long frames may wait for others, to be claimed together
+ * @param options.gatherMs how long frames may wait for further frames, in milliseconds, so that all
+ * are claimed together
  * @param options.source belongs to the caller, who closes it after this consumer
  * @param options.onUnreadable called for a frame that this version cannot read; the frame is kept
  * and handed out again every minute, because a newer version may be able to read it
@@ -92,8 +93,8 @@ export function createFrameConsumer(options: {
   const untilDue = createClaimTurn({ peek: source.peek, signal, clock, gatherMs })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
-   * Claimed frames that are in no batch yet: they did not fit into the last one, or were claimed by
-   * a completion.
+   * Claimed frames that are in no batch yet: they did not fit into the last batch, or were claimed
+   * by a completion.
    */
   let carried: Claimed[] = []
   /** True if the last batch was full, so that more frames are probably waiting. */
@@ -151,10 +152,10 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * Claims as many waiting frames as fit; returns none if none waits.
+   * Claims as many waiting frames as fit; returns an empty list if no frame waits.
    *
-   * @param waiting number of frames that were waiting a moment ago. A claim that finds no frame
-   * costs as much as any other, so no more are tried
+   * @param waiting the number of frames that were waiting a moment ago. No further claims are
+   * tried, because a claim that finds no frame costs as much as any other
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []
@@ -175,8 +176,8 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * The number of frames that are waiting now. An error or a timeout counts as 0, so that the
-   * frames already claimed are kept.
+   * Resolves to the number of frames that are waiting now. An error or a timeout counts as 0, so
+   * that the frames already claimed are kept.
    */
   async function countWaiting(timeoutMs: number): Promise<number> {
     if (timeoutMs <= 0) return 0

@@ -9,11 +9,11 @@ import { queuePrefix } from './names.ts'
  */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know. It knows those that wait, and the last 20,000
-   * for a day after their delivery. Resolves to the number for which it had no room. The queue
-   * holds 10,000, and a sender may have as many as there are free places: one sender alone fills
-   * half, two a third each, so there is always room for another. After an error any of the
-   * deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows all unfinished ones, and the last
+   * 20,000 for a day after their delivery. Resolves to the number that were left out for lack of
+   * places. The queue has 10,000 places, and a sender gets no more once it holds as many as are
+   * free. So one sender alone fills at most half, two fill at most a third each, and there is
+   * always room for another. After an error any of the deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
@@ -35,7 +35,7 @@ interface Delivery {
 interface FailedDelivery {
   id: string
   attempt: number
-  /** The delivery has failed finally: no further attempt follows. */
+  /** Whether this was the last attempt: the delivery is given up. */
   isLast: boolean
   error: Error
 }
@@ -43,19 +43,19 @@ interface FailedDelivery {
 const atOnce = 4
 const idsMax = 10_000
 const commandTimeoutMs = 5_000
-/** Timeout for returning a delivery to the queue; shorter than the one for closing. */
+/** Timeout for returning a delivery to the queue; shorter than the timeout for closing. */
 const returnTimeoutMs = 1_000
 const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
 
 /**
  * Delivers each id at least once, by any of the processes that run this. A delivery that rejects is
- * repeated after the next of the delays, each varied by up to a tenth; after the last delay it is
- * given up.
+ * repeated after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it fails
+ * after the last delay.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
- * @param options.deliver has a timeout of its own; `attempt` counts from 1. After `signal` its
- * result is ignored
+ * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
+ * After `signal` its result is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis
@@ -146,7 +146,8 @@ export function startDeliveryQueue(options: {
 
     async close() {
       closing.abort()
-      // BullMQ's `close` waits for Redis, and ignores `force` once closing has started.
+      // Limits the time, because BullMQ's `close` waits for Redis, and ignores `force` once closing
+      // has started.
       await withTimeout(worker.close(), closeTimeoutMs, 'closing deliveries').catch(onError)
       // BullMQ's `close` would wait for a connection.
       if (redis.status === 'ready') await queue.close()
@@ -154,7 +155,10 @@ export function startDeliveryQueue(options: {
   }
 }
 
-/** Settles like the work, or rejects as soon as the signal aborts. The work may then continue. */
+/**
+ * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may then
+ * continue.
+ */
 async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   let abort = () => {}

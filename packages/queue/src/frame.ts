@@ -11,7 +11,7 @@ export interface Frame {
   jsonBytes: number
   gzip: Buffer
   /**
-   * Where the frame's trace continues, as `traceparent` of W3C Trace Context; absent if it is not
+   * The trace context of the frame, as `traceparent` of W3C Trace Context; absent if it is not
    * traced.
    */
   traceparent?: string | undefined
@@ -38,7 +38,10 @@ interface Envelope {
   traceparent?: string | undefined
 }
 
-/** This version cannot read the job data as a frame. The job must be kept, never dropped. */
+/**
+ * Thrown when this version cannot read the job data as a frame. The job must be kept, never
+ * dropped.
+ */
 export class FrameError extends Error {
   override name = 'FrameError'
 }

@@ -8,7 +8,8 @@ export interface ClaimedJob {
   id: string
   data: unknown
   /**
-   * How often it has been handed out, including this time; an estimate after a restart of Redis.
+   * How often the job has been handed out, including this time; an estimate after a restart of
+   * Redis.
    */
   attempts: number
 }
@@ -46,8 +47,8 @@ const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
 /**
- * A queue in Redis, or one shard of it, using BullMQ's functions for manual job processing. The
- * connection belongs to the caller.
+ * Opens a queue in Redis, or one shard of it, using BullMQ's functions for manual job processing.
+ * The connection belongs to the caller.
  */
 export function createJobSource(options: {
   redis: Redis
@@ -68,15 +69,15 @@ export function createJobSource(options: {
   void worker.startStalledCheckTimer()
 
   /**
-   * The key of one of BullMQ's lists, which are read directly, because BullMQ's getters would read
-   * whole jobs. `test/conformance/jobs.test.ts` checks the names.
+   * Returns the key of one of BullMQ's lists. The lists are read directly, because BullMQ's getters
+   * would read whole jobs. `test/conformance/jobs.test.ts` checks the names.
    */
   const key = (list: string) => `${prefix}:${queueNames[kind]}:${list}`
   const jobs = new WeakMap<ClaimedJob, { job: Job; token: string }>()
   let claims = 0
   /**
-   * A new token for each claim, so that a job that was redelivered cannot be completed by its
-   * former claim.
+   * Creates a new token for each claim, so that a job that was redelivered cannot be completed by
+   * its former claim.
    */
   const createToken = () => `${worker.id}:${++claims}`
 
@@ -84,7 +85,8 @@ export function createJobSource(options: {
     if (job?.id === undefined) return undefined
     const { id, data, attemptsStarted: attempts } = job
     const handle: ClaimedJob = { id, data, attempts }
-    // The handle now has the data, and its owner drops it before the job is completed.
+    // The handle now has the data, and the owner of the handle drops the data before completing the
+    // job.
     job.data = undefined
     jobs.set(handle, { job, token })
     return handle

@@ -10,7 +10,7 @@ export interface LockRenewal {
 const intervalMs = 5_000
 const timeoutMs = 10_000
 
-/** Renews the locks of the claimed jobs. Its timer runs only while there are any. */
+/** Renews the locks of the claimed jobs. Its timer runs only while there are claimed jobs. */
 export function createLockRenewal(options: {
   renew: JobSource['renew']
   onError: (error: Error) => void

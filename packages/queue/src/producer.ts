@@ -10,8 +10,8 @@ import type { RouteFrame } from './shards/shard-router.ts'
 export interface FrameProducer {
   /**
    * Resolves when Redis has confirmed the frame; with `appendfsync always` it is then on disk. An
-   * attempt without a response is repeated with the same job id, and at the same sink, until the
-   * deadline.
+   * attempt without a response is repeated until the deadline, with the same job id and to the same
+   * sink.
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `queue_unavailable` or `queue_full`: certainly not stored;

@@ -21,8 +21,8 @@ export interface QueuedFrames {
   /** All frames, read at one moment. */
   list(): Promise<QueuedFrame[]>
   /**
-   * The frame; undefined if it has been completed since the ids were read, and a `FrameError` if
-   * this version cannot read it.
+   * Resolves to the frame; to undefined if it has been completed since the ids were read; to a
+   * `FrameError` if this version cannot read it.
    */
   read(id: string): Promise<Frame | FrameError | undefined>
   /** Returns the ids of those frames that are still in the queue. */

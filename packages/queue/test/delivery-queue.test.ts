@@ -6,7 +6,7 @@ import { startDeliveryQueue } from '../src/index.ts'
 
 const server = await ownRedis(t)
 
-/** A queue that has started one delivery, which never ends by itself. */
+/** Creates a queue that has started one delivery, which never ends by itself. */
 async function startEndless(t: Test, { isAbortable }: { isAbortable: boolean }) {
   const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
   t.teardown(() => redis.disconnect())

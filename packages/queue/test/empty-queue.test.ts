@@ -7,10 +7,10 @@ const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
 /**
- * A consumer of a queue that counts its commands.
+ * Creates a consumer of a queue; the queue counts the commands that it gets.
  *
  * @param options.arriving jobs that are added while the first claim runs
- * @param options.isSilent after the first claim, `peek` gets no response
+ * @param options.isSilent whether `peek` gets no response after the first claim
  * @param options.claimMs how long each claim takes; during each, one more job arrives
  */
 function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {

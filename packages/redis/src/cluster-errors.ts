@@ -17,8 +17,8 @@ export function reportLostPrimary(cluster: Cluster): void {
 }
 
 /**
- * The error of the node that was asked last, if no node could return the slots; otherwise the error
- * itself.
+ * Returns the error of the node that was asked last, if no node could return the slots; otherwise
+ * the given error.
  */
 export const causeOf = (error: Error): Error =>
   (error as { lastNodeError?: Error | null }).lastNodeError ?? error

@@ -31,7 +31,7 @@ const roles = {
   consumer: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // A timeout longer than the 5 s of BullMQ's blocking read, during which the socket is silent.
+    // Longer than BullMQ's blocking read of 5 s, during which the socket is silent.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
@@ -50,8 +50,8 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * The minimum time between two closings of a connection because of such an error. All commands in
- * flight get the error, and each would close the connection again.
+ * The minimum time between two closings of a connection because of an error in `notPrimary`. All
+ * commands in flight get the error, and each would close the connection again.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000
@@ -167,8 +167,8 @@ function connectCluster(
       ...(tls && { tls: {} }),
     },
   })
-  // If `disconnect` is called during a refresh, ioredis 6.0.0 starts its timer again after it, and
-  // the timer keeps the process alive.
+  // If `disconnect` is called during a refresh, ioredis 6.0.0 starts its refresh timer again after
+  // that, and the timer keeps the process alive.
   cluster.once('end', () => (cluster.refreshSlotsCache = () => {}))
   reportLostPrimary(cluster)
   cluster.on('error', (error: Error) => onError(causeOf(error)))

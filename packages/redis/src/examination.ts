@@ -7,7 +7,7 @@ export interface Examination {
   /**
    * Resolves if the socket for keys of this hash tag leads to a primary that has a mark of the
    * installation. Role and mark were read through that same socket, so nothing is added to a Redis
-   * that was exchanged, or has lost its data, while there was no connection.
+   * that was replaced, or has lost its data, while there was no connection.
    *
    * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
    * fails, or when there is no connection

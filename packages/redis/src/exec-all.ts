@@ -3,7 +3,7 @@ import type { ChainableCommander } from 'ioredis'
 /**
  * Executes a transaction and returns the replies of its commands.
  *
- * @throws the error of the first command that failed; the others may have been executed
+ * @throws the error of the first command that failed; the other commands may have been executed
  */
 export async function execAll(transaction: ChainableCommander): Promise<unknown[]> {
   const replies = await transaction.exec()

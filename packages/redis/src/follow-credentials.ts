@@ -7,8 +7,8 @@ const timeoutMs = 10_000
 /**
  * Makes a connection, and those that BullMQ duplicates from it, follow a URL whose user and
  * password change. An open connection authenticates again between two commands, so no command
- * fails. When Redis refuses the new credentials, the connection keeps its old user, and the next
- * connection tries again.
+ * fails. When Redis refuses the new credentials, the open connection keeps its old user, and new
+ * connections still use the new credentials.
  *
  * @param options.onError called when Redis refuses the credentials, or does not respond
  */
@@ -49,7 +49,8 @@ export function followCredentials<Connection extends Server | Cluster>(
     assignCurrent((redis.options.redisOptions ??= {}))
     for (const node of redis.nodes('all')) renew(node)
   })
-  // A cluster connects its nodes later, with copies of the options that it began with.
+  // A cluster connects to its nodes later, with copies of its original options, so each new node
+  // gets the current credentials here.
   if (redis instanceof Cluster) {
     redis.on('+node', (node: Server) => assignCurrent(node.options))
   }

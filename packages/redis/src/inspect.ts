@@ -6,7 +6,7 @@ import { readInstallation } from './installation.ts'
 import { readReplicas, type ReplicaReading } from './durability/replicas.ts'
 import { primariesOf, primaryOf, type Primary } from './servers.ts'
 
-/** The current state of what an operator configures in one server. */
+/** What an operator configures in one server, and the current state of the server. */
 export interface RedisFacts {
   /** Undefined if there is only one server. */
   name: string | undefined

@@ -3,12 +3,12 @@ import { execAll } from './exec-all.ts'
 import { mainTag } from './servers.ts'
 
 /**
- * The key of the mark. It is written once, when an installation is set up. If it is missing, Redis
- * has lost its data.
+ * The key of the mark, which is written once, when an installation is set up. A Redis without the
+ * mark is new or has lost its data.
  */
 export const installationKey = installationKeyOf(mainTag)
 
-/** The key of the mark for one hash tag: in a cluster each server has a mark. */
+/** Returns the key of the mark for one hash tag: in a cluster each server has a mark. */
 export function installationKeyOf(tag: string): string {
   return `${tag}:installation`
 }

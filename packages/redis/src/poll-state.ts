@@ -51,9 +51,10 @@ const silentAfterMs = 5_000
 
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
- * both when the connection becomes ready, because it may then lead to another Redis, and reads the
- * configuration when the keys have moved to another server of a cluster. Before the first response
- * the intervals are shorter. A server that does not respond does not delay the others.
+ * state and configuration when the connection becomes ready, because it may then lead to another
+ * Redis. Reads the configuration also when the keys have moved to another server of a cluster.
+ * Before the first response the intervals are shorter. A server that does not respond does not
+ * delay the others.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too
@@ -68,7 +69,7 @@ export function pollRedisState(
 ): RedisPoll {
   const { redis, tags = [], intervalMs, onError } = options
   const { replicasMin = 0, assertsDurability = false } = options
-  /** The server that now holds the keys of `{intake}`. They can move to another server. */
+  /** The server that now holds the keys of `{intake}`. These keys can move to another server. */
   const main = { ...createPolled('', mainTag), respondedAt: -Infinity }
   let others: PolledServer[] = []
   let known: RedisState | undefined
@@ -160,8 +161,8 @@ export function pollRedisState(
       : undefined
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // While the known state is a write refusal (such as a replica), a poll closes the connection;
-    // polling each new one at once would loop without a pause.
+    // While the known state is a write refusal (such as that of a replica), each poll closes the
+    // connection; polling every new connection at once would loop without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers?.pollNow()

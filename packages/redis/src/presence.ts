@@ -9,13 +9,19 @@ export type ReportingService = 'gateway' | 'worker'
 
 export interface ReportingProcesses {
   reporting: number
-  /** Processes that have stopped reporting without ending in order, within the last hour. */
+  /**
+   * The number of processes that stopped reporting within the last hour without a graceful
+   * shutdown.
+   */
   stopped: number
-  /** When the last of them reported, in ms since 1970. */
+  /** When the last of these processes reported, in milliseconds since 1970. */
   stoppedAtMs: number | undefined
 }
 
-/** A sorted set: `<service>:<id>` by the time of the last report, by the clock of Redis. */
+/**
+ * The key of a sorted set: each member is `<service>:<id>`, its score the time of the last report
+ * by the clock of Redis.
+ */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
 /** A process that has been silent for this long has stopped. */
@@ -23,7 +29,10 @@ const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
 
-/** Writes nothing to a Redis without an installation: a key there could hide that it has lost its data. */
+/**
+ * Writes nothing to a Redis without an installation: a key there could hide that Redis has lost its
+ * data.
+ */
 const announceScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local time = redis.call('TIME')
@@ -34,7 +43,8 @@ const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs. A process that ends in order removes itself.
+ * Reports every ten seconds that a process runs. A process that shuts down gracefully removes
+ * itself.
  *
  * @param options.onError called when Redis did not confirm a report
  */

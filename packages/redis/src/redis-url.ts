@@ -73,7 +73,10 @@ export function parseRedisUrl(url: string): RedisAddress {
   return { topology: 'sentinel', sentinels: list, name, sentinel, ...access }
 }
 
-/** The credentials for the servers that hold the keys. Those that are not set are absent. */
+/**
+ * Returns the credentials for the servers that hold the keys. Credentials that are not set are
+ * absent.
+ */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
   const { username, password } =
     address.topology === 'single' ? readCredentials(userinfoOf(address.url)) : address
@@ -88,7 +91,7 @@ function userinfoOf(url: string): string {
   return `${username}:${password}`
 }
 
-/** The problems of a `REDIS_URL`; empty if there are none. */
+/** Describes the problems of a `REDIS_URL`; empty if there are none. */
 export function findRedisUrlProblems(url: string): string[] {
   try {
     parseRedisUrl(url)
@@ -105,7 +108,7 @@ function readHost(text: string, port: number): HostPort {
     throw new RedisUrlError('REDIS_URL must have a host, or host:port, between the commas')
   }
   const { hostname, port: given } = new URL(url)
-  // Removes the brackets of an IPv6 address, which belong to the URL.
+  // Removes the brackets around an IPv6 address, because only a URL has them.
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: given === '' ? port : Number(given) }
 }
 

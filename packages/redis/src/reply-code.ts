@@ -1,4 +1,7 @@
-/** The code of an error reply: its first word, in capitals (`READONLY You can't write …`). */
+/**
+ * Returns the code of an error reply: its first word, in capitals (`READONLY You can't write …`);
+ * empty if there is none.
+ */
 export function replyCode(error: Error): string {
   return /^[A-Z]+/.exec(error.message)?.[0] ?? ''
 }

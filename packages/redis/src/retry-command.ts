@@ -5,7 +5,7 @@ import { isRefusal } from './write-refusal.ts'
  * Repeats a command to which Redis did not reply, until the deadline. An error reply of Redis is
  * final.
  *
- * @param options.what subject of the error of an attempt that timed out
+ * @param options.what the subject of the error message when an attempt times out
  * @param options.deadline in milliseconds of `clock.now()`
  */
 export function retryCommand<Result>(

@@ -18,8 +18,8 @@ export interface Primary {
 }
 
 /**
- * The servers that hold the keys of these hash tags, as far as the connection knows. Without a
- * cluster there is one.
+ * Returns the servers that hold the keys of these hash tags, as far as the connection knows.
+ * Without a cluster, that is the only server.
  *
  * @throws when a node of the cluster is lost
  */
@@ -32,11 +32,11 @@ export function primariesOf(redis: Redis, tags: readonly string[] = [mainTag]): 
   })
 }
 
-/** A hash tag for each server that `primariesOf` would return. */
+/** Returns one hash tag for each server that `primariesOf` would return. */
 export const tagPerPrimary = (redis: Redis, tags: readonly string[]): string[] =>
   [...groupByNode(redis, tags).values()].map(([tag]) => tag)
 
-/** The server that holds the keys of one hash tag; see `primariesOf`. */
+/** Returns the server that holds the keys of one hash tag; see `primariesOf`. */
 export function primaryOf(redis: Redis, tag = mainTag): Server {
   return primariesOf(redis, [tag])[0]!.redis
 }
@@ -44,7 +44,7 @@ export function primaryOf(redis: Redis, tag = mainTag): Server {
 /**
  * Resolves when a command for keys of this hash tag can be sent at once.
  *
- * @throws when there is no connection to their server
+ * @throws when there is no connection to the server of these keys
  */
 export async function requireConnection(redis: Redis, tag = mainTag): Promise<void> {
   if (redis.status !== 'ready') throw new Error('not connected to Redis')
@@ -58,8 +58,8 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
 }
 
 /**
- * `host:port` of the primaries of a cluster that do not respond within a second, as far as the
- * client knows them.
+ * Resolves to `host:port` of the primaries of a cluster that do not respond within a second, as far
+ * as the client knows them.
  */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []
@@ -76,8 +76,8 @@ export async function findSilentServers(cluster: Cluster): Promise<string[]> {
 }
 
 /**
- * Whether there is a connection for keys of the main hash tag. A cluster opens it with the first
- * command.
+ * Whether there is a connection for keys of the main hash tag. In a cluster, a connection that the
+ * first command will open counts, too.
  */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false
@@ -87,7 +87,8 @@ export function isConnected(redis: Redis): boolean {
 }
 
 /**
- * The hash tags by `host:port` of the server that holds their keys, as far as known; see `nameOf`.
+ * Groups hash tags by `host:port` of the server that holds their keys, as far as it is known; see
+ * `nameOf`.
  */
 export function groupByNode(
   redis: Redis,
@@ -104,24 +105,24 @@ export function groupByNode(
 }
 
 /**
- * `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and while
- * not known.
+ * Returns `host:port` of the server that holds the keys of a hash tag; empty without a cluster, and
+ * while the server is not known.
  */
 export const nameOf = (redis: Redis, tag: string): string =>
   redis instanceof Cluster ? nodeName(redis, tag) : ''
 
-/** The hash tag of a key. */
+/** Returns the hash tag of a key; `mainTag` if the key has none. */
 export const tagOf = (key: string): string => /^\{[^}]*\}/.exec(key)?.[0] ?? mainTag
 
-/** The name of a server in texts for an operator. */
+/** Returns the name of a server for texts that an operator reads. */
 export function titleOf({ name, isReplica }: { name: string | undefined; isReplica: boolean }) {
   if (name === undefined) return 'Redis'
   return isReplica ? `the replica ${name}` : `Redis ${name}`
 }
 
 /**
- * `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as the
- * cluster knows.
+ * Returns `host:port` of the servers that hold the keys of a hash tag, the primary first, as far as
+ * the cluster knows.
  */
 export const namesOf = (cluster: Cluster, tag: string): readonly string[] =>
   cluster.slots[new Command('get', [tag]).getSlot()] ?? []

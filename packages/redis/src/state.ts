@@ -6,7 +6,7 @@ import { readInstallation } from './installation.ts'
 import { mainTag, primariesOf, type Primary } from './servers.ts'
 import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
 
-/** The state of a server, or of a cluster's worst server. */
+/** The state of a server, or the combined state of a cluster's servers (see `worstOf`). */
 export interface RedisState {
   /** Why the server accepts no writes, in words for an operator; undefined if it accepts them. */
   writeRefusal: string | undefined
@@ -15,7 +15,7 @@ export interface RedisState {
    * could not.
    */
   durabilityViolations: string[]
-  /** Redis hides its settings, and the operator asserts that they are correct. */
+  /** Whether Redis hides its settings and the operator asserts that they are correct. */
   isDurabilityAsserted: boolean
   /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
   memoryUsed: number
@@ -68,7 +68,7 @@ export async function readState(
   const isMain = tag === mainTag
   try {
     const writeRefusal = await findWriteRefusal(redis, { tags: [tag], replicasMin })
-    // The connection to a replica is being closed, so nothing more can be read.
+    // If the server is a replica, its connection is being closed, so nothing more can be read.
     if (writeRefusal !== undefined) return { ...previous, writeRefusal }
     const [primary] = primariesOf(redis, [tag]) as [Primary]
     const { violations, isUnreadable } = await readDurability(primary)
@@ -76,7 +76,8 @@ export async function readState(
       readMemory(primary.redis),
       isMain ? readInstallation(redis) : null,
     ])
-    // Sent when no other command is pending, so that its round trip is as short as possible.
+    // The time is read when no other command is pending, so that the round trip is as short as
+    // possible.
     const clock = isMain ? await readClock(primary.redis) : undefined
     return {
       writeRefusal,
@@ -94,8 +95,8 @@ export async function readState(
 }
 
 /**
- * The state of several servers. Whether it accepts writes, the installation and the clock are those
- * of the first server.
+ * Combines the states of several servers: the write refusal, the installation and the clock of the
+ * first server, the memory of the fullest server, and the durability of all.
  */
 export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
   const { writeRefusal, installation, clock } = states[0]

@@ -1,7 +1,10 @@
 import { connectRedis, type Redis } from './connect.ts'
 import { withRedisTimeout } from './with-redis-timeout.ts'
 
-/** Runs `work`, which takes seconds at most, with a connection to Redis, and closes it. */
+/**
+ * Opens a connection to Redis, runs `work` with it, and closes it when `work` has ended or
+ * `timeoutMs` have passed.
+ */
 export async function withRedis<T>(
   { url, timeoutMs }: { url: string; timeoutMs: number },
   work: (redis: Redis) => Promise<T>,

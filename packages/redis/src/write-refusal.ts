@@ -21,10 +21,11 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Why Redis accepts no writes, in words for an operator, naming the server in a cluster; undefined
- * if it accepts them. Sends a write without effect, which detects every reason, and reads the role,
- * because a replica can be configured to accept writes that its next synchronisation deletes. Such
- * a replica returns no error that would close the connection, so this function closes it.
+ * Resolves to why Redis accepts no writes, in words for an operator, naming the server in a
+ * cluster; undefined if it accepts them. Sends a write without effect, which detects every reason,
+ * and reads the role, because a replica can be configured to accept writes that its next
+ * synchronisation deletes. Such a replica returns no error that would close the connection, so this
+ * function closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -79,7 +80,7 @@ async function refusalOf(
  */
 export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
   const refusal = describeRefusal(error)
-  // CLUSTERDOWN comes from the remaining servers, so it does not name one.
+  // CLUSTERDOWN comes from the remaining servers, so no server is named.
   return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
 }
 
@@ -103,8 +104,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * Whether Redis refused a command, so that it was not executed. Any other error does not say
- * whether it was.
+ * Whether Redis refused a command, so that it was not executed. After any other error the command
+ * may have been executed.
  */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || error instanceof RefusedError || isRedirectedTooOften(error)
@@ -120,8 +121,8 @@ const isRedirectedTooOften = (error: unknown): boolean =>
 
 /**
  * Rejects while there is no connection, or while a server uses all of its `maxmemory` (see
- * `isOutOfMemory`): then it stores nothing, but still deletes. Asks all servers, so that one that
- * cannot be asked does not hide another that is full.
+ * `isOutOfMemory`): then it stores nothing, but still deletes. Asks all servers, so that a server
+ * that cannot be asked does not hide a full one.
  *
  * @param tags every server that holds keys of these hash tags is asked
  */
@@ -129,8 +130,8 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // A write that changes nothing (the key never exists, XX needs it), but that a full Redis
-      // refuses.
+      // This write changes nothing, because the key never exists and XX requires it, but a full
+      // Redis refuses it.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

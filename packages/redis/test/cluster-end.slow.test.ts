@@ -6,7 +6,10 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 
 const endMs = 60_000
 
-/** Connects, and disconnects as soon as a refresh of the slots is running after a line of input. */
+/**
+ * Connects, waits for a line of input, and disconnects as soon as a refresh of the slots is
+ * running.
+ */
 const program = `
   import { connectRedis } from '@intake/redis'
   const redis = connectRedis({ url: process.argv[1], role: 'consumer', onError() {} })

@@ -78,8 +78,8 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
 }
 
 /**
- * The settings in a form that may be logged. A secret is shown only as set; a URL with credentials
- * shows only its host.
+ * Returns the settings in a form that may be logged. A secret is shown only as set; a URL with
+ * credentials shows only its host.
  */
 export function describeConfig<S extends TObject>(
   schema: S,

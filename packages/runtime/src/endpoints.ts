@@ -41,7 +41,7 @@ export function endpointsFile(dataDir: string): string {
 }
 
 /**
- * The endpoints of the stack that runs on a data directory; undefined if none is running.
+ * Reads the endpoints of the stack that runs on a data directory; undefined if none is running.
  *
  * @throws {Error} if another version of Intake wrote the file, or it is damaged
  */

@@ -65,8 +65,8 @@ interface DescribedError {
 }
 
 /**
- * Logs only these fields of an error, because clients attach commands and URLs to it, which contain
- * passwords.
+ * Logs only these fields of an error, because client libraries attach commands and URLs to errors,
+ * which contain passwords.
  */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }

@@ -30,7 +30,7 @@ export function createMetrics(): Registry {
   return registry
 }
 
-/** Creates metrics in this registry. */
+/** Returns functions that create metrics in this registry. */
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
@@ -58,7 +58,8 @@ export function metricsOf(registry: Registry) {
 }
 
 /**
- * Adds a counter that something else counts. It is read at each scrape, and absent without values.
+ * Adds a counter whose values are read at each scrape, because other code counts them. It is absent
+ * if there are none.
  */
 export function addCounter<Label extends string>(
   registry: Registry,

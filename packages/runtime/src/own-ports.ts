@@ -5,8 +5,8 @@ import { endianness } from 'node:os'
 import { ConfigError } from './config.ts'
 
 /**
- * The ports in `OWN_PORTS`, separated by commas: those of the engines of `npm start`, which sets
- * this variable for its processes. It is no setting of an operator.
+ * Parses `OWN_PORTS`: ports, separated by commas, on which the engines of `npm start` listen. `npm
+ * start` sets this variable for its processes; it is no setting of an operator.
  */
 export function parseOwnPorts(text = ''): number[] {
   if (text === '') return []
@@ -20,11 +20,11 @@ const guarded = new Set<number>()
 const listening = '0A'
 
 /**
- * From now on a connection of this process to one of these ports of 127.0.0.1 is destroyed before
+ * Destroys from now on every connection of this process to one of these ports of 127.0.0.1, before
  * anything is sent, unless a process of the same user listens there. This applies to every client
- * library. While an engine restarts its port is free, and another user's process that listens there
- * would get its passwords. `fetch` then connects again until its deadline. Does nothing on a system
- * without `/proc/net/tcp`.
+ * library. While an engine restarts, its port is free, and another user's process that listens
+ * there would get its passwords. `fetch` then connects again until its deadline. Does nothing on a
+ * system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0
@@ -44,9 +44,9 @@ function guard(message: unknown) {
 }
 
 /**
- * Whether both the listening socket and the one that accepted the connection are of this user. A
- * connection that is not accepted yet (inode 0) shows no user; then it is in the queue of the
- * listening socket.
+ * Whether the listening socket and the socket that accepted the connection both belong to this
+ * user. A connection that is not accepted yet (inode 0) shows no user; it is then in the queue of
+ * the listening socket.
  */
 function isOfOwnUser(port: number, from: number): boolean {
   const rows = readSockets()
@@ -58,7 +58,7 @@ function isOfOwnUser(port: number, from: number): boolean {
   return server?.uid === own && peer !== undefined && (peer.uid === own || peer.inode === '0')
 }
 
-/** The system's table of IPv4 sockets (proc_pid_net(5)). */
+/** Reads the system's table of IPv4 sockets (proc_pid_net(5)); undefined if it cannot be read. */
 function readSockets() {
   let text: string
   try {

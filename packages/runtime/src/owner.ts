@@ -4,7 +4,7 @@ export interface Owner {
   add(end: () => unknown): void
   /** Adds `part.close` to the functions to call at the end, and returns the part. */
   own<Part extends { close(): unknown }>(part: Part): Part
-  /** Resolves when everything has ended. If one end fails, the other ones still run. */
+  /** Resolves when everything has ended. If one of the functions fails, the others still run. */
   end(): Promise<void>
 }
 

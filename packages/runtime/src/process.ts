@@ -17,7 +17,7 @@ const help = 'docs/operations/process-ends.md'
  * everything that `start` gave to the owner. Exits with code 1 if it cannot start or does not close
  * in time.
  *
- * @param options.closeTimeoutMs how long closing may take
+ * @param options.closeTimeoutMs returns how long closing may take, in milliseconds
  */
 export async function runProcess<S extends TObject>(options: {
   name: string
@@ -39,8 +39,8 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // The process follows secrets until here, because finishing may need a secret that changes
-      // during it.
+      // The process follows secrets until here, because ending may take long and need a secret that
+      // changes meanwhile.
       await owner.end()
       secrets.close()
     })

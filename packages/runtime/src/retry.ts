@@ -8,10 +8,10 @@ export interface Attempt {
 
 /**
  * Repeats `attempt` until it resolves. Rejects with the error of the last attempt if a repeat would
- * not help, or if the deadline leaves no time for one. If the deadline ended that attempt early,
- * the error of the previous one is the cause.
+ * not help, or if the deadline leaves no time for a repeat. If the deadline cut the last attempt
+ * short, the `cause` of its error is the error of the attempt before.
  *
- * @param options.what subject of the error of an attempt that timed out
+ * @param options.what the subject of the error message when an attempt times out
  * @param options.deadline in milliseconds of `clock.now()`
  * @param options.isFinal whether a repeat after this error would not help; default: never
  */

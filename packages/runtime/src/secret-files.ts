@@ -15,8 +15,9 @@ export interface Traits {
   /** The value is a list of URLs that may contain a user and a password, separated by commas. */
   isUrlList?: boolean
   /**
-   * Further problems of a value, one sentence each, without any part of it. At start the process
-   * checks this together with its other settings; a new value from a file is checked by itself.
+   * Further problems of a value, one sentence each, without any part of the value. At start the
+   * process checks this together with its other settings; a new value from a file is checked by
+   * itself.
    */
   findProblems?: (value: string) => string[]
 }
@@ -25,7 +26,10 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 
 type Env = Record<string, string | undefined>
 
-/** The settings of a schema that can be set by a file: `NAME_FILE` is then the path of the file. */
+/**
+ * Returns the names of the settings that can be set by a file: `NAME_FILE` is then the path of the
+ * file.
+ */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
@@ -36,8 +40,8 @@ export function secretNames(schema: TObject): string[] {
 }
 
 /**
- * The path of the file with the value of this setting; undefined if the setting is not given by a
- * file.
+ * Returns the path of the file with the value of this setting; undefined if the setting is not
+ * given by a file.
  */
 export const secretFile = (env: Env, name: string): string | undefined =>
   env[`${name}_FILE`] || undefined
@@ -51,8 +55,8 @@ export class SecretFileError extends Error {
 }
 
 /**
- * A setting from the environment, or from the file that `NAME_FILE` names. Empty variables count as
- * unset.
+ * Reads a setting from the environment, or from the file that `NAME_FILE` names. Empty variables
+ * count as unset.
  *
  * @throws {SecretFileError} if both are set, or the file cannot be read or is empty
  */

@@ -11,7 +11,7 @@ export interface Secret {
 
 /**
  * Creates a secret that changes when `set` is called with another value. `set` calls every
- * listener, and then throws the first error of one.
+ * listener, and then throws the first error that a listener has thrown.
  */
 export function createSecret(value: string): Secret & { set(value: string): void } {
   const listeners = new Set<() => void>()

@@ -12,14 +12,14 @@ export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/
 export const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^/?#]*@/g, '//')
 
 /**
- * The URLs in a setting with credentials: each URL of a list, and one for each host of a Redis
- * Cluster.
+ * Returns the URLs in a setting with credentials: each URL of a list, and one for each host of a
+ * Redis Cluster.
  */
 export const urlsIn = ({ isUrlList }: Traits, value: string): string[] =>
   (isUrlList ? splitUrls(value) : [value]).flatMap(urlPerHost)
 
 /**
- * One URL for each host. Only a URL of Redis can name several hosts:
+ * Returns one URL for each host. Only a URL of Redis can name several hosts:
  * `redis+cluster://user:password@host,host`.
  */
 function urlPerHost(value: string): string[] {

@@ -8,7 +8,7 @@ export const invisible =
 
 const all = new RegExp(invisible.source, 'gu')
 
-/** The usual notation of a character's code: `U+202E`. */
+/** Returns the usual notation of a character's code: `U+202E`. */
 export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
@@ -27,7 +27,7 @@ export const visibleLine = (text: string): string =>
   visibleText(text).replaceAll(/[\t\n]/g, (character) => `<${codeOf(character)}>`)
 
 /**
- * Equivalent JSON that is safe on a terminal. All invisible characters are escaped;
+ * Returns equivalent JSON that is safe on a terminal. All invisible characters are escaped;
  * `JSON.stringify` escapes only the first 32 controls.
  */
 export const visibleJson = (json: string): string =>

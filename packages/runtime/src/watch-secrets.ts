@@ -12,7 +12,7 @@ import { withoutCredentials } from './urls.ts'
 /** The secrets of a process that may change while it runs. */
 export interface Secrets<S extends TObject> {
   /**
-   * The setting as a value that follows its file. Without a file it never changes.
+   * Returns the setting as a value that follows its file. Without a file it never changes.
    *
    * @throws {Error} if the setting is unset, or its schema does not have `isFollowed`
    */
@@ -24,7 +24,7 @@ const help = 'docs/operations/rotate-secrets.md'
 const readTimeoutMs = 5_000
 
 /**
- * Polls the files of secrets. It compares their content, so any way of replacing a file works. A
+ * Polls the files of secrets. Their content is compared, so any way of replacing a file works. A
  * new value is used only when it was read twice in a row, because a file may be read while it is
  * being written. A value that is invalid, or a URL with another address, is reported and not used;
  * the old value remains in use.

@@ -9,8 +9,8 @@ import { createLogger } from '../src/logger.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 /**
- * The bytes that are still referenced. The size of the process is not used, because it depends on
- * when garbage is collected.
+ * Returns the number of bytes that are still referenced. The size of the process is not used,
+ * because it depends on when garbage is collected.
  */
 const keptBytes = () => {
   collectGarbage()

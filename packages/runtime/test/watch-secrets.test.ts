@@ -18,7 +18,10 @@ const schema = Type.Object({
   PASSWORD: Type.String({ writeOnly: true }),
 })
 
-/** The files of a mounted Kubernetes secret: links to a folder that is replaced by another one. */
+/**
+ * Creates files like a mounted Kubernetes secret: links to a folder that is replaced by another
+ * one.
+ */
 function mountSecret(t: Test) {
   const dir = t.testdir()
   let version = 0

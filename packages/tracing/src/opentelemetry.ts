@@ -43,7 +43,7 @@ const closeTimeoutMs = 2_000
 /**
  * Creates traces with the SDK of OpenTelemetry, which its standard variables configure. Spans wait
  * in a queue of limited length and are sent in the background, so a collector that is slow or down
- * costs nothing but spans. No text of a client becomes part of a span.
+ * causes only a loss of spans. No text of a client becomes part of a span.
  */
 export function createTracing(options: {
   service: string
@@ -169,7 +169,7 @@ function toRequestSpan(span: OtelSpan): RequestSpan {
       end(status >= 500 ? String(status) : undefined)
     },
     link(cause) {
-      // The span of a request whose client has disconnected has ended before its frame was sent.
+      // If the client has disconnected, the span of its request has ended before the frame is sent.
       if (span.isRecording()) for (const link of toLink(cause.traceparent)) span.addLink(link)
     },
   }
@@ -179,7 +179,10 @@ function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The context that a `traceparent` names; the root context if the text is not a `traceparent`. */
+/**
+ * Returns the context that a `traceparent` names; the root context if the text is not a
+ * `traceparent`.
+ */
 function contextOf(traceparent: string | undefined): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parent === null) return ROOT_CONTEXT

@@ -23,8 +23,9 @@ export interface RequestSpan {
 }
 
 /**
- * The spans of Intake. Each of these methods returns undefined if the request, or every request in
- * the frame or the insert, is not sampled.
+ * The spans of Intake. `startRequest` returns undefined if the request is not sampled;
+ * `startEnqueue` and `startInsert` return undefined if no request in the frame or the insert is
+ * sampled.
  */
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined

@@ -13,7 +13,10 @@ import type { StoredStateMonitor } from '../watch/stored-state.ts'
 const namesMs = 30_000
 const readTimeoutMs = 2_000
 
-/** The data that the page shows without asking ClickHouse, because the worker watches it anyway. */
+/**
+ * Creates the state that the page shows without asking ClickHouse, because the worker watches it
+ * anyway.
+ */
 export function createPageState(options: {
   redis: Redis
   backlogs: Pick<BacklogMonitor, 'of'>

@@ -1,7 +1,7 @@
 import type { WorkerConfig } from '@intake/config'
 import { page, type PageOptions } from '@intake/page'
 
-/** The page for the admin server. */
+/** Creates the page for the admin server. */
 export function createPage(
   options: Pick<PageOptions, 'reader' | 'store' | 'state' | 'log' | 'onFailed'> & {
     config: WorkerConfig
@@ -18,9 +18,9 @@ export function createPage(
 }
 
 /**
- * The part `user:password` of a URL, which may list several hosts; undefined if it has none. The
- * page derives the key that signs links to pictures from the credentials of Redis. These are the
- * same for all workers, so each worker accepts the links of the others.
+ * Returns the part `user:password` of a URL, which may list several hosts; undefined if it has
+ * none. The page derives the key that signs links to pictures from the credentials of Redis. They
+ * are the same for all workers, so each worker accepts the links of the others.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

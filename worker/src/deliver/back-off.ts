@@ -2,8 +2,8 @@ const minMs = 1_000
 const maxMs = 60_000
 
 /**
- * The pause in milliseconds after a failure that may end by itself: one second after the first
- * failure, then twice the previous pause, at most a minute.
+ * Returns the pause in milliseconds after a failure that may end by itself: one second after the
+ * first failure, then twice the previous pause, at most a minute.
  *
  * @param beforeMs the pause after the previous failure; 0 if there was none
  */

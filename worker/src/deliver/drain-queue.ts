@@ -9,7 +9,7 @@ const postponeMaxMs = 10 * 60_000
 /**
  * Moves frames from a queue into its table: takes a batch, inserts it, completes it. Resolves when
  * the consumer has been closed. When no frame of a batch could be stored, it pauses before the next
- * one; the pause doubles up to a minute.
+ * batch; the pause doubles up to a minute.
  */
 export async function drainQueue(options: {
   consumer: Pick<FrameConsumer, 'take'>
@@ -40,9 +40,9 @@ export async function drainQueue(options: {
 }
 
 /**
- * The milliseconds until a postponed frame is handed out again. They double each time the frame is
- * handed out. `attempts` counts redeliveries after a worker's death, too, so a frame that outlived
- * several workers waits longer.
+ * Returns the milliseconds until a postponed frame is handed out again. They double each time the
+ * frame is handed out. `attempts` counts redeliveries after a worker's death, too, so a frame that
+ * outlived several workers waits longer.
  */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)

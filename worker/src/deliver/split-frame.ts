@@ -1,7 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Frame } from '@intake/queue'
 
-/** The rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed. */
+/**
+ * Returns the rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed.
+ */
 export function rowsOf(frame: Frame): string[] {
   try {
     return gunzipSync(frame.gzip).toString().split('\n').filter(Boolean)
@@ -10,7 +12,7 @@ export function rowsOf(frame: Frame): string[] {
   }
 }
 
-/** Splits a frame into two that together contain the same rows, byte for byte. */
+/** Splits rows into two frames that together contain the same rows, byte for byte. */
 export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
   return [rows.slice(0, half), rows.slice(half)].map((part) => {

@@ -17,8 +17,8 @@ const batchRefusalsMax = 2
 /** Failures after which an insert is split because its size may be the cause. */
 const splitFailuresMax = 2
 /**
- * From this attempt of its frame on, a single row that fails with an unrecognised code is
- * dead-lettered. All attempts count, also those that ended with the death of a worker.
+ * A single row that fails with an unrecognised code is dead-lettered from this attempt of its frame
+ * on. All attempts count, also those that ended with the death of a worker.
  */
 const unknownCodeAttempts = 8
 
@@ -46,9 +46,10 @@ interface Part extends Frame {
  * Stores the rows of the frames and resolves to the frames with rows that cannot be stored now.
  * While ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
  *
- * When ClickHouse rejects rows, or the insert may be too large, it is halved down to single rows. A
- * rejected row is dead-lettered. A row that fails in another way postpones its frame and does not
- * delay others. When every row is rejected, frames are postponed instead of dead-lettered.
+ * When ClickHouse rejects rows, or the insert may be too large, the insert is halved, down to
+ * single rows. A rejected row is dead-lettered. A row that fails in another way postpones its frame
+ * and does not delay other frames. When every row is rejected, frames are postponed instead of
+ * dead-lettered.
  *
  * Rejects only after `signal`; the rows may then be stored or not.
  */
@@ -112,8 +113,8 @@ async function announceStored(
 }
 
 /**
- * The halves of an insert; undefined when it is a single row, or when splitting is useless because
- * every row is rejected.
+ * Returns the halves of an insert; undefined when the insert is a single row, or when splitting is
+ * useless because every row is rejected.
  */
 function split(
   parts: readonly Part[],

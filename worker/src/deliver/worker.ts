@@ -23,11 +23,14 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
- * Counts of outcomes collect for longer: they are not urgent, and gateways send them every ten
- * seconds.
+ * How long frames of outcome counts are gathered: longer than others, because they are not urgent,
+ * and gateways send them every ten seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
-/** Timeout for an insert in progress when the worker closes. After it the frames are released. */
+/**
+ * Timeout for an insert in progress when the worker closes. After that time its frames are
+ * released.
+ */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
 const closeTimeoutMs = 7_000
@@ -38,7 +41,7 @@ const closeTimeoutMs = 7_000
 const unreadableMs = 2 * 60_000
 
 export interface WorkerOptions {
-  /** The worker closes these parts when it is closed. */
+  /** The worker closes these sources when it is closed. */
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**
@@ -59,7 +62,8 @@ export interface WorkerOptions {
 }
 
 /**
- * Moves frames from each queue into its table, one batch at a time per queue, until it is closed.
+ * Starts a worker, which moves frames from each queue into its table, one batch at a time per
+ * queue, until the worker is closed.
  */
 export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
   const { log, refusals = createRefusalRuns(), clock = systemClock } = options
@@ -86,7 +90,10 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
   }
 }
 
-/** Closes all, even if one has failed, because the others must still release their frames. */
+/**
+ * Closes all queues, even if closing one has failed, because the others must still release their
+ * frames.
+ */
 async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<void> {
   const closed = await Promise.allSettled(queues.map((queue) => queue.close()))
   const failures = closed.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))

@@ -16,13 +16,15 @@ export class DecoderEndedError extends Error {
 }
 
 export interface Decoder {
-  /** The process, while there is one. */
+  /** The id of the process; undefined while there is none. */
   readonly pid: number | undefined
   /**
-   * Examines a picture, one at a time. The process is started when it is needed.
+   * Examines a picture; call it for one picture at a time. The process is started when it is
+   * needed.
    *
    * @throws {DecoderMissingError}
-   * @throws {DecoderEndedError} with another error, the process could not be started
+   * @throws {DecoderEndedError}
+   * @throws {Error} when the process could not be started
    */
   examine(bytes: Buffer, request: Request): Promise<Examined>
   /** Ends the process. The next picture starts another one. */
@@ -34,8 +36,8 @@ const pictureTimeoutMs = 10_000
 /** A process is replaced after this many pictures, because decoders may leak memory. */
 const picturesMax = 100
 /**
- * The memory that the process may allocate, as `ulimit -d` has it: in KiB. It has 90 MB when it
- * begins. Where the system has no such limit, only that of pixels holds.
+ * The memory that the process may allocate, in KiB, as the argument of `ulimit -d`. It has 90 MB
+ * after its start. On a system without this limit, only `pixelsMax` limits its memory.
  */
 const memoryKib = 400_000
 
@@ -43,7 +45,7 @@ const isSource = import.meta.url.endsWith('.ts')
 const script = fileURLToPath(
   new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
 )
-/** Tests run the source, with the loader of TypeScript that they have themselves. */
+/** Tests run the TypeScript source, which the process loads with `tsx`. */
 const nodeOptions = isSource
   ? ['--import=tsx', '--conditions=intake:source']
   : ['--max-old-space-size=64']
@@ -71,7 +73,8 @@ export function createDecoder(
         current.kill()
         if (running === current) running = undefined
       }
-      // A process that never became ready says nothing about the picture.
+      // A process that does not become ready is not the fault of the picture, so its error is
+      // thrown unchanged.
       await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error
@@ -108,7 +111,8 @@ function start(path: string) {
       path,
     ],
     {
-      // No setting and no secret of the worker. The first two keep the process small.
+      // The process gets no setting and no secret of the worker. The first two variables keep it
+      // small.
       env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
       stdio: ['pipe', 'pipe', 'ignore'],
     },
@@ -146,10 +150,10 @@ function start(path: string) {
 }
 
 /**
- * Checks what the process sent. A picture may have taken it over, so nothing that it says is
- * trusted further than this.
+ * Checks what the process sent. A malicious picture may control the process, so nothing else that
+ * it sends is trusted.
  *
- * @throws {Error} when it is not what the decoder sends
+ * @throws {Error} when the decoder does not send such messages
  */
 function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
   const { width, height, error } = head as Record<string, unknown>

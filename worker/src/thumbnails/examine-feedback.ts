@@ -16,14 +16,14 @@ export interface ExamineOptions {
   isClosed: () => boolean
 }
 
-/** Errors that another attempt may not have. */
+/** Errors that may be gone in another attempt. */
 const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
 
 /**
- * Stores the thumbnails of a feedback, then the facts about its pictures. Rows of the feedback do
- * not change. Resolves to false if a picture must be tried again; nothing is stored then.
+ * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
+ * does not change. Resolves to false, and stores nothing, if a picture must be tried again.
  *
- * @param options.isLastAttempt a picture that fails once more gets its error as a fact
+ * @param options.isLastAttempt whether a picture that fails again gets its error as a fact
  */
 export async function examineFeedback(
   feedback: UnexaminedFeedback,

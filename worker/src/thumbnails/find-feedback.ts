@@ -3,7 +3,7 @@ import { dayMs, limits } from '@intake/contract'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-/** An attachment as `intake.feedback` shows it, as far as it matters here. */
+/** The properties of an attachment in the view `intake.feedback` that are used here. */
 export interface Attachment {
   key: string
   content_type: string

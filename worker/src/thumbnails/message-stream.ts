@@ -22,7 +22,7 @@ export function writeMessage(stream: Writable, { head, body }: Message): void {
 /**
  * Reads messages until the stream ends.
  *
- * @param bytesMax a larger body is an error
+ * @param bytesMax the maximum size of a body; a larger one is an error
  */
 export async function* readMessages(
   stream: AsyncIterable<Buffer>,

@@ -1,7 +1,7 @@
 import { metricsOf, type Registry } from '@intake/runtime'
 import { pictureErrors, type PictureError } from './examined.ts'
 
-/** `made`, why there is none, or `again`: it failed and is tried again. */
+/** `made`, `again` (the picture failed and is tried again), or why there is no thumbnail. */
 const outcomes = ['made', 'again', ...pictureErrors] as const
 
 /** Returns a function that counts a picture by outcome. */

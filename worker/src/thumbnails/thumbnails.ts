@@ -13,10 +13,10 @@ import { createWorkList } from './work-list.ts'
 
 export interface Thumbnails {
   /**
-   * Feedback has become visible, so its pictures can be examined.
+   * Call it when feedback has become visible, so that its pictures are examined.
    *
-   * @param receivedAtMs when the oldest of it arrived, in milliseconds since 1970; undefined if
-   *   that is not known: it is found with the next catch-up
+   * @param receivedAtMs when the oldest of this feedback arrived, in milliseconds since 1970; if
+   * undefined, the feedback is found by the next catch-up
    */
   arrived(receivedAtMs: number | undefined): void
   /**
@@ -30,20 +30,20 @@ export interface Thumbnails {
 
 /** Feedback that arrives within this time is looked for together. */
 const gatherMs = 2_000
-/** How soon what is due is looked at. Nothing is asked if nothing is due. */
+/** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
 const sharpMissing = 'sharp cannot be loaded'
 const help = 'docs/operations/thumbnails-late.md'
 
 /**
- * Makes thumbnails of pictures when their feedback has become visible, one at a time, in a process
- * of its own. Nothing waits for it, and no failure of it affects a record. Several workers at once
- * do no harm.
+ * Makes thumbnails of pictures when their feedback has become visible, one at a time, in a separate
+ * process. Nothing waits for a thumbnail, and a failure does not affect any record. Several workers
+ * may do this at the same time.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the table of facts
- * @param options.onError called when ClickHouse or the object store failed; it is tried again
+ * @param options.onError called when ClickHouse or the object store failed; the work is tried again
  */
 export function startThumbnails(
   options: Pick<ExamineOptions, 'reader' | 'store' | 'objects'> & {

@@ -69,7 +69,7 @@ export function createWorkList(
   }
 
   return {
-    /** Adds all feedback that arrived since then, in milliseconds since 1970. */
+    /** Adds all feedback that arrived since `receivedAtMs`, in milliseconds since 1970. */
     addSince(receivedAtMs: number): void {
       sinceMs = Math.min(sinceMs, receivedAtMs)
     },

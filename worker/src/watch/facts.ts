@@ -18,7 +18,7 @@ interface Sources {
 const neverSeconds = 86_400
 
 /**
- * The part of the worker's `/status` beside its problems. Null means that a value is not known yet.
+ * Returns the worker's `/status` without its problems. Null means that a value is not known yet.
  */
 export function workerFacts({ backlogs, activity, stored, noThumbnails }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
@@ -46,9 +46,9 @@ export function workerFacts({ backlogs, activity, stored, noThumbnails }: Source
 }
 
 /**
- * The figures for an autoscaler of workers: the longest time to drain and the longest age of all
- * queues, and their rows. Every worker reports the same. A paused queue does not count, because no
- * worker may take its frames. Undefined while Redis cannot be read.
+ * Returns the figures for an autoscaler of workers: the longest time to drain and the longest age
+ * of all queues, and their rows. Every worker reports the same. A paused queue does not count,
+ * because no worker may take its frames. Undefined while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = queueKinds.flatMap((kind) => backlogs.of(kind) ?? [])

@@ -6,7 +6,7 @@ import { withTimeout, type Clock } from '@intake/runtime'
 
 /**
  * Checks whether Redis and ClickHouse have the mark of the same installation, which `intake setup`
- * writes to both. While they cannot be compared, `problem` and `error` give the reason.
+ * writes to both. While the marks cannot be compared, `problem` and `error` give the reason.
  */
 export interface InstallationCheck extends PolledCheck {
   /**
@@ -90,7 +90,7 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
 }
 
 /**
- * Wraps `readBacklogs`. While Redis is not confirmed, the result resolves to undefined, as for a
+ * Wraps `readBacklogs`. While Redis is not confirmed, the read resolves to undefined, as for a
  * Redis without an installation.
  */
 export function readWhileConfirmed(

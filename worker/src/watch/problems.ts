@@ -51,8 +51,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Why no frames of shard 0 and the other queues are taken. Frames of other shards may still be
-   * taken.
+   * Why no frames are taken from shard 0 of the log queue and from the other queues. Frames of
+   * other shards may still be taken.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
@@ -113,7 +113,8 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
 function queueChecks({ backlogs, activity }: Watched): Checks {
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
-      // The last known state of the queues is out of date, and `redis_lost_its_data` is reported.
+      // The last known state of the queues is then out of date, and `redis_lost_its_data` is
+      // reported instead.
       if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)

@@ -6,9 +6,9 @@ const minuteMs = 60_000
 const timeoutMs = 10_000
 
 /**
- * Finds shards of the log queue that have frames although their registration was lost in a failover
- * of shard 0's server. A running gateway registers its shards again within a second; this finds the
- * shards of gateways that have ended.
+ * Registers again the shards of the log queue that have frames although their registration was lost
+ * in a failover of shard 0's server. A running gateway does this for its own shards within a
+ * second; this function does it for the shards of gateways that have ended.
  *
  * @param options.isConfirmed whether Redis belongs to this installation
  */

@@ -11,7 +11,7 @@ export interface StoredState {
 }
 
 export interface StoredStateMonitor {
-  /** Undefined while it cannot be read, for example because the user lacks the right. */
+  /** Undefined while the tables cannot be read, for example because the user lacks the right. */
   state(): StoredState | undefined
   /**
    * The watermarks that were read last, however long ago. An old watermark is still correct,

@@ -137,8 +137,8 @@ function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader,
     onError: limitRepeats((err, omitted) => {
-      // An outage of ClickHouse has a log line of its own. This line is for a user who lacks the
-      // right to read: an operator must act.
+      // An outage of ClickHouse has a log line of its own. This line is for a ClickHouse user
+      // without the right to read, which an operator must grant.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

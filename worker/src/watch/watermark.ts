@@ -17,7 +17,7 @@ const framesMax = 20_000
 export interface Watermark {
   /**
    * Milliseconds since the watermark was last stored for every kind, by this worker or, as far as
-   * it knows, another.
+   * this worker knows, by another.
    */
   lateMs(): number
   close(): void
@@ -25,8 +25,8 @@ export interface Watermark {
 
 /**
  * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
- * moment never becomes wrong, so workers need not coordinate. While no worker runs, it does not
- * advance.
+ * moment never becomes wrong, so workers need not coordinate. While no worker runs, the watermark
+ * does not advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when the watermark could not be stored; it is then late, not wrong
@@ -50,7 +50,8 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // Another worker has the turn, or Redis has lost its data, which is reported elsewhere.
+    // Another worker has the turn and stores the watermark, or Redis has lost its data, which is
+    // reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
     // Uses the earlier of the two clocks, so that a jump ahead of one does not advance the
     // watermark too far.
@@ -76,9 +77,10 @@ export function startWatermark(options: {
 
 /**
  * For each kind, a moment such that every acknowledged record that arrived before it has left the
- * queue. The permitted clock skew is subtracted, so that it is true by the clock of every gateway.
- * A record that is not in the queue yet arrived at most `acceptanceMs` ago, because gateways
- * acknowledge none that takes longer. A kind whose queue is too long to read has no entry.
+ * queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
+ * every gateway. A record that is not in the queue yet arrived at most `acceptanceMs` ago, because
+ * gateways acknowledge no record that takes longer. A kind whose queue is too long to read has no
+ * entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

@@ -9,7 +9,7 @@ import { sendWebhook } from './send-webhook.ts'
 export interface FeedbackWebhook {
   /**
    * Queues a request for each row; rows that were queued before are ignored. Rejects if Redis does
-   * not confirm it; the caller must then pass the rows again.
+   * not confirm the requests; the caller must then pass the rows again.
    *
    * @param rows rows of the feedback table, as lines of JSON
    */
@@ -37,7 +37,7 @@ const retryDelaysMs = [
 ]
 /**
  * Feedback that is not visible may be missing on a replica that lags. If it is still not visible
- * after these attempts, it was erased.
+ * after this many attempts, it was erased.
  */
 const invisibleAttemptsMax = 3
 const help = 'docs/operations/webhook-fails.md'

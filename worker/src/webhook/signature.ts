@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 const base64Prefix = 'whsec_'
 
 /**
- * The signature of a request as the Standard Webhooks specification defines it: HMAC-SHA256 of id,
- * time and body, in base64, with the version of the scheme.
+ * Returns the signature of a request as the Standard Webhooks specification defines it: HMAC-SHA256
+ * of id, time and body, in base64, with the version of the scheme.
  *
  * @param secret `whsec_` and the key in base64, or a text whose bytes are the key
  * @param timestamp seconds since 1970

@@ -20,7 +20,10 @@ const frameOf = (text: string, attempts = 1): ClaimedFrame => {
   }
 }
 
-/** A queue that hands out these batches, then ends; and a table whose inserts behave as given. */
+/**
+ * Drains a queue that hands out these batches and then ends, into a table whose inserts behave as
+ * given.
+ */
 function build(batches: ClaimedFrame[][], insertGzip: () => Promise<void>) {
   const clock = createTestClock()
   const stop = new AbortController()

@@ -11,7 +11,7 @@ t.test('closing waits for every loop, even if one ends with an error', async (t)
   const seen: string[] = []
   const json = '{"id":"a"}\n'
   const data = createFrame({ rows: 1, jsonBytes: json.length, gzip: gzipSync(json) })
-  /** A queue with one job. */
+  /** Creates a queue with one job. */
   const queueOf = (kind: string, complete: () => Promise<undefined>): JobSource => {
     const jobs = [{ id: kind, data, attempts: 1 }]
     return {

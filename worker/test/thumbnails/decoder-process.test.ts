@@ -27,7 +27,7 @@ function openDecoder(t: Test, options: Parameters<typeof createDecoder>[0] = {})
   return decoder
 }
 
-/** A program that stands for the decoder. */
+/** Writes a program that replaces the decoder, and returns its path. */
 function program(t: Test, text: string): string {
   const path = join(t.testdir(), 'decoder.mjs')
   writeFileSync(path, text)

@@ -5,7 +5,8 @@ import { createCorpus } from '../../../packages/pictures/test/corpus/corpus.ts'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
 import { decode, makeThumbnail } from '../../src/thumbnails/decoder/make-thumbnail.ts'
 
-// These are made by this test's own sharp, which writes all formats and reads four.
+// These pictures are made with `sharp`. It writes all formats here, although `make-thumbnail.ts`
+// lets it read only four.
 const noise = (width: number, height: number) =>
   sharp({
     create: {

@@ -19,7 +19,7 @@ import { createTestClock } from '@intake/test-kit/test-clock'
 
 const { server, connect } = await startServer(t)
 const owner = connect(t)
-// With the rights that workers have.
+// Connects with the rights that workers have.
 const connectAs = (url: string) => {
   const clickhouse = createClickHouse({ url })
   t.teardown(() => clickhouse.close())
@@ -100,7 +100,10 @@ function start(t: Test, options: Partial<Parameters<typeof startThumbnails>[0]> 
   return { thumbnails, lines, errors, metrics }
 }
 
-/** A decoder that fails as often as it is told to, then says that the format is not decoded. */
+/**
+ * Creates a decoder that fails with `error` as often as `times` says, then returns the error
+ * `format`.
+ */
 function failing(error: Error, times = Infinity): Decoder & { asked: number } {
   const decoder = {
     asked: 0,

@@ -8,7 +8,7 @@ import { startBacklogMonitor } from '../../src/watch/backlog-monitor.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** A monitor of a queue of logs that `set` changes. */
+/** Starts a monitor. `set` sets the state of the log queue that the monitor reads. */
 function watch() {
   const clock = createTestClock()
   const errors: Error[] = []

@@ -11,7 +11,7 @@ import {
 
 const intervalMs = 2_000
 
-/** A check that has made its first comparison. */
+/** Starts a check and waits for its first comparison. */
 async function compare(t: Test, marks: { redis: string | null; clickhouse: string | null }) {
   const clock = createTestClock()
   const redis = new EventEmitter()

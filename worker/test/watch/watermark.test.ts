@@ -7,7 +7,7 @@ import { startWatermark } from '../../src/watch/watermark.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** The state of the queues at noon. A queue without an oldest record is empty. */
+/** Returns the state of the queues at noon. A queue without an oldest record is empty. */
 function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs = noon): Backlogs {
   const { logs, feedback } = oldestMs
   return {

@@ -24,8 +24,8 @@ interface Received {
 }
 
 /**
- * A receiver that responds to each request with the next status; it does not respond if that is
- * undefined.
+ * Starts a receiver that responds to each request with the next status, and does not respond if the
+ * status is undefined.
  */
 async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
   const received: Received[] = []

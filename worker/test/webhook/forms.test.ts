@@ -29,7 +29,7 @@ const chats: WebhookForm[] = ['slack', 'teams', 'github']
 const write = (form: WebhookForm, changes: Partial<StoredFeedback> = {}, options: object = {}) =>
   createBodyWriter({ form, pageUrl, ...options })({ ...feedback, ...changes })
 
-/** All texts of a document, in their order. */
+/** Returns all texts of a document, in their order. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []

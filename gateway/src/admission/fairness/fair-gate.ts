@@ -3,9 +3,9 @@ import type { Gate } from '@intake/http-edge'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
- * Serves the first `perTurn` requests of a turn of the event loop at once. Further requests wait,
- * and the accounts (API keys) take turns: a sender with a thousand simultaneous requests delays
- * only its own requests.
+ * Creates a gate that serves the first `perTurn` requests of a turn of the event loop at once.
+ * Further requests wait, and the accounts (API keys) take turns, so a sender with a thousand
+ * simultaneous requests delays only its own requests.
  *
  * @param options.perTurn maximum requests in one turn of the event loop
  * @param options.accountOf returns the account of a request; called only for a request that waits

@@ -5,7 +5,7 @@ export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
 /**
  * The maximum time for which a turn blocks the event loop, because other senders wait for it. It is
- * shorter than the work after which `Turns` pauses.
+ * below `shortMs` of `turns.ts`, so no pause follows the turn.
  */
 const turnMs = 4
 

@@ -8,7 +8,10 @@ export interface RoundRobin<Item> {
   isEmpty(): boolean
 }
 
-/** A queue in which accounts take turns, so that none waits for all the items of another. */
+/**
+ * Creates a queue in which accounts take turns, so that no account waits for all the items of
+ * another.
+ */
 export function createRoundRobin<Item>(): RoundRobin<Item> {
   /** The items of each account; the accounts are in the order of their turns. */
   const queues = new Map<string, Item[]>()

@@ -3,11 +3,13 @@ import { accountTimesFree } from '@intake/config'
 /** Divides an amount among accounts, so that no account can starve the others. */
 export interface Shares {
   /**
-   * Whether the account can take `amount` more now: it may then have at most `accountTimesFree`
-   * times what is still free.
+   * Whether the account can take `amount` more now: afterwards the account may have at most
+   * `accountTimesFree` times what is still free.
    */
   hasRoom(account: string, amount: number): boolean
-  /** Takes `amount` for the account. Returns false and takes nothing when it is not available. */
+  /**
+   * Takes `amount` for the account. Returns false and takes nothing if `amount` is not available.
+   */
   take(account: string, amount: number): boolean
   giveBack(account: string, amount: number): void
   /** The amount that all accounts together have taken. */

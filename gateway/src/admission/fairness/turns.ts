@@ -10,21 +10,22 @@ export interface Turns {
    */
   take: TakeTurnOf
   /**
-   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind it.
+   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind such
+   * work.
    */
   takeLong: TakeTurnOf
 }
 
 type TakeTurnOf = <Result>(account: string, work: () => Result) => Promise<Result>
 
-/** After a piece of work of at most this time the next piece starts at once. */
+/** After a piece of work of at most this duration, the next piece starts at once. */
 const shortMs = 5
 const pauseMsMax = 200
 
 /**
- * Runs long pieces of work one at a time, and pauses after each for as long as it took: other tasks
- * get half of the event loop. However much work one account has, another account waits for only one
- * piece of it.
+ * Creates a scheduler that runs pieces of work one at a time. After a long piece it pauses for as
+ * long as that took, up to `pauseMsMax`, so that other tasks get half of the event loop. However
+ * much work one account has, another account waits for only one piece of it.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
   return { take: createQueue(clock), takeLong: createQueue(clock) }

@@ -3,7 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
 
-/** In this test a request is the name of its account. */
+/** Instead of a request, the gate gets the name of its account. */
 function setUp(perTurn: number) {
   const gate = createFairGate({ perTurn, accountOf: (request) => request as unknown as string })
   const served: string[] = []

@@ -12,9 +12,9 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
 }
 
 /**
- * The form in which an entry is stored and compared.
+ * Returns the form in which an entry is stored and compared.
  *
- * @throws {RangeError} for a `*` elsewhere than at the end, which would match nothing
+ * @throws {RangeError} for a `*` that is not at the end, because it would match nothing
  */
 export function normaliseBundle(entry: string): string {
   if (/^[^*]+(\.\*)?$/.test(entry)) return entry.toWellFormed()

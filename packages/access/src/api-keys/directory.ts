@@ -6,8 +6,8 @@ export interface ApiKeyDirectory {
   /** Whether the keys have been read at least once; until then no client can be authenticated. */
   isLoaded(): boolean
   /**
-   * The key with this secret, unless it is unknown, revoked or expired. It may be suspended. No
-   * I/O.
+   * Returns the key with this secret; undefined if it is unknown, revoked or expired. The key may
+   * be suspended. Does no I/O.
    */
   find(secret: string): ApiKey | undefined
   /** All keys that are not revoked. */

@@ -1,4 +1,4 @@
-/** What a key may send. If a limit is absent, the gateway's own applies. */
+/** What a key may send. If a limit is absent, the gateway's limit applies. */
 export type KeyLimits = Partial<Record<KeyLimitName, number>>
 
 /** The limits of a key, in the order in which they are shown. */

@@ -11,20 +11,20 @@ export interface KeyRules {
   bundleIdentifiers?: readonly string[]
   /** If empty, the key is for all clients. */
   origins?: readonly string[]
-  /** A limit that is null is the gateway's own. */
+  /** Null removes the key's own limit, so that the gateway's limit applies. */
   limits?: Readonly<Partial<Record<KeyLimitName, number | null>>>
   /** Null if the key never expires. */
   expiresAt?: Date | null
 }
 
-/** `suspended` and `active` change a key that is not revoked; a revoked one is never changed. */
+/** The states of a key. The state of a revoked key never changes. */
 export type KeyState = 'active' | 'suspended' | 'revoked'
 
 export interface ApiKeyStore {
   /**
-   * Creates a key. With `secret`, that string becomes the key; if the key already exists, even
-   * revoked, it is returned unchanged. Rejects a secret of less than 16 characters, or one that a
-   * header field cannot carry.
+   * Creates a key. `secret` becomes its secret, which is otherwise random; if a key with this
+   * secret already exists, even a revoked one, it is returned unchanged. Rejects a secret of less
+   * than 16 characters, or one that a header field cannot carry.
    */
   create(
     options: KeyRules & { name: string; secret?: string },
@@ -45,7 +45,7 @@ export interface StoredKeys {
   keys: Map<string, ApiKey>
   /**
    * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
-   * that cannot be read either, the place of the entry.
+   * the id cannot be read either, the place of the entry.
    */
   unreadable: Map<string, string>
 }
@@ -58,8 +58,8 @@ const redisKey = '{intake}:api-keys'
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that no other change is
- * undone. It reads with HGETALL, the only command with which the Redis users of earlier versions
- * may read keys.
+ * undone. The script reads with HGETALL, the only command with which the Redis users of earlier
+ * versions may read keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -174,7 +174,7 @@ function withRules(key: ApiKey, rules: KeyRules): ApiKey {
   const { bundleIdentifiers, origins, limits, expiresAt } = rules
   return {
     ...key,
-    // Stored in the form in which gateways compare them.
+    // Entries are stored in the form in which gateways compare them.
     bundleIdentifiers: bundleIdentifiers?.map(normaliseBundle) ?? key.bundleIdentifiers,
     origins: origins?.map(normaliseOrigin) ?? key.origins,
     limits: withLimits(key.limits, limits ?? {}),

@@ -16,8 +16,8 @@ export interface ApiKey {
   /** ISO 8601; null means never. */
   expiresAt: string | null
   /**
-   * ISO 8601; null means not suspended. Senders keep the records of requests that are refused
-   * because of it.
+   * ISO 8601; null means not suspended. Senders keep records whose requests are refused because the
+   * key is suspended.
    */
   suspendedAt: string | null
   /**
@@ -29,7 +29,7 @@ export interface ApiKey {
 
 /**
  * Prints a key for Redis. Earlier versions of the gateway do not know `suspendedAt`, so a suspended
- * key is printed with a `revokedAt`, which makes them refuse its requests, too.
+ * key is printed with a `revokedAt`, which makes those versions refuse its requests, too.
  */
 export function printKey(key: ApiKey): string {
   return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })

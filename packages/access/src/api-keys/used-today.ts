@@ -3,11 +3,11 @@ import type { Redis } from '@intake/redis'
 /** What a budget of a day counts. */
 export type DayCount = 'events' | 'bytes'
 
-/** The Redis key of a count that all gateways share. */
+/** Returns the Redis key of a count that all gateways share. */
 export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
 
 /**
- * The name of the count of a key in a day.
+ * Returns the name of the count of a key on one day (UTC).
  *
  * @param atMs any time of the day, in milliseconds since 1970
  */
@@ -15,8 +15,8 @@ export const dayCountName = (apiKeyId: string, atMs: number, count: DayCount): s
   `${apiKeyId}:${new Date(atMs).toISOString().slice(0, 10)}:${count}`
 
 /**
- * What a key with a budget has used on the day (UTC) of `atMs`, summed over all gateways. Each
- * gateway adds its counts to the sums twice a second.
+ * Resolves to what a key with a budget has used on the day (UTC) of `atMs`, summed over all
+ * gateways. Each gateway adds its counts to the sums twice a second.
  */
 export async function readUsedToday(
   redis: Redis,

@@ -13,7 +13,7 @@ interface Suppression {
 }
 
 /**
- * An operator's decisions about senders, retention and records of shipped apps, kept in Redis for
+ * An operator's decisions about senders, retention and records of shipped apps, stored in Redis for
  * gateways. Every method rejects if Redis has lost its data.
  */
 export interface PolicyStore {
@@ -21,17 +21,19 @@ export interface PolicyStore {
   suppress(sender: Suppression): Promise<boolean>
   /** Resolves to false when the sender was not on the list. */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** @param days undefined means without limit */
+  /** @param days the retention period; undefined for no limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Stores that records before `until` have been dropped. Without this note, gateways would accept
-   * repeats of these records if the period became longer later, and the records would reappear.
+   * Notes that records before `until` have been dropped. Without this note, gateways would accept
+   * repeats of these records if the retention period became longer later, and the records would
+   * reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**
-   * Adds a rule, which must be valid; resolves to undefined when there are `rulesMax`.
+   * Adds a rule, which must be valid; resolves to undefined when there are already `rulesMax`
+   * rules.
    *
-   * @param createdBy who adds it
+   * @param createdBy the person who adds the rule
    */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
   /**
@@ -40,8 +42,8 @@ export interface PolicyStore {
    */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
-   * Resolves to the policy, or to undefined if it still has this revision. The list of suppressed
-   * senders can be long, and gateways ask every two seconds.
+   * Resolves to the policy, or to undefined if its revision is `knownRevision`: gateways ask every
+   * two seconds, and the list of suppressed senders can be long.
    */
   load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
@@ -55,8 +57,8 @@ export interface StoredPolicy {
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
   /**
-   * Records before this moment, in milliseconds since 1970, may have been dropped. Infinity if it
-   * cannot be read: then all records before the current month count as dropped.
+   * Records before this moment, in milliseconds since 1970, may have been dropped. Infinity if the
+   * moment cannot be read: then all records before the current month count as dropped.
    */
   droppedUntilMs: Record<RecordKind, number>
   /** The rules that can be read, oldest first. */
@@ -85,7 +87,10 @@ const secretField = 'secret'
 /** A UUID that changes with each change of the policy. */
 const revisionKey = '{intake}:policy:revision'
 
-/** Checks the limit and adds in one step, so that concurrent commands cannot exceed the limit. */
+/**
+ * Checks the limit and adds the sender in one step, so that concurrent commands cannot exceed the
+ * limit.
+ */
 const addScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end

@@ -8,8 +8,8 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * The age in milliseconds, measured from its `time`, up to which a record of this kind cannot
-   * have been dropped. Undefined if no record can have been dropped.
+   * The age in milliseconds, measured from the `time` of a record, up to which a record of this
+   * kind cannot have been dropped. Undefined if no record can have been dropped.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */
@@ -18,13 +18,15 @@ export interface Policy {
     device_uuid: string
     unique_user_id: string
   }): boolean
-  /** What the rules say about records; compiled once for each change. */
+  /** The rules, compiled once for each change of the policy. */
   rules(): Pick<CompiledRules, 'active' | 'forSender'>
 }
 
 const noRules = compileRules({ rules: [], secret: undefined })
 
-/** Retention drops only whole months, and never the current one. */
+/**
+ * Returns the beginning of the month. Retention drops only whole months, and never the current one.
+ */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
@@ -93,7 +95,9 @@ export function watchPolicy(options: {
   }
 }
 
-/** The rules that this process still follows although their entries can no longer be read. */
+/**
+ * Returns the rules that this process still follows although their entries can no longer be read.
+ */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
 }

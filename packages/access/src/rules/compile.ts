@@ -20,7 +20,7 @@ export interface Ruling {
    * stored.
    */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
-  /** The part of the devices whose records of this kind are stored, from 0 to 1. */
+  /** The fraction of devices whose records of this kind are stored, from 0 to 1. */
   readonly sampleRate: number
   readonly edits: Edits
   /**
@@ -44,7 +44,7 @@ interface Edit {
 /** The rules about the records of one request. */
 export interface SenderRules {
   /**
-   * What the rules say about a record of this sender; undefined if they say nothing.
+   * Returns what the rules say about a record of this sender; undefined if they say nothing.
    *
    * @param event undefined for a feedback
    */
@@ -54,15 +54,15 @@ export interface SenderRules {
 export interface CompiledRules {
   readonly active: readonly ActiveRule[]
   /**
-   * The rules that may apply to records of a request; undefined if there are none. The sender is
-   * read during this call, not later.
+   * Returns the rules that may apply to records of a request; undefined if there are none. The
+   * sender is read during this call, not later.
    */
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
 
 /**
- * A rule in the form in which it is compared. All have the same properties in the same order, which
- * makes a comparison three times as fast.
+ * A rule in the form in which it is compared. All compiled rules have the same properties in the
+ * same order, which makes a comparison three times as fast.
  */
 interface Compiled {
   active: ActiveRule
@@ -104,11 +104,11 @@ const eventsMax = 1_000
 
 /**
  * Prepares rules, so that an event costs one look-up by its application and one by its name, and
- * then a comparison with each rule that is not for another application or event.
+ * then a comparison with each rule for that application and event, or for any.
  *
  * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
  * are removed
- * @param options.known rules that are already active keep their counts
+ * @param options.known the rules that are already active; they keep their counts
  */
 export function compileRules(options: {
   rules: readonly Rule[]
@@ -181,7 +181,7 @@ function compile(active: ActiveRule, hashValue: (() => Change) | undefined): Com
   }
 }
 
-/** The rules by application. Rules without an application apply to all. */
+/** Groups the rules by application. Rules without an application apply to all applications. */
 function byBundle(rules: readonly Compiled[]) {
   const bundleOf = ({ active }: Compiled) => active.rule.match.bundle
   const forBundle = (bundle: string | undefined): Applicable => ({
@@ -227,7 +227,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
 }
 
 /**
- * What the rules say about a record; undefined if none of them applies.
+ * Returns what the rules say about a record; undefined if none of them applies.
  *
  * @param rules in order: first the rules that drop, then those that sample
  */

@@ -3,7 +3,7 @@
  * the devices of a lower rate are among those of a higher one. Every gateway, and
  * `murmurHash3_32(toString(device_uuid))` in ClickHouse, has the same result.
  *
- * @param uuid 36 characters, in either case
+ * @param uuid 36 characters, in upper or lower case
  */
 export function deviceShare(uuid: string): number {
   const text = uuid.toLowerCase()

@@ -13,7 +13,9 @@ export interface PathEdit {
   onChange: () => void
 }
 
-/** Edits by the first part of their paths, so that a large object is walked once for all of them. */
+/**
+ * Edits, grouped by the first part of their paths, so that a large object is walked once for all.
+ */
 type EditIndex = ReadonlyMap<string, Group>
 
 interface Group {
@@ -68,7 +70,7 @@ function editObject(value: object, index: EditIndex): object {
     if (group === undefined) continue
     const next = editMember(member, planFor(read, group))
     if (next === member) continue
-    // Has no prototype, so that a member named `__proto__` is an ordinary member.
+    // The copy has no prototype, so that a member named `__proto__` is an ordinary member.
     edited ??= Object.assign(Object.create(null) as Record<string, unknown>, value)
     if (next === undefined) delete edited[name]
     else edited[name] = next
@@ -76,7 +78,7 @@ function editObject(value: object, index: EditIndex): object {
   return edited ?? value
 }
 
-/** The edits that concern a member of this name, in their order. */
+/** Returns the edits that concern a member of this name, in their order. */
 function planFor(name: string, { edits, plans }: Group): readonly Step[] {
   const known = plans.get(name)
   if (known !== undefined) return known

@@ -3,8 +3,8 @@ import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
 /**
- * The maximum number of values that are hashed in one part of a record. It takes about two
- * milliseconds.
+ * The maximum number of values that are hashed in one part of a record. Hashing them takes about
+ * two milliseconds.
  */
 const hashedValuesMax = 1_000
 
@@ -13,7 +13,7 @@ const hashedValuesMax = 1_000
  * so records can still be joined; without the secret, a guess such as a telephone number cannot be
  * checked. A number is hashed like its text. In an object or a list, every value is hashed.
  *
- * @param secret base64
+ * @param secret the secret of the hashes, in base64
  * @returns a function that creates the change for one part of one record. The change removes values
  * after the first thousand, so that no record occupies the gateway for long.
  */

@@ -5,7 +5,7 @@ export type RuleAction = (typeof ruleActions)[number]
 
 /**
  * The records to which a rule applies: those that satisfy every condition that is set. A condition
- * on a field that the record does not have is not satisfied.
+ * on a missing field is not satisfied.
  */
 export interface RuleMatch {
   kind?: RecordKind
@@ -31,7 +31,7 @@ export interface Rule {
   id: string
   action: RuleAction
   /**
-   * The part of the devices whose records are kept, more than 0 and less than 1. Set only for
+   * The fraction of devices whose records are stored, more than 0 and less than 1. Set only for
    * `sample`.
    */
   rate?: number
@@ -73,7 +73,7 @@ export function concerns({ action, path, match }: RuleChoice, kind: RecordKind):
 const isAboutEvents = (path: string | undefined, { event, eventPrefix }: RuleMatch) =>
   event !== undefined || eventPrefix !== undefined || path?.startsWith('params.') === true
 
-/** Why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
+/** Describes why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
 export function findRuleProblem(rule: RuleChoice): string | undefined {
   return findActionProblem(rule) ?? findMatchProblem(rule)
 }
@@ -133,8 +133,8 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
 
 /**
  * Reads a stored rule; undefined if it cannot be read, for example because a later version of
- * Intake wrote it. A rule with a condition that this version does not know is not read, because
- * without that condition it would apply to too many records.
+ * Intake wrote it. A rule with an unknown condition counts as unreadable, because without the
+ * condition the rule would apply to too many records.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>

@@ -22,8 +22,8 @@ const freshMs = 5_000
  * Registers the shards of a gateway and polls each of them every second, independently of the
  * others.
  *
- * @param options.shards how many the gateway uses; a gateway with one has nothing to register or to
- * choose
+ * @param options.shards the number of shards that the gateway uses; a single shard is neither
+ * registered nor polled
  * @param options.onError called when a shard cannot be polled
  */
 export function startShardHealth(options: {

@@ -5,9 +5,9 @@ import { shardMarkKey, shardsMax } from './shards.ts'
 export const registryName = 'shards'
 
 /**
- * The numbers of all shards but 0 that ever got a frame. A gateway adds a shard here before its
- * first frame, and no shard is ever removed: every reader looks for frames in these shards, even if
- * its own settings name fewer.
+ * The set of the numbers of all shards, except 0, that ever got a frame. A gateway adds a shard to
+ * it before the shard's first frame, and no shard is ever removed: every reader looks for frames in
+ * these shards, even if its own settings name fewer.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
@@ -19,15 +19,16 @@ const registryKey = `${queuePrefix}:${registryName}`
  */
 export type ShardState = 'ready' | 'lost' | 'unowned'
 
-/** The shards that may hold frames, in order; always includes 0. */
+/** Resolves to the shards that may hold frames, in order; always includes 0. */
 export async function readShards(redis: Redis): Promise<number[]> {
   return toShards(await redis.smembers(registryKey))
 }
 
 /**
- * Leaves out the numbers of a later version with more shards, whose tags this version does not
- * know. Also leaves out other notations of a number, such as `01`, which no gateway writes: with
- * them the frames of a shard would be counted twice.
+ * Returns the shards that the members of the registry name, and shard 0. Leaves out the numbers of
+ * a later version with more shards, whose tags this version does not know. Also leaves out other
+ * notations of a number, such as `01`, which no gateway writes: with them the frames of a shard
+ * would be counted twice.
  */
 export function toShards(members: readonly string[]): number[] {
   const numbers = members.filter((member) => /^[1-9]\d*$/.test(member)).map(Number)
@@ -55,9 +56,9 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
 }
 
 /**
- * The registered shards whose marks are missing or belong to another installation.
+ * Finds shards whose marks are missing or belong to another installation.
  *
- * @param asked the shards to check; default: all
+ * @param asked the shards to check; default: all registered shards
  */
 export async function findLostShards(
   redis: Redis,

@@ -9,8 +9,8 @@ interface Shard {
    */
   served: number
   /**
-   * The shard was empty when last asked, and is not asked before this time, in milliseconds of
-   * `clock.now()`.
+   * The time before which the shard is not asked again, in milliseconds of `clock.now()`, because
+   * it was empty when last asked; 0 if it may have jobs.
    */
   emptyUntil: number
   /**
@@ -25,23 +25,24 @@ interface Shard {
 }
 
 const listIntervalMs = 5_000
-/** The timeout of a shard's response, so that a slow shard does not delay the others. */
+/** The timeout of a shard's response. A slow shard delays the others by at most this time. */
 const answerMs = 2_000
 /** An empty shard is asked again after this time, even while others have a backlog. */
 const emptyMs = 250
 /**
- * The number of jobs by which a shard may be ahead of the shard that was served least. Within it, a
- * completion claims the next job from its own shard, which saves a command.
+ * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
+ * number, a completion claims the next job from its own shard, which saves a command.
  */
 const aheadMax = 16
 
 const none: Waiting = { count: 0, oldest: undefined }
 
 /**
- * Several shards as one queue, so that a batch holds frames of all of them and its limits apply to
- * all together. Shards with waiting jobs are served equally. A shard that does not respond, or
- * refuses, does not delay the others; only the completion of its own jobs waits for it. A claim
- * rejects only if no shard returned a job and one has refused, a renewal only if every shard fails.
+ * Combines several shards into one queue, so that a batch holds frames of all of them and its
+ * limits apply to all together. Shards with waiting jobs are served equally. A shard that refuses
+ * does not delay the others, and a shard that does not respond delays them by at most `answerMs`;
+ * only completing, postponing and releasing its own jobs waits for it. A claim rejects only if no
+ * shard returned a job and one has refused, a renewal only if every shard fails.
  *
  * @param options.open opens a shard; it is closed with this source
  * @param options.list the shards that may hold jobs; shard 0 is served before the first response
@@ -88,15 +89,16 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Makes the shard the next one, for one job only: it does not catch up on the jobs that other
-   * shards served while it was empty.
+   * Lets a shard that was empty be at most `aheadMax + 1` jobs behind the most served shard. That
+   * is enough for the next completion on the most served shard to claim from this shard, which does
+   * not catch up on all that it missed.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0
     shard.served = Math.max(shard.served, mostServed() - aheadMax - 1)
   }
 
-  /** The shard that is next; undefined if none is known to have jobs. */
+  /** Returns the shard to ask next; undefined if no shard may have jobs. */
   function next(): Shard | undefined {
     let least: Shard | undefined
     for (const shard of shards.values()) {
@@ -108,8 +110,8 @@ export function createShardedSource(options: {
   }
 
   /**
-   * Resolves to undefined after an error, or if there is no response in time. A late response is
-   * passed to `onLate`.
+   * Waits for the response of a shard. Resolves to undefined after an error, or if there is no
+   * response in time. A late response is passed to `onLate`.
    */
   async function ask<Answer>(
     shard: Shard,

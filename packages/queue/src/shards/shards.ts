@@ -4,7 +4,7 @@ import { queuePrefix } from '../names.ts'
 /**
  * The hash tags of the shards of the log queue, by number. They never change, because frames wait
  * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
- * Redis Cluster of up to six: no master has more than one shard more than another
+ * Redis Cluster of up to six: the numbers of shards of two masters differ by at most one
  * (test/shards/shards.test.ts).
  */
 const tags = [
@@ -29,7 +29,7 @@ const tags = [
 /** How many shards the log queue can have. */
 export const shardsMax = tags.length
 
-/** The prefix of all keys of a shard. Shard 0 has the keys of a queue without shards. */
+/** Returns the prefix of all keys of a shard. Shard 0 has the keys of a queue without shards. */
 export function shardPrefix(shard: number): string {
   const tag = tags[shard]
   if (tag === undefined) throw new RangeError(`there is no shard ${shard}`)
@@ -37,6 +37,7 @@ export function shardPrefix(shard: number): string {
 }
 
 /**
- * The key of the shard's mark of the installation. If it is missing, the shard has lost its frames.
+ * Returns the key of the shard's mark of the installation. If the mark is missing, the shard has
+ * lost its frames.
  */
 export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

@@ -38,7 +38,7 @@ async function setUp() {
   await claimInstallation(redis, 'test')
 }
 
-/** A gateway with this many shards, all of them registered. */
+/** Starts a gateway with this many shards, all of them registered. */
 async function startGateway(t: Test, shards: number) {
   const onError = (error: unknown) => {
     // A busy machine may cause a timeout; then the shard is asked again.

@@ -11,7 +11,7 @@ interface FakeSink extends JobSink {
   ids: string[]
 }
 
-/** A sink that records the ids that it is sent, then runs the test's `add`. */
+/** Creates a sink that records the ids that it is sent, then runs the test's `add`. */
 function createSink(add: () => Promise<void> = () => Promise.resolve()): FakeSink {
   const ids: string[] = []
   return {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/index.ts'
 
-/** A shard with jobs `<shard>-<n>`, `n` from 1000. */
+/** Creates a shard with jobs `<n>-<shard>`, `n` from 1000. */
 function createShard(shard: number, jobs: number) {
   const waiting = Array.from({ length: jobs }, (_, n) => `${1_000 + n}-${shard}`)
   const completed: string[] = []
@@ -104,7 +104,8 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
     const next = await Promise.all(batch.map((job) => source.complete(job, { claimNext: true })))
     batch = next.filter((job) => job !== undefined)
   }
-  // Completes many batches, so that the shard without frames is far behind the other in turns.
+  // Completes many batches, so that the shard without frames has been served far less often than
+  // the other one.
   for (let n = 0; n < 20; n++) await completeAll()
   shards[1]!.add(1_000)
   await clock.advance(251)

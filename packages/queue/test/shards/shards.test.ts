@@ -11,8 +11,8 @@ const slotOf = createRequire(require.resolve('ioredis'))('cluster-key-slot') as 
 const slots = 16_384
 
 /**
- * Each master has a range of slots of the same length, as `redis-cli --cluster create` assigns
- * them.
+ * Returns the master of a slot. Each master has a range of slots of the same length, as `redis-cli
+ * --cluster create` assigns them.
  */
 const masterOf = (slot: number, masters: number) => Math.floor((slot * masters) / slots)
 

@@ -12,11 +12,11 @@ const required = {
 /** Whether Redis could lose data that it has confirmed, as far as is known. */
 export interface Durability {
   /**
-   * Why it could lose data, in words for an operator; empty if it could not, as far as the settings
-   * can be read.
+   * Why Redis could lose data, in words for an operator; empty if it could not, as far as the
+   * settings can be read.
    */
   violations: string[]
-  /** True if servers do not allow this user to read settings, as is common for managed ones. */
+  /** True if servers do not allow this user to read settings, as is common for managed servers. */
   isUnreadable: boolean
 }
 

@@ -14,8 +14,8 @@ export interface ReplicaAcks {
    * their disk, if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their
    * memory.
    *
-   * @param options.hasWritten whether the command has written; if not, replicas must have all that
-   * it read
+   * @param options.hasWritten says by the reply whether the command has written; default: it has.
+   * If it has not, replicas must have all that the command read
    * @throws {NotReplicatedError} when they do not confirm it within a second; any error of
    * `command`
    */
@@ -110,8 +110,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // The server refuses WAITAOF, so WAIT is used from now on. If the refusal had another
-        // cause, WAIT would fail, too.
+        // The server refuses WAITAOF, so WAIT is used from now on. If the cause is another one,
+        // WAIT fails, too.
         line.hasWaitAof = false
       }
     }

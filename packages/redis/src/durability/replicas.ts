@@ -44,8 +44,8 @@ interface Address {
 }
 
 /**
- * The replicas that the primary lists. In a cluster, their addresses are those for clients, which
- * are known once the cluster has announced all replicas.
+ * Finds the replicas of a primary. In a cluster, it uses their addresses for clients if the cluster
+ * has announced all replicas, otherwise the addresses that the primary lists.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary

@@ -6,7 +6,10 @@ import { pictureBytesMax } from '../examined.ts'
 import { readMessages, writeMessage } from '../message-stream.ts'
 import type { Request } from './make-thumbnail.ts'
 
-/** The process ends itself in case the worker, which kills it earlier, is gone. */
+/**
+ * The process ends itself when one picture takes this long, in case the worker is gone. A running
+ * worker kills it earlier.
+ */
 const pictureMs = 30_000
 
 // Inserts matter more than thumbnails. A worker with a lower priority may not raise it.
@@ -21,7 +24,7 @@ const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
 if (decoder !== undefined) {
   writeMessage(process.stdout, { head: {}, body: Buffer.alloc(0) })
   for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
-    // Not `process.exit`: that would wait for the decoder.
+    // Kills itself, because `process.exit` would wait for the decoder.
     const timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), pictureMs)
     const { thumbnail, ...facts } = await decoder.makeThumbnail(body, head as Request)
     clearTimeout(timer)

@@ -5,7 +5,7 @@ import { thumbnailPixels, type Examined } from '../examined.ts'
 
 /**
  * The only formats that are decoded. Everything else that libvips could read is blocked: HEIF and
- * AVIF, whose decoders had remote code execution in August 2026, TIFF, SVG, PDF and more.
+ * AVIF, whose decoders allowed remote code execution in August 2026, TIFF, SVG, PDF and more.
  */
 const loaders = new Map([
   ['image/jpeg', 'VipsForeignLoadJpegBuffer'],
@@ -18,19 +18,19 @@ sharp.unblock({ operation: [...loaders.values()] })
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** With four bytes for each, these take 200 MB if a format has to be decoded as a whole. */
+/** At four bytes per pixel, this takes 200 MB if the format must be decoded as a whole. */
 const pixelsMax = 50_000_000
 /** A picture of one column takes as long as one of many pixels: each row has its own cost. */
 const sideMax = 65_535
 
-/** The picture to examine, and what its bytes must be. */
+/** The media type that the picture must have, and the hash of its bytes in hexadecimal. */
 export interface Request {
   contentType: string
   sha256: string
 }
 
 /**
- * Finds out the size of a picture without decoding it, then makes its thumbnail: its first frame,
+ * Finds the size of a picture without decoding it, then makes its thumbnail: the first frame,
  * upright, without metadata.
  */
 export async function makeThumbnail(
@@ -47,7 +47,7 @@ export async function makeThumbnail(
   try {
     return await decode(walked.removeMetadata())
   } catch {
-    // The reasons are those of libvips, and say no more than that the picture is damaged.
+    // The message of libvips is dropped: it says only that the picture is damaged.
     return { width, height, error: 'undecodable' }
   }
 }
@@ -61,7 +61,7 @@ function walk(bytes: Buffer, contentType: string) {
   }
 }
 
-/** Decodes a picture. A truncated one is decoded as far as it goes. */
+/** Decodes a picture. A truncated picture is decoded as far as its bytes go. */
 export async function decode(bytes: Buffer): Promise<Examined> {
   const image = sharp(bytes, {
     limitInputPixels: pixelsMax,

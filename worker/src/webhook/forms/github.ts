@@ -6,8 +6,8 @@ const appLength = 80
 const titleLengthMax = 256
 
 /**
- * An issue for the API of GitHub. Texts of a client are in blocks of code, where they mention
- * nobody and refer to nothing. In the title, an invisible space breaks a mention.
+ * Returns an issue for the API of GitHub. Texts of a client are put into blocks of code, where they
+ * mention nobody and refer to nothing. In the title, an invisible space breaks a mention.
  */
 export function githubBody({ app, text, facts, link }: Notice): string {
   const [firstLine = ''] = text.split('\n')

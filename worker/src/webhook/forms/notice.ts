@@ -36,7 +36,10 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
   }
 }
 
-/** The URL contains the whole identity, because several devices may have sent the same id. */
+/**
+ * Returns a URL that contains the whole identity, because several devices may have sent the same
+ * id.
+ */
 function linkOf(
   { id, device_uuid: device, bundle_identifier: application }: StoredFeedback,
   pageUrl: string,

@@ -1,13 +1,14 @@
 import type { Notice } from './notice.ts'
 
 /**
- * A message for an incoming webhook of Slack. Texts of a client are plain text there, so they can
- * neither mention people nor look like a link.
+ * Returns a message for an incoming webhook of Slack. Texts of a client are sent as plain text, so
+ * they can neither mention people nor look like a link.
  */
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   return JSON.stringify({
-    // Shown in notifications. The characters that begin mentions and links are escaped.
+    // This text is shown in notifications. The characters that begin mentions and links are
+    // escaped.
     text: escape(`${app}: ${text.slice(0, 200).toWellFormed()}`),
     blocks: [
       { type: 'header', text: plain(app.slice(0, 150).toWellFormed()) },

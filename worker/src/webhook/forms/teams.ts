@@ -1,8 +1,8 @@
 import type { Notice } from './notice.ts'
 
 /**
- * A message with an adaptive card, for a webhook of a Teams workflow. Text blocks of cards read
- * Markdown, so texts of a client are in text runs, which do not.
+ * Returns a message with an adaptive card, for a webhook of a Teams workflow. Text blocks of cards
+ * interpret Markdown, so texts of a client are put into text runs, which do not.
  */
 export function teamsBody({ app, text, facts, link }: Notice): string {
   const block = (content: string, style: object = {}) => ({
