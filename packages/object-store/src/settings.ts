@@ -15,8 +15,8 @@ export interface ObjectStoreSettings {
 }
 
 /**
- * Sources of credentials. The first one that is set is used; if none is, the metadata of the
- * instance.
+ * Sources of credentials. The first one that is set is used: the access key, the token file, then
+ * the container. If none is set, the metadata service of the instance is used.
  */
 export interface IdentitySettings {
   accessKey?: string | undefined
