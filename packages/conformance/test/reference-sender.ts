@@ -62,8 +62,8 @@ const pageEndBytesMax = 60_000
 const requestMs = 20_000
 
 /**
- * A small correct sender; with `flaw` a wrong one. The suite is tested with it. It is no example of
- * a fast sender.
+ * A small correct sender; with `flaw` a wrong one. The suite is tested with it. It is simple rather
+ * than fast.
  */
 export function createReferenceSender(options: {
   folder: string
