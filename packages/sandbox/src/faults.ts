@@ -65,7 +65,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** Maps each field that only one effect has to that effect. */
+/** The fields that may be set only together with a certain effect, each with that effect. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',
@@ -166,7 +166,9 @@ export function createFaults(): Faults {
   }
 }
 
-/** The code that a fault with this status gets unless it gives another one. */
+/**
+ * The code in the response to a fault with a status, if the fault sets none. The key is the status.
+ */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -185,8 +187,8 @@ const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
 }
 
 /**
- * The code in the response to a fault with a status; undefined if the response is an HTML page, as
- * from a proxy.
+ * The code in the response to a fault with a status. Undefined if the response has no code, because
+ * it is an HTML page such as a proxy sends.
  */
 export function codeOf({ status, code: given }: Fault): string | undefined {
   return given ?? usualCodes[status ?? 0]

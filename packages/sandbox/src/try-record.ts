@@ -8,7 +8,7 @@ import { createRecordStore } from './record-store.ts'
 /** The result of a submission in a gateway. */
 export interface Tried {
   status: number
-  /** Undefined if it is accepted. */
+  /** Undefined if the submission is accepted. */
   code: string | undefined
   /** How many records had each outcome. */
   counts: Record<string, number>
