@@ -223,8 +223,8 @@ async function missing(store: ApiKeyStore, id: string): Promise<never> {
 }
 
 /**
- * Notes damaged entries. A key with a damaged entry is not listed, although gateways that know it
- * still accept it.
+ * Warns of damaged entries in Redis. Their keys are not listed, although gateways that have read
+ * them before still accept them.
  */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {

@@ -267,7 +267,8 @@ const entryOf = (
 ): JournalEntry => ({ at: new Date(at), who, action, subject: rule.id, detail: rule })
 
 /**
- * Writes to the journal after the change, so that rules can be changed while ClickHouse is down.
+ * Writes an entry to the journal. Called after the change, so that rules can be changed while
+ * ClickHouse is down.
  *
  * @throws {UsageError} with the entry, if it cannot be written
  */

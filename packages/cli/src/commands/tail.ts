@@ -13,8 +13,8 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * If records become visible this much later than they arrive, the command notes up to when its
- * output is complete.
+ * If records become visible this many seconds after their arrival, or later, the command prints up
+ * to which time its output is complete.
  */
 const behindSecondsMax = 30
 
@@ -24,7 +24,7 @@ const columns = {
   logs: `${head}, event, params`,
   feedback: `${head}, email, text, length(attachments) AS attachments`,
 } as const
-/** The columns for a terminal. Texts can have any length, so they are cut. */
+/** The columns for a terminal. Texts are cut, because they can be long. */
 const shortColumns = {
   logs: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version, event AS what,
     substringUTF8(toJSONString(params), 1, 300) AS rest`,
@@ -151,7 +151,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
   }
 }
 
-/** An event that arrived this much later than it happened is marked. */
+/** Records that arrived this many milliseconds after their own time, or later, are marked. */
 const lateMs = 5 * 60_000
 
 function printShort(row: ShortRow): void {
