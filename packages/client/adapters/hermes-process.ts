@@ -31,8 +31,8 @@ export async function compileForHermes(): Promise<string> {
 }
 
 /**
- * Starts Hermes with a client. The engine has no network, files or timers of its own, so this
- * process has them.
+ * Starts Hermes with a client. The engine has no network, files or timers, so this process provides
+ * them.
  *
  * @param code from `compileForHermes`
  */
@@ -84,7 +84,7 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     const at = line.indexOf(mark)
     if (at >= 0) handle(JSON.parse(line.slice(at + mark.length)) as Message)
   })
-  // A killed process does not read what is on its way.
+  // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   evaluate(`(0, eval)(${JSON.stringify(code)})`)
 
@@ -118,6 +118,9 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   }
 }
 
-/** JSON in ASCII only, so that no encoding matters. */
+/**
+ * Escapes all characters of JSON that are not ASCII, so that the encoding of the pipe does not
+ * matter.
+ */
 const escaped = (text: string) =>
   text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -11,9 +11,7 @@ export interface Sender {
   unique_user_id?: string
 }
 
-/**
- * What all events of a segment have in common. A stored segment begins with it, as its first line.
- */
+/** What all events of a segment have in common. It is the first line of a stored segment. */
 export interface Context {
   sender: Sender
   era: Era
