@@ -18,7 +18,7 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for the user who reads what workers show and send. */
+  /** The URL of the same server for the user `reader`, with which workers read. */
   readerUrl: string
   /** The URL of the same server for analysts. */
   analystUrl: string
@@ -48,13 +48,13 @@ export interface ServicesOptions {
   secrets: Secrets
   say: (line: string) => void
   onChange: () => void
-  /** Receives each process before it is started. */
+  /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
 }
 
 /**
- * Says which services the environment replaces, because that may be unintended; undefined if it
- * replaces none.
+ * A sentence that names the services for which the environment has a URL, because that may be
+ * unintended; undefined if there are none.
  */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
@@ -64,7 +64,10 @@ export function describeReplaced(config: StackConfig): string | undefined {
   return `Not started, because the environment names another: ${list}`
 }
 
-/** Starts, concurrently, the services that no URL replaces. Resolves when all are ready. */
+/**
+ * Concurrently starts the services for which the environment has no URL. Resolves when all are
+ * ready.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { dataDir, config, ports, secrets, say, onChange, add } = options
   const place = (name: string) => ({

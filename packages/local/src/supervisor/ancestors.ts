@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Reports whether the process that started this one, its parent, has ended since the call. If the
- * parent is only the shell in which npm runs a script, npm is watched, too, because that shell
- * survives npm.
+ * Watches the process that started this one, its parent: `gone` returns whether it has ended since
+ * this call. If the parent is only the shell in which npm runs a script, npm is watched too,
+ * because that shell survives the end of npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid
