@@ -6,18 +6,20 @@ enum Decision {
   case few
   /// The request is too large. Send its records in smaller requests.
   case split
-  /// Keep everything, and send nothing: every request fails until someone changes a setting.
+  /// Keep all records and send nothing more, because every request fails until someone changes a
+  /// setting.
   case stop
-  /// Give up the records, because they will never be accepted.
+  /// Drop the records, because they will never be accepted.
   case drop
 
-  /// Decides what to do after a failure. A 4xx is final, even if this release does not know its
-  /// code. If a status about the address or the key comes without a code, a proxy sent it: the
-  /// request may reach the gateway later.
+  /// Decides what to do after a failed request. A 4xx is final, even if this release does not know
+  /// its code. There are two exceptions: a 401 stops sending, even without a code. Any other status
+  /// about the address or the key that has no code comes from a proxy, through which a later
+  /// request may reach the gateway, so it is retried.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
-  /// - code: the code of the problem; nil if the response is not Intake's
+  /// - code: the error code in the response; nil if the response is not Intake's
   init(status: Int, code: String?) {
     switch status {
     case 413: self = .split
