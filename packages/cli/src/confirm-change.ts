@@ -6,8 +6,8 @@ import { Type } from 'typebox'
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /**
- * The error of a change that was made, but that too few replicas have confirmed: a failover could
- * undo it.
+ * The error if a change was made, but too few replicas have confirmed it: a failover could undo the
+ * change.
  */
 export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'

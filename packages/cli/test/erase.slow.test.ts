@@ -162,7 +162,7 @@ t.test(
     const [victim, other] = [user(), user()]
     const [visible] = logsOf(other, 1)
     const hidden = { ...visible, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
-    // Inserted separately, because one insert would collapse the rows.
+    // Inserts the rows separately, because ClickHouse would collapse the rows of a single insert.
     await insert('logs', [visible!])
     await insert('logs', [hidden])
     t.match(await erase('user', 'erase', victim), {

@@ -110,8 +110,8 @@ t.test('each event is printed once, with late ones, repeats and killed workers',
   await until('all events are printed', () => tail.shown.length >= events, {
     progress: () => tail.shown.length,
   })
-  // Waits until the watermark has passed all repeats, because no record may be missing or be
-  // printed twice after that.
+  // Waits until the watermark has passed all repeats. From then on, no record may be missing or be
+  // printed twice.
   const sentUntil = sent.at(-1)!.received_at
   await until('the watermark has passed them', async () => {
     const [row] = await clickhouse.query<{ isPast: number }>(

@@ -2,7 +2,7 @@
 // started it calls `receive` by a line of input, and reads what is printed after the mark.
 const mark = '@@'
 
-// Prints only ASCII, so that the encoding of the pipe does not matter.
+// Escapes all characters that are not ASCII, so that the encoding of the pipe does not matter.
 const escaped = (text) =>
   text.replace(/[^ -~]/g, (unit) => `\\u${(unit.charCodeAt(0) + 0x10000).toString(16).slice(1)}`)
 const send = (message) => print(mark + escaped(JSON.stringify(message)))

@@ -9,7 +9,10 @@ import { createFolderStorage, formOf, pickImages, type File } from './native-hos
 import type { ClientProcess } from './start-process.ts'
 
 const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
-/** Precedes what the script prints; interactive mode also prints the value of every line. */
+/**
+ * Precedes each message of the script, because Hermes' interactive mode also prints the value of
+ * every line.
+ */
 const mark = '@@'
 
 /** What the script prints. */
@@ -20,7 +23,10 @@ type Message =
   | { clear: number }
 type FetchBody = string | [string, string | File][]
 
-/** The client for React Native, compiled for Hermes: without async functions, as by Babel's preset. */
+/**
+ * Compiles the client for React Native for Hermes. Converts async functions, as React Native's
+ * Babel preset does.
+ */
 export async function compileForHermes(): Promise<string> {
   const bundle = await bundleEntry('react-native', { minify: false, globalName: 'Intake' })
   const { code } = await transform(`${bundle}\n${script}`, {

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can get: HTTP status, short title, and whether the same request can
- * succeed later unchanged.
+ * Every error that a client can get: the HTTP status, a short title, and whether the same request
+ * can succeed later (`retryable`).
  */
 export const errorCatalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },

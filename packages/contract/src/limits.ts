@@ -64,7 +64,10 @@ export const limits = {
    * nothing. The watermark lags by this time.
    */
   clockSkewMaxMs: 5_000,
-  /** Shares of Redis's memory for idempotency keys; one API key gets at most half of each. */
+  /**
+   * The fractions of Redis's memory that idempotency keys may use. One API key gets at most half of
+   * each.
+   */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },

@@ -6,7 +6,7 @@ import type { ErrorCode } from './errors.ts'
  * - an error code: refused or rejected
  * - `dropped`: acknowledged but not stored, because a rule of the operator drops it
  * - `sampled`: acknowledged but not stored, because a rule stores the records of some devices only,
- *   and not of this one
+ *   not of this one
  * - `suppressed`: acknowledged but not stored, because its sender was erased
  * - `overflow`: counted without its API key and code, because the gateway had too many counters
  */

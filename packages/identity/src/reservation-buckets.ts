@@ -6,7 +6,7 @@ export type Day = number
 /**
  * The maximum number of fields in a hash of reservations. Redis stores a small hash compactly, with
  * 38 bytes per reservation (a listpack). In a larger hash each takes three times as much. A hash is
- * small up to `hash-max-listpack-entries` fields, which is 128 in the redis.conf of Redis.
+ * small up to `hash-max-listpack-entries` fields, which is 128 in Redis's own redis.conf.
  */
 export const bucketFieldsMax = 96
 

@@ -7,7 +7,10 @@ import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/** The interval of disk checks: `min` when the disk is nearly full, otherwise up to `max`. */
+/**
+ * The bounds of the interval of disk checks, in milliseconds. The interval is shorter when less
+ * space is free.
+ */
 const diskCheckMs = { min: 5, max: 100 }
 /** The highest assumed speed at which a disk fills up; even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
@@ -42,8 +45,8 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed. For a port in use the engine gives no
-// message.
+// Reached only when the server could not start or has failed. If the port is in use, the engine
+// gives no message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
@@ -86,7 +89,7 @@ function closeIfPipe(descriptor) {
     const status = fstatSync(descriptor)
     if (status.isFIFO() && (status.mode & 0o777) !== 0) fchmodSync(descriptor, 0)
   } catch (error) {
-    if (error.code !== 'EBADF') throw error // closed meanwhile
+    if (error.code !== 'EBADF') throw error // EBADF: it was closed meanwhile
   }
 }
 

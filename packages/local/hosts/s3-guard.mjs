@@ -28,9 +28,9 @@ const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-enc
 const contentHash = /^[\da-f]{64}$/
 
 /**
- * The rights of each access key: a gateway stores objects and removes those of refused feedback, a
- * worker reads them and stores thumbnails. All keys may check whether the bucket exists, and list
- * the names of objects.
+ * The rights of each access key: a gateway stores objects and removes those of refused feedback,
+ * and a worker reads objects and stores thumbnails. Every key may check whether the bucket exists,
+ * and list the names of objects.
  */
 const operationsOf = {
   owner: new Set([
@@ -93,9 +93,9 @@ function isList(query) {
 }
 
 /**
- * Whether the request has only headers that S3rver handles safely. Without `x-amz-date` it may
+ * Whether the request has only headers that S3rver handles safely. Without `x-amz-date`, S3rver may
  * treat the request as one to a static website. Other `x-amz-` headers change what the request
- * does, for example copy another object. The signatures of chunks are not verified.
+ * does, for example copy another object. S3rver does not verify the signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

@@ -18,7 +18,7 @@ const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [acc
 
 const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
 s3.on('error', (error) => {
-  if (!(error.status < 500)) console.error(error) // the others are client errors
+  if (!(error.status < 500)) console.error(error) // lower statuses are errors of the client
 })
 const handle = s3.callback()
 

@@ -82,8 +82,8 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // Skipped if a folder is set: the rights may then be limited to the folder, which allows only
-    // to list it.
+    // Not checked this way if a folder is set: the rights may then be limited to the folder, and
+    // only allow to list it.
     if (folder === '' && (await isFound())) return true
     // Lists objects, because errors of a list request have a code. To a HEAD request without
     // sufficient rights or with an unknown access key, some servers respond as if the bucket did

@@ -6,9 +6,9 @@ export interface ObjectStoreSettings {
   region: string
   /** Where requests name the bucket: in the path (default), or in the host. */
   addressing?: 'path' | 'virtual'
-  /** Folder of all objects. The keys of this interface do not include it. */
+  /** The folder of all objects. The keys in `ObjectStore` do not include it. */
   prefix?: string | undefined
-  /** Encryption at rest to request; by default the bucket decides. */
+  /** The encryption at rest that requests ask for. Default: that of the bucket. */
   encryption?: { algorithm: 'AES256' | 'aws:kms'; kmsKeyId?: string | undefined } | undefined
   /** Source of the credentials, if the endpoint has no access key. */
   identity?: IdentitySettings

@@ -50,8 +50,9 @@ const Fault = Type.Object(
 export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
- * A fault of requests. Exactly one of the effects is set: `status`, `loseResponse`, `cutResponse`,
- * `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs` alone.
+ * A fault that is applied to requests. Exactly one effect is set: `status`, `loseResponse`,
+ * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs`
+ * alone.
  */
 export type Fault = Static<typeof Fault>
 
@@ -65,7 +66,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** The fields that may be set only together with a certain effect, each with that effect. */
+/** The effect that each of these fields needs: a fault with the field must have that effect. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',

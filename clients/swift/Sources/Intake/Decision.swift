@@ -1,4 +1,4 @@
-/// What a response means for the records of its request.
+/// What to do with the records of a failed request.
 enum Decision {
   /// Send the same request again later.
   case retry
@@ -12,10 +12,10 @@ enum Decision {
   /// Drop the records, because they will never be accepted.
   case drop
 
-  /// Decides what to do after a failed request. A 4xx is final, even if this release does not know
-  /// its code. There are two exceptions: a 401 stops sending, even without a code. Any other status
-  /// about the address or the key that has no code comes from a proxy, through which a later
-  /// request may reach the gateway, so it is retried.
+  /// Decides what to do after a failed request. A 4xx about the records is final, even if this
+  /// release does not know its code. A 4xx about the address or the key stops sending if it has a
+  /// code. Without a code it comes from a proxy, through which a later request may reach the
+  /// gateway, so it is retried. A 401 always stops sending.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response

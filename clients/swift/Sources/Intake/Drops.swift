@@ -41,8 +41,8 @@ final class Drops: Sendable {
     }
   }
 
-  /// Returns the counts to store, so that they can be reported after a restart; nil if they have
-  /// not changed since the last call.
+  /// Returns the counts to store, so that they can be reported after a restart. Returns nil if the
+  /// counts have not changed since the last call.
   func takeChanged() -> [String: Int]? {
     counts.withLock {
       if !$0.isChanged { return nil }

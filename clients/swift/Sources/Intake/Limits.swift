@@ -4,8 +4,9 @@ enum Limits {
   /// refuses. If a client sends more, it may see a reset connection instead of the response.
   static let segmentBytes = 200_000
   static let batchEntries = 500
-  /// A segment may take at most one part in so many of the storage. Full storage makes room by
-  /// dropping its oldest segment, which must not be a large part of all events.
+  /// The smallest number of segments in full storage: the maximum size of a segment is that of the
+  /// storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
+  /// segment may be a large part of it.
   static let segmentsMin = 10
   /// The maximum length of the names of events and users, in UTF-16 units.
   static let identifier = 255

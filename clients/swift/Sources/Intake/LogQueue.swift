@@ -20,7 +20,7 @@ final class LogQueue {
     let segment: Segment
     let user: String
     let era: Era
-    /// The bytes that may still be added before the request is full.
+    /// The number of bytes that may still be added before a request with the segment is full.
     var room: Int
     var isSynced = false
   }

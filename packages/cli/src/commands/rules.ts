@@ -190,7 +190,7 @@ function readChoice(
   const match = Object.fromEntries(
     Object.entries({
       kind,
-      // Uses the form in which gateways compare identifiers.
+      // Converts the identifier to the form in which gateways compare it.
       bundle: bundle?.toWellFormed(),
       event,
       eventPrefix,

@@ -13,8 +13,8 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * If records become visible this many seconds after their arrival, or later, the command prints up
- * to which time its output is complete.
+ * The command prints up to which time its output is complete if records become visible more than
+ * this many seconds after their arrival.
  */
 const behindSecondsMax = 30
 
@@ -151,7 +151,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
   }
 }
 
-/** Records that arrived this many milliseconds after their own time, or later, are marked. */
+/** Records that arrived at least this many milliseconds after their own time are marked. */
 const lateMs = 5 * 60_000
 
 function printShort(row: ShortRow): void {

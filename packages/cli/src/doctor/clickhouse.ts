@@ -58,7 +58,7 @@ export async function examineClickHouse(
   }
 }
 
-/** The problems in the settings of a ClickHouse that responds. */
+/** Finds problems in the settings of a ClickHouse that responds. */
 export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },

@@ -132,7 +132,7 @@ async function refusalOf(
   }
 }
 
-/** The problems of a replica, which take effect when it becomes the primary. */
+/** Finds problems of a replica. They take effect when the replica becomes the primary. */
 function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
@@ -164,7 +164,7 @@ function findShardProblems(lost: readonly number[]): Finding[] {
   ]
 }
 
-/** The problems in the settings of a server that accepts writes. */
+/** Finds problems in the settings of a server that accepts writes. */
 export function findRedisProblems(
   { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
   { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,

@@ -32,5 +32,5 @@ function describeState(key: ApiKey): string {
   return suspendedAt === null ? expiry : `suspended ${suspendedAt}, ${expiry}`
 }
 
-/** `eventsPerDay` in words. */
+/** Converts a name such as `eventsPerDay` to words: `events per day`. */
 const wordsOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -68,9 +68,7 @@ export const ServiceStatus = Type.Object({
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 
-/**
- * A gateway or worker with its status; if it does not respond, with the problem that reports this.
- */
+/** A gateway or worker with its status, or with the problem that it does not respond. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {

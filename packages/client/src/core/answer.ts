@@ -76,7 +76,7 @@ export async function attemptRequest(
 }
 
 /**
- * Adds the properties of the device that an error response points to to `refused`, so that later
+ * Adds to `refused` the properties of the device that an error response points to, so that later
  * requests leave them out.
  *
  * @returns whether at least one of them is new

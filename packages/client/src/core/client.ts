@@ -43,8 +43,8 @@ const optOutKey = 'opted-out'
 const droppedKey = 'dropped'
 
 /**
- * The client of every platform. It does no I/O before its first record or the next turn of the
- * event loop.
+ * Creates the part of a client that is the same on every platform. It does no I/O before its first
+ * record or the next turn of the event loop.
  */
 export function createClient<Attachment>(
   options: IntakeOptions,
@@ -75,9 +75,12 @@ export function createClient<Attachment>(
   let writing: Promise<void> | undefined
   let writeTimer: unknown
   let flushTimer: unknown
-  /** Whether the open segment is to be sent when no closed one waits. */
+  /** Whether the open segment must be sent as soon as no closed segment waits. */
   let isDue = false
-  /** Resolve the calls of `flush`. Called when nothing more can be sent now. */
+  /**
+   * The functions that resolve the waiting calls of `flush`. They are called when nothing more can
+   * be sent now.
+   */
   let waiting: (() => void)[] = []
 
   const drops = createDrops((reason, count) => {

@@ -20,9 +20,10 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Decides what to do after a failed request. A 4xx with a code is final, even if this release does
- * not know the code. A 4xx about the address or the key that has no code comes from a proxy,
- * through which a later request may reach the gateway, so it is retried.
+ * Decides what to do after a failed request. A 4xx about the records is final, even if this release
+ * does not know its code. A 4xx about the address or the key stops sending if it has a code.
+ * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
+ * is retried.
  *
  * @param code the error code in the response; undefined if Intake did not respond
  */

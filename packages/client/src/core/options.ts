@@ -33,7 +33,10 @@ export interface IntakeOptions {
   storageBytesMax?: number | undefined
   /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
-  /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
+  /**
+   * The shortest and the longest pause before a request is repeated, in milliseconds. Default:
+   * 1,000 and 900,000.
+   */
   retryMs?: { min: number; max: number } | undefined
   /**
    * Changes an event before it is kept. `null` drops it. It must be fast, because `log` waits for
@@ -86,7 +89,8 @@ export interface Stats {
 }
 
 /**
- * The methods for the app. All may be called at any time, in any order, and none throws or rejects.
+ * The methods for the app. All methods may be called at any time, in any order, and none throws or
+ * rejects.
  */
 export interface Intake<Attachment> {
   /**

@@ -56,7 +56,7 @@ export interface OutgoingRequest {
   isLast?: boolean | undefined
 }
 
-/** Sends a request. Rejects if no complete response arrives before its own timeout. */
+/** Sends a request. Rejects if no complete response arrives within the timeout of the transport. */
 export type Transport = (request: OutgoingRequest) => Promise<Answer>
 
 export interface TimeSource {
@@ -81,13 +81,16 @@ export interface Ports<Attachment> {
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
-  /** Added to the name of this run, which is the fourth part of the names of its segments. */
+  /**
+   * The end of the name of this run. The name of the run is the fourth part of the names of its
+   * segments.
+   */
   runSuffix: string
   /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
   /**
-   * The largest body that can be sent at the end of the page, in bytes; 0 if none can. Such a body
-   * is sent before its segment is marked as attempted.
+   * The largest body that can be sent at the end of the page, in bytes; 0 if nothing can be sent
+   * then. Such a body is sent before its segment is marked as attempted.
    */
   pageEndBytes(): number
   /** Converts an attachment to the value that is stored. */

@@ -3,7 +3,10 @@ import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 import { closeLine } from './log-line.ts'
 
-/** What every request says about its sender. Properties that are not known yet are absent. */
+/**
+ * The fields of every request that describe its sender. Properties that are not known yet are
+ * absent.
+ */
 export interface Sender {
   bundle_identifier: string
   device?: Record<string, unknown>
@@ -31,7 +34,10 @@ export interface Segment extends EntryName {
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
-  /** Number of attempts that got 500. After three the segment is kept until the next start. */
+  /**
+   * Number of attempts that got 500. After three of them, the segment is not sent again before the
+   * next start.
+   */
   failures: number
 }
 

@@ -12,7 +12,7 @@ const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIn
 const nobody = 'http://127.0.0.1:9'
 const isSegment = (name: string) => name.split('.').length === 7
 
-/** Leaves events of an ended client in a directory; returns the name of their file. */
+/** Makes a client leave events in a directory and end. Returns the name of the events' file. */
 async function leaveEvents(storage: string, count: number): Promise<string> {
   const client = createIntake({ ...common, url: nobody, storage })
   for (let n = 0; n < count; n++) client.log('tap', { n })

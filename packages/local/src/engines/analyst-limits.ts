@@ -1,7 +1,7 @@
 /**
  * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
- * them to change the others. deploy/clickhouse/users.xml has the same list; a test compares both.
- * If a new version of the engine has a new setting that looks dangerous,
+ * them to change other settings. deploy/clickhouse/users.xml has the same list; a test compares
+ * both. If a new version of the engine has a new setting that looks dangerous,
  * analyst-limits.slow.test.ts fails until the setting is added here.
  */
 
@@ -50,8 +50,9 @@ const fixed = [
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // Settings with which a query could wait so that neither a time limit nor KILL QUERY ends it. The
-  // limits of bandwidth are among them, because the engine keeps them by waiting.
+  // Settings with which a query could wait so that neither a time limit nor KILL QUERY ends it.
+  // Limits of bandwidth are among these settings, because the engine makes a query wait to enforce
+  // them.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
   'sleep_in_send_data_ms',
@@ -122,7 +123,7 @@ const atMost: Record<string, number | string> = {
   max_final_threads: 'auto',
   max_parsing_threads: 'auto',
   max_download_threads: 4,
-  // A time limit is checked between blocks, so blocks must be small.
+  // A time limit is checked between blocks, so small blocks make it effective.
   max_block_size: 65_536,
 }
 

@@ -24,15 +24,15 @@ export interface ClickHouseOptions extends ServiceOptions {
    */
   workerPassword?: string
   /**
-   * Password of the user `reader`, which may read what workers show and send. Default: a new random
-   * one.
+   * Password of the user `reader`, with which workers read what they show and send. Default: a new
+   * random one.
    */
   readerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
   /** Memory limit of the whole server, in bytes. Default: 2 GiB. */
   memoryBytesMax?: number
-  /** Time zone of the server. Default UTC, regardless of the machine's zone. */
+  /** Time zone of the server. Default: UTC, even if the machine has another time zone. */
   timeZone?: string
   /** The niceness of the server's process. Default: 10. */
   niceness?: number

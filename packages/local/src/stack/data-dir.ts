@@ -4,19 +4,21 @@ import { StartError } from '../supervisor/start-error.ts'
 const othersMay = 0o077
 
 /**
- * Creates the data directory, which only its owner can enter, because engines write files in it
- * that everybody could read. If the directory exists and is empty or has been a data directory
- * before, removes the access of other users.
+ * Creates the data directory, which only its owner can enter, because engines write files into it
+ * that all users of the machine could read. If the directory exists and is empty or has been a data
+ * directory before, removes the access of other users.
  *
- * @throws {StartError} if it cannot be used, belongs to another user, or contains something else
- *   and is open to other users
+ * @throws {StartError} if the directory cannot be used, belongs to another user, or contains other
+ * files and is open to other users
  */
 export function makeDataDir(path: string): void {
   const refusal = closeDataDir(path)
   if (refusal !== undefined) throw new StartError(refusal)
 }
 
-/** Removes the access of other users; returns why the directory cannot be used, or undefined. */
+/**
+ * Removes the access of other users. Returns why the directory cannot be used; undefined if it can.
+ */
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
   try {

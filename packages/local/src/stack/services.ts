@@ -9,7 +9,10 @@ import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
-/** A service that the apps need: its URL with credentials, and its process if the stack runs it. */
+/**
+ * A service that the apps need: its URL with credentials, and its process if the stack runs the
+ * service.
+ */
 export interface Backend {
   url: string
   process: SupervisedProcess | undefined
@@ -23,7 +26,8 @@ export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for analysts. */
   analystUrl: string
   /**
-   * The link to the page for queries, if the stack runs the server and it has the user `analyst`.
+   * The link to the page for queries. Undefined if the stack does not run the server, or if the
+   * server has no user `analyst`.
    */
   playUrl: string | undefined
 }

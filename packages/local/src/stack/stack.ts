@@ -56,7 +56,10 @@ const gatewayGraceMs = 5000
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 
-/** Creates a complete Intake on this machine, with one data directory. */
+/**
+ * Creates the stack: a complete Intake on this machine, with one data directory. Starts nothing
+ * yet.
+ */
 export function createStack(options: StackOptions): Stack {
   const { config, say } = options
   const dataDir = resolve(config.INTAKE_DATA_DIR)

@@ -220,8 +220,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
   await t.test('killed, it leaves no process, and the next start has the data', async (t) => {
     first.process.kill('SIGKILL')
-    await first.exited // with it ends its lock
-    const second = start(t, dataDir, samePorts) // waits until the processes of the first have ended
+    await first.exited // which also releases its lock
+    const second = start(t, dataDir, samePorts) // waits until the processes of `first` have ended
     await untilReady(second)
     await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })

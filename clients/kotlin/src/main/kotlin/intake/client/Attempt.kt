@@ -3,7 +3,7 @@ package intake.client
 import java.io.IOException
 import kotlin.concurrent.withLock
 
-/** What a response means for the records of its request. */
+/** What to do with the records of a failed request. */
 internal enum class Decision {
     /** Send the same request again later. */
     RETRY,
@@ -92,10 +92,10 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * Decides what to do after a failed request. A 4xx is final, even if this release does not know its
- * code. There are two exceptions: a 401 stops sending, even without a code, because Java does not
- * always return its body. Any other status about the address or the key that has no code comes from
- * a proxy, through which a later request may reach the gateway, so it is retried.
+ * Decides what to do after a failed request. A 4xx about the records is final, even if this release
+ * does not know its code. A 4xx about the address or the key stops sending if it has a code.
+ * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
+ * is retried. A 401 always stops sending, because Java may lose its body and so its code.
  *
  * @param code the error code in the response; null if there was no response, or if it is not
  *   Intake's

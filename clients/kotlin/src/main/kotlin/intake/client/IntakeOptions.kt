@@ -45,8 +45,8 @@ class IntakeOptions internal constructor() {
     var beforeSend: ((LogEvent) -> LogEvent?)? = null
 
     /**
-     * Called on a thread of the client whenever it has dropped records, with the reason and the
-     * number of records.
+     * Called whenever the client has dropped records, with the reason and the number of records. It
+     * is called on a thread of the client.
      */
     var onDrop: ((reason: String, count: Int) -> Unit)? = null
 }

@@ -7,8 +7,9 @@ package intake.client
 internal const val SEGMENT_BYTES_MAX = 200_000
 
 /**
- * A segment may take at most one part in so many of the storage. Full storage makes room by
- * dropping its oldest segment, which must not be a large part of all events.
+ * The smallest number of segments in full storage: the maximum size of a segment is that of the
+ * storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
+ * segment may be a large part of it.
  */
 internal const val SEGMENTS_MIN = 10
 

@@ -76,7 +76,10 @@ internal sealed class OutgoingRequest(val path: String) {
         OutgoingRequest(path)
 }
 
-/** Sends a request. Throws an [IOException] if there is no complete response within its timeout. */
+/**
+ * Sends a request. Throws an [IOException] if no complete response arrives within the timeout of
+ * the transport.
+ */
 internal typealias Transport = (OutgoingRequest) -> Answer
 
 internal interface TimeSource {
@@ -87,7 +90,7 @@ internal interface TimeSource {
     fun monotonic(): Long
 }
 
-/** The parts that differ between platforms, and in tests. */
+/** The parts that differ between platforms and that tests replace. */
 internal class Ports(
     val storage: Storage,
     val transport: Transport,

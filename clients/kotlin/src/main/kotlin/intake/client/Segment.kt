@@ -57,7 +57,7 @@ internal fun parseName(name: String): EntryName? {
  * The properties that all events of a segment share. They are the first line of the stored segment.
  */
 internal class Context(
-    /** What every request says about its sender. Unknown properties are absent. */
+    /** The fields of every request that describe its sender. Unknown properties are absent. */
     val sender: Map<String, Any?>,
     val era: Era,
     /** The run whose monotonic clock `era` refers to. */
