@@ -116,7 +116,7 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
   t.match(await dryRun('remove', 'device.supported_abis'), { records: 0, by_version: [] })
   t.same(JSON.parse((await intake(['rules', 'list', '--json'])).stdout), [])
   const { stdout } = await intake(['rules', 'add', 'drop', ...app, '--event', 'noise', '--dry-run'])
-  t.match(stdout, 'would have met 4 records of 2 devices; 4 would not be stored')
+  t.match(stdout, 'would have matched 4 records of 2 devices; 4 would not be stored')
   t.match(stdout, /40 +1\.40 +2 +1 +2/)
 })
 

@@ -58,7 +58,7 @@ export function defineTail(tail: Command): void {
     .addHelpText(
       'after',
       '\nShows each record once, in the order of arrival, also one that happened long ago. A record appears when a\n' +
-        'worker has stored it. Up to when everything is shown, the command says on standard error. Ctrl-C ends it.',
+        'worker has stored it. Standard error says up to which time the output is complete. Ctrl-C ends the command.',
     )
     .action(async ({ feedback, json, ...filter }: TailFlags) => {
       if (filter.device !== undefined && !isUuid(filter.device))

@@ -98,7 +98,7 @@ function describeRules(services: readonly ServiceStatus[]): string[] {
   if (count === 0) return []
   const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
   return [
-    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which met ${number(matches)} records since they ` +
+    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which matched ${number(matches)} records since they ` +
       'started (intake rules list).',
   ]
 }
