@@ -5,7 +5,10 @@ import { Type } from 'typebox'
 
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
-/** The change is made, but too few replicas have confirmed it: a failover could undo it. */
+/**
+ * The error if a change was made, but too few replicas have confirmed it: a failover could undo the
+ * change.
+ */
 export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'
 }
@@ -14,7 +17,7 @@ export class UnconfirmedError extends Error {
  * Makes a change in Redis. Resolves when it is confirmed by the number of replicas that gateways
  * require.
  *
- * @throws {UnconfirmedError} when they do not confirm it within a second
+ * @throws {UnconfirmedError} when fewer replicas confirm it within a second
  * @throws {ConfigError} if `REDIS_ACK_REPLICAS` is wrong; nothing is changed
  */
 export async function confirmChange<Result>(

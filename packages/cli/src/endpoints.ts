@@ -19,8 +19,8 @@ const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOIN
 export type EndpointVariable = keyof typeof variables
 
 /**
- * The URL of a service: from the environment or the file that it names, or else from the running
- * stack.
+ * Returns the URL of a service: from the environment variable, from the file that its variant with
+ * `_FILE` names, or else from the running stack.
  *
  * @throws {UsageError} if there is none, saying where it looked and which files cannot be read
  */
@@ -57,9 +57,9 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 }
 
 /**
- * Fills in settings that the environment lacks, with those of the running stack; does nothing if
- * the environment names services of its own. If a file with a URL has changed since the stack
- * started, its current content is used.
+ * Adds settings of the running stack to the environment, unless they are set there. Does nothing if
+ * the environment names a service. If a file with a URL has changed since the stack started, its
+ * current content is used.
  */
 export function adoptSettings(): void {
   const { env } = process
@@ -68,8 +68,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The running stack. Undefined also if its file cannot be read, because a command that needs the
- * stack reports that.
+ * The endpoints of the running stack. Undefined also if their file cannot be read: a command that
+ * needs the stack reports the error itself.
  */
 function findStack(): Endpoints | undefined {
   try {
@@ -82,7 +82,7 @@ function findStack(): Endpoints | undefined {
 /** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined if none is running. */
 export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir())
 
-/** The path of the file with the endpoints. */
+/** The path of the file with the endpoints of a running stack. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'

@@ -23,9 +23,9 @@ const program = new Command('intake')
   .addHelpText('after', guide)
 configureOutput(program)
 
-/** The requested command, also after `help`. */
+/** The name of the requested command: `status` in both `intake status` and `intake help status`. */
 const asked = process.argv.slice(2).find((word) => word !== 'help')
-// Loads only the requested command, because the libraries of all commands take a second.
+// Loads only the requested command, because loading the libraries of all commands takes a second.
 for (const [name, { description, define }] of Object.entries(commands)) {
   const command = program.command(name).description(description)
   if (name === asked) await define(command)

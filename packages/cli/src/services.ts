@@ -11,12 +11,12 @@ const objectTimeoutMs = 30_000
 const statementTimeoutMs = 30 * 60_000
 
 /**
- * Runs `work` with connections to Redis and ClickHouse, and closes them. The statements are not
- * logged by ClickHouse, because they contain what is erased.
+ * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse does not log
+ * the statements, because they contain the identifiers that are erased.
  *
  * @param options.statementTimeoutMs timeout of a ClickHouse statement
  * @param options.withoutRedis runs instead if Redis cannot be asked, for the reason `failure`;
- * default: rejects with the failure
+ *   default: rejects with the failure
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,
@@ -43,7 +43,7 @@ export async function withRecords<T>(
       readInstallation(redis),
       connectTimeoutMs,
     ).catch((error: unknown) =>
-      // If there is no connection, the connection's errors say more than the timeout.
+      // Without a connection, the connection's last error gives a better reason than the timeout.
       redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
     )
     if (installation instanceof Error) {

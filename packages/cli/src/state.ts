@@ -2,7 +2,7 @@ import type { ProblemState } from '@intake/health'
 
 export type State = 'ok' | 'degraded' | 'down'
 
-/** The exit code of commands that report a state; 1 is left to errors of the command itself. */
+/** The exit code of commands that report a state; 1 means that the command itself failed. */
 export const exitCodes: Record<State, number> = { ok: 0, degraded: 2, down: 3 }
 
 export const exitCodeHelp =

@@ -2,14 +2,14 @@ import { limits } from '@intake/contract'
 import { pause, systemClock, type Clock } from '@intake/runtime'
 
 /**
- * The time in which every gateway has read the policy. Gateways read it every two seconds, but
- * Redis may respond slowly.
+ * The time after which every gateway has read a change of the policy. Gateways read the policy
+ * every two seconds, but Redis may respond slowly.
  */
 const untilReadMs = 15_000
 
 /**
- * Waits so long that all gateways know a change of the policy, and Redis has every record that they
- * accepted before they knew it.
+ * Waits until all gateways know a change of the policy, and every record that they accepted without
+ * knowing it is in Redis. It waits for a fixed time, because gateways do not report this.
  */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,

@@ -45,7 +45,8 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
   t.equal(await redis.get(key), 'made')
 
-  // The command gets no reply, so it is sent again, to another server. That server has a replica.
+  // Below, the connection is cut while the command waits for its reply. The client then sends the
+  // command again, to another server, which has a replica.
   let isOver = true
   let outcome: Promise<unknown> = Promise.resolve()
   await until('it waits for a replica', async () => {

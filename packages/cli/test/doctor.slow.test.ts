@@ -20,7 +20,7 @@ interface Examined {
   /** The percentage of a disk that must be free. */
   diskFree?: number
   env?: Record<string, string>
-  /** By how much the clock of this machine is ahead. */
+  /** How many milliseconds the clock of this machine is ahead. */
   aheadMs?: number
 }
 
@@ -34,7 +34,7 @@ interface Planted {
   detail: RegExp
 }
 
-/** Repairs views as setup does. */
+/** Repairs tables and views as setup does. */
 const setUpAgain = async () => {
   await migrate({ clickhouse })
   await repairViews(clickhouse)
@@ -193,7 +193,7 @@ const planted: Planted[] = [
     plant: async () => ({ aheadMs: 60_000 }),
     code: 'clock_skew',
     detail:
-      // The measured difference is off by up to the time of a response.
+      // The measured difference may be wrong by the time of a response.
       /^The clock of Redis is [56]\d\.\d s behind and that of ClickHouse [56]\d\.\d s behind of this machine/,
   },
   {

@@ -36,8 +36,8 @@ const rawRows = (id: string) =>
 
 /** Whether a text is in any file of ClickHouse: in parts, mutations or query logs. */
 async function isOnDisk(text: string): Promise<boolean> {
-  // A search fails if files are removed while it runs, because it may have missed a renamed file.
-  // Then it is repeated.
+  // A search fails if files are removed while it runs. It is repeated then, because it may have
+  // missed a file that was renamed.
   const found = await until('all files are searched', async () => {
     const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
     const [code] = (await once(search, 'close')) as [number | null]
@@ -113,7 +113,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   for (const { key } of [kept, keptThumbnail]) t.same(await objects.get(key), body)
   t.equal(await number('count() AS n FROM intake.attachments_raw'), 1, 'of the other user')
   t.notOk(await isOnDisk(victim), 'not in any file of ClickHouse')
-  // An ordinary merge may replace parts at any time.
+  // Waits, because an ordinary merge may replace parts at any time.
   for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
     await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
   }
@@ -127,7 +127,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
       refusal: rejected,
     })
     await objects.put(object)
-    // A worker that had begun before the erasure may store these after it.
+    // A worker that read the feedback before the erasure may store these two after it.
     await objects.put(thumbnail)
     await insert('attachments', [examined])
     await insert('feedback', [feedback])
@@ -162,7 +162,7 @@ t.test(
     const [victim, other] = [user(), user()]
     const [visible] = logsOf(other, 1)
     const hidden = { ...visible, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
-    // Inserted separately, because one insert would collapse the rows.
+    // Inserts the rows separately, because ClickHouse would collapse the rows of a single insert.
     await insert('logs', [visible!])
     await insert('logs', [hidden])
     t.match(await erase('user', 'erase', victim), {
@@ -252,7 +252,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   t.equal(early.code, 2, 'out of time')
   t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
 
-  // The erasure must be listed before it reads the frames.
+  // The erasure runs in this process, so that `progress` shows when it has read the frames.
   const said: string[] = []
   const done = eraseSubject({
     services: { clickhouse, redis: keys, objects, installation: 'x' },

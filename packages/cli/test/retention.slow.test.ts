@@ -82,7 +82,8 @@ t.test('feedback goes with its objects, also those that an earlier run left', as
     return key
   }
   await insert('feedback', [feedbackRow(at('2026-07-10T00:00:00.000Z')), feedbackRow()])
-  // The months of facts that were stored after those of their feedback had been dropped.
+  // Facts of attachments can be stored after their feedback was dropped. So June has facts here,
+  // but no feedback.
   for (const time of ['2026-06-10T00:00:00.000Z', '2026-07-10T00:00:00.000Z'])
     await insert('attachments', [factsRow(feedbackRow(at(time)))])
   await insert('attachments', [factsRow(feedbackRow())])

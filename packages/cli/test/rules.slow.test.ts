@@ -82,7 +82,8 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
     logRow(ofApp(1, 41, { event: 'noise', ...at(3), params: { email: 'a' } })),
     logRow(ofApp(2, null, { event: 'noise', params: { emails: 1 } })),
     logRow(ofApp(3, 42, { event: 'tap', extra: { log: { debug: 1 } }, api_key_id: 'key_x' })),
-    // A sampled event counts for ten. This one arrived late, but within the day.
+    // With this sample rate an event counts for ten. It happened 20 days ago, but arrived within
+    // the last day.
     logRow(
       ofApp(4, 42, { event: 'often', sample_rate: 0.1, ...at(20 * day), received_at: at(5).time }),
     ),
@@ -115,7 +116,7 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
   t.match(await dryRun('remove', 'device.supported_abis'), { records: 0, by_version: [] })
   t.same(JSON.parse((await intake(['rules', 'list', '--json'])).stdout), [])
   const { stdout } = await intake(['rules', 'add', 'drop', ...app, '--event', 'noise', '--dry-run'])
-  t.match(stdout, 'would have met 4 records of 2 devices; 4 would not be stored')
+  t.match(stdout, 'would have matched 4 records of 2 devices; 4 would not be stored')
   t.match(stdout, /40 +1\.40 +2 +1 +2/)
 })
 

@@ -14,7 +14,7 @@ import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.t
 
 /** The program of the command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-/** Much longer than any command takes, so only one that hangs is killed. */
+/** Much longer than any command takes, so that only a command that hangs is killed. */
 const commandMs = 240_000
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
@@ -71,7 +71,7 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
       `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
   }
-  // Without compression, a text can be found in ClickHouse's files.
+  // Stores this column without compression, so that its values can be found in ClickHouse's files.
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }

@@ -48,7 +48,8 @@ const untilCodes = (...codes: string[]) =>
   })
 
 t.test('ok, with exit code 0, once both are up', async (t) => {
-  // On a busy machine a queue may have a backlog again by the time the command has started.
+  // Repeats the command, because on a busy machine a queue may have a backlog when the command
+  // runs.
   const { stdout } = await until('the command finds no problem', async () => {
     const outcome = await intake(['status', ...given])
     return outcome.code === 0 && outcome
@@ -75,7 +76,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     { queue: 'feedback', paused: false },
     { queue: 'outcomes', paused: false },
   ])
-  // Uses a shard for the first time.
+  // The record goes to a shard that was not used before.
   await registerShard(keys, 1)
   const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
   t.teardown(() => sink.close())

@@ -87,7 +87,7 @@ t.test('each event is printed once, with late ones, repeats and killed workers',
       )
       sent.push(...rows)
       await send(rows)
-      // A client that has seen no response sends its batch again, long after the first time.
+      // A client that got no response sends its batch again, long after the first time.
       const earlier = sent.slice((frame - 9) * rowsPerFrame, (frame - 8) * rowsPerFrame)
       if (frame % 10 === 9) {
         const received_at = new Date().toISOString()
@@ -110,7 +110,8 @@ t.test('each event is printed once, with late ones, repeats and killed workers',
   await until('all events are printed', () => tail.shown.length >= events, {
     progress: () => tail.shown.length,
   })
-  // What is printed after the watermark has passed all repeats was missed before or is printed twice.
+  // Waits until the watermark has passed all repeats. From then on, no record may be missing or be
+  // printed twice.
   const sentUntil = sent.at(-1)!.received_at
   await until('the watermark has passed them', async () => {
     const [row] = await clickhouse.query<{ isPast: number }>(

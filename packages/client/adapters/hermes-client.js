@@ -2,7 +2,7 @@
 // started it calls `receive` by a line of input, and reads what is printed after the mark.
 const mark = '@@'
 
-// Only ASCII, so that no encoding matters.
+// Escapes all characters that are not ASCII, so that the encoding of the pipe does not matter.
 const escaped = (text) =>
   text.replace(/[^ -~]/g, (unit) => `\\u${(unit.charCodeAt(0) + 0x10000).toString(16).slice(1)}`)
 const send = (message) => print(mark + escaped(JSON.stringify(message)))
@@ -11,7 +11,7 @@ const calls = new Map()
 const timers = new Map()
 let last = 0
 
-/** Asks the process that started this one. */
+/** Makes the process that started this one run an operation. Resolves to its result. */
 const ask = (operation, ...args) =>
   new Promise((resolve, reject) => {
     calls.set(++last, { resolve, reject })

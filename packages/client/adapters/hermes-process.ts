@@ -9,7 +9,10 @@ import { createFolderStorage, formOf, pickImages, type File } from './native-hos
 import type { ClientProcess } from './start-process.ts'
 
 const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
-/** Precedes what the script prints; interactive mode also prints the value of every line. */
+/**
+ * Precedes each message of the script, because Hermes' interactive mode also prints the value of
+ * every line.
+ */
 const mark = '@@'
 
 /** What the script prints. */
@@ -20,7 +23,10 @@ type Message =
   | { clear: number }
 type FetchBody = string | [string, string | File][]
 
-/** The client for React Native, compiled for Hermes: without async functions, as by Babel's preset. */
+/**
+ * Compiles the client for React Native for Hermes. Converts async functions, as React Native's
+ * Babel preset does.
+ */
 export async function compileForHermes(): Promise<string> {
   const bundle = await bundleEntry('react-native', { minify: false, globalName: 'Intake' })
   const { code } = await transform(`${bundle}\n${script}`, {
@@ -31,8 +37,8 @@ export async function compileForHermes(): Promise<string> {
 }
 
 /**
- * Starts Hermes with a client. The engine has no network, files or timers of its own, so this
- * process has them.
+ * Starts Hermes with a client. The engine has no network, files or timers, so this process provides
+ * them.
  *
  * @param code from `compileForHermes`
  */
@@ -84,7 +90,7 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
     const at = line.indexOf(mark)
     if (at >= 0) handle(JSON.parse(line.slice(at + mark.length)) as Message)
   })
-  // A killed process does not read what is on its way.
+  // Ignores the error of writing to a process that was killed.
   child.stdin.on('error', () => undefined)
   evaluate(`(0, eval)(${JSON.stringify(code)})`)
 
@@ -118,6 +124,9 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   }
 }
 
-/** JSON in ASCII only, so that no encoding matters. */
+/**
+ * Escapes all characters of JSON that are not ASCII, so that the encoding of the pipe does not
+ * matter.
+ */
 const escaped = (text: string) =>
   text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

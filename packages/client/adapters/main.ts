@@ -1,5 +1,6 @@
 // The adapter for the conformance suite. Its argument chooses the client: `web`, `node`,
-// `react-native`, or `hermes`: the one for React Native in the engine whose path is in `HERMES`.
+// `react-native` or `hermes`. `hermes` is the client for React Native in the Hermes engine; the
+// environment variable `HERMES` is the path of the engine.
 import { compileForHermes, startHermesProcess } from './hermes-process.ts'
 import { createProcessDriver } from './process-driver.ts'
 import { serveDriver } from './serve-driver.ts'

@@ -1,4 +1,4 @@
-// What both React Native adapters give to the client from outside of its engine.
+// What both React Native adapters provide to the client: forms, files and storage.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,10 @@ export interface File {
   type: string
 }
 
-/** A form with the parts of React Native's `FormData`, whose files are read when it is sent. */
+/**
+ * Builds a form from the parts of React Native's `FormData`. Reads the files of its parts, because
+ * React Native also reads them when the form is sent.
+ */
 export function formOf(parts: readonly [string, string | File][]): FormData {
   const form = new FormData()
   for (const [name, value] of parts) {

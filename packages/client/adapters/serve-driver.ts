@@ -16,7 +16,7 @@ interface Body {
 }
 
 /**
- * The interface by which the conformance suite drives a sender (docs/conformance.md).
+ * Serves the interface by which the conformance suite drives a sender (docs/conformance.md).
  *
  * @param files what the pages of a browser load, by path
  */

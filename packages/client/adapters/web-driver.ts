@@ -28,7 +28,10 @@ export const pageFiles = async (): Promise<Map<string, { type: string; body: str
     ],
   ])
 
-/** A page in Chromium. Its storage is that of a browser context; a crash of the page ends it. */
+/**
+ * Drives a client in a page of Chromium. `kill` crashes the page. The storage belongs to the
+ * browser context, so it survives.
+ */
 export async function createWebDriver(site: () => string): Promise<Driver> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error('there is no Chromium')

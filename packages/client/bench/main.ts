@@ -28,8 +28,8 @@ async function size(): Promise<void> {
 }
 
 /**
- * Measures the time of single calls. Calls are timed in groups, because the clock is too coarse
- * for one.
+ * Measures the time of single calls. Calls are timed in groups, because the clock is too coarse for
+ * a single one.
  */
 async function cost(): Promise<void> {
   const client = createIntake({ ...blocked, storage: join(dir, 'cost') })

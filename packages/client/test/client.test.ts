@@ -239,7 +239,7 @@ t.test(
       const host = createHost()
       host.ahead = 3 * dayMs
       const client = host.start()
-      // The gateway does not get this request, which the client cannot know.
+      // The gateway does not get this request, but the client cannot know that.
       if (first) host.server.faults.push('unreachable')
       client.log('tap')
       await host.time.advance(60_000)

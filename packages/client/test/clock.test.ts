@@ -13,7 +13,10 @@ function createDevice(ahead: number) {
     monotonic: () => device.elapsed,
   })
   const answer = () => clock.observe(trueNow(), 0)
-  /** Makes an id now; returns a function that says how the id would be corrected later. */
+  /**
+   * Makes an id now. Returns a function that returns by how many milliseconds the id would be wrong
+   * if it were corrected when the function is called.
+   */
   const note = () => {
     const idTime = clock.now()
     const era = clock.era()

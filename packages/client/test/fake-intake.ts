@@ -37,7 +37,7 @@ export interface FakeIntake {
   requests: OutgoingRequest[]
   /** The faults of the next requests, in order; without one a request succeeds. */
   faults: Fault[]
-  /** Returns the code that an event is rejected with; undefined if it is accepted. */
+  /** Returns the code with which an event is rejected; undefined if the event is accepted. */
   reject?: (log: SentLog) => string | undefined
   /** Returns another status for an event that is not stored; undefined if it is accepted. */
   leaveOut?: (log: SentLog) => string | undefined

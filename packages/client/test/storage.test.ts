@@ -53,7 +53,10 @@ t.test('a storage that can never be used costs nothing but the restart', async (
   t.equal(host.server.rows.size + host.server.feedback.length, 2)
 })
 
-/** A database that tabs share: each call is one transaction, and they run in order, 1 ms each. */
+/**
+ * Creates a database that tabs share. Each call is one transaction; the transactions run in order
+ * and take 1 ms each.
+ */
 function createSharedStorage(host: Host): Storage {
   const names = new Set<string>()
   const texts = new Map<string, string>()

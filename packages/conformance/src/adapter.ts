@@ -47,7 +47,10 @@ export interface Adapter {
     email?: string
     attachments?: SentAttachment[]
   }): Promise<string>
-  /** Sends the records that wait. Resolves to the number of records that remain. */
+  /**
+   * Makes the sender send its waiting records for at most `timeoutMs`. Resolves to the number of
+   * records that remain.
+   */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>
   optOut(): Promise<void>
@@ -57,7 +60,10 @@ export interface Adapter {
   clear(): Promise<void>
 }
 
-/** The error if a call of the adapter failed: it refused, or could not be reached. */
+/**
+ * The error of a failed call: the adapter refused it, could not be reached, or did not respond in
+ * time.
+ */
 export class AdapterError extends Error {
   override name = 'AdapterError'
   /** Undefined if there was no response. */

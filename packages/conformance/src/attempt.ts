@@ -20,7 +20,7 @@ export interface Attempt {
   readonly events: readonly SentEvent[]
 }
 
-/** Reads a request. It is read again whenever more of it has arrived. */
+/** Parses what has arrived of a request. Called again whenever more has arrived. */
 export function readAttempt(seen: SeenRequest): Attempt {
   const sent = Buffer.concat(seen.chunks)
   const path = seen.url.split('?', 1)[0] ?? ''

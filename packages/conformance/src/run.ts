@@ -23,7 +23,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** Only a sender that never does what a case waits for reaches this. */
+/** Long enough that only a sender that never does what a case waits for exceeds it. */
 const defaultWaitMs = 30_000
 
 /**
@@ -108,7 +108,10 @@ const sawIn = (trial: Trial) => ({
   mayHaveLargeBodies: trial.mayHaveLargeBodies,
 })
 
-/** The sender's own state, for a person who looks for the reason. */
+/**
+ * The sender's own state, which helps to find the reason of a failure. Empty if the sender has
+ * none.
+ */
 async function stateOf(sender: Adapter): Promise<string> {
   try {
     return `; its state: ${JSON.stringify(await sender.state())}`

@@ -4,7 +4,7 @@ import { AdapterError, type Adapter, type InitOptions } from './adapter.ts'
 import type { Attempt } from './attempt.ts'
 import type { Witness } from './witness.ts'
 
-/** The error if the sender did something else than the case requires. */
+/** The error of a case whose sender did not do what the case requires. */
 export class Failed extends Error {
   override name = 'Failed'
 }
@@ -61,7 +61,7 @@ export interface Trial {
   readonly mayHaveLargeBodies: boolean
 }
 
-/** A sender may log events about itself, such as `intake.dropped`. */
+/** Whether the sender logged the event about itself, such as `intake.dropped`. */
 const isOwn = (event: string) => event.startsWith('intake.')
 
 /** The name of the events of most cases. */
@@ -103,7 +103,7 @@ export function createTrial(options: {
     }
   }
 
-  /** Flushes until `signal` aborts. A flush that fails is repeated like any other. */
+  /** Flushes until `signal` aborts. A flush that fails does not end the repetition. */
   async function pump(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sender.flush(flushMs).catch(ignoreRefusal)

@@ -62,8 +62,8 @@ const pageEndBytesMax = 60_000
 const requestMs = 20_000
 
 /**
- * A small correct sender; with `flaw` a wrong one. The suite is tested with it. It is no example of
- * a fast sender.
+ * Creates the sender that the suite is tested with. It is correct unless `flaw` is set, and simple
+ * rather than fast.
  */
 export function createReferenceSender(options: {
   folder: string
@@ -117,7 +117,7 @@ export function createReferenceSender(options: {
       else batches.push(readBatch(name, text))
     }
     nextNumber = Math.max(0, ...batches.map(({ number }) => number)) + 1
-    // A new session has its own user, so it does not add to the batch of an earlier session.
+    // Closes the batches of earlier sessions, because this session may have another user.
     for (const batch of batches) if (batch.isOpen) change(batch, { isOpen: false })
   }
 

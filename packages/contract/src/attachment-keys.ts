@@ -17,7 +17,7 @@ export function attachmentKey(attachment: {
 }
 
 /**
- * The prefix of all keys of a period, and of no others.
+ * The prefix that all keys of a period have, and no other keys.
  *
  * @param period `YYYY-MM-DD` or `YYYY-MM`
  */
@@ -40,14 +40,14 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of the thumbnail of an attachment. It begins with the key of the attachment, so whatever
- * finds the one by its prefix finds the other, also without a row.
+ * The key of the thumbnail of an attachment. The key of the attachment is its prefix, so listing
+ * that prefix finds both objects, even if no row names the thumbnail.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }
 
-/** The key of the attachment that an object is about: the attachment itself, or its thumbnail. */
+/** Returns the key of the attachment for its own key or for the key of its thumbnail. */
 export function originalKey(key: string): string {
   return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
 }

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can get: HTTP status, short title, and whether the same request can
- * succeed later unchanged.
+ * Every error that a client can get: the HTTP status, a short title, and whether the same request
+ * can succeed later (`retryable`).
  */
 export const errorCatalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
@@ -115,14 +115,14 @@ export interface FieldError {
   detail: string
 }
 
-/** The error type that packages throw for a response to a client. */
+/** An error that becomes the error response to a client. */
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
   /** Further members of the problem document (RFC 9457), by name. */
   readonly members: Readonly<Record<string, string>>
   /**
-   * The seconds after which the same request can succeed. If undefined, they follow from the code.
+   * The seconds after which the same request can succeed. If undefined, the code determines them.
    */
   readonly retryAfterSeconds: number | undefined
 

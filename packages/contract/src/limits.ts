@@ -2,9 +2,12 @@ export const dayMs = 24 * 60 * 60 * 1000
 
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
-  /** A body of `POST /api/log`, compressed and decompressed, and one entry of a batch. */
+  /**
+   * Maximum size of a body of `POST /api/log`, as sent and decompressed, and of one entry of a
+   * batch.
+   */
   logBytes: 1024 * 1024,
-  /** The payload of a feedback. */
+  /** Maximum size of the payload of a feedback. */
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
   identifierLength: 255,
@@ -17,13 +20,11 @@ export const limits = {
   formTexts: 32,
   jsonDepth: 32,
   /**
-   * Members of objects and elements of arrays, at all levels, of one record: a log event or the
-   * payload of a feedback. Empty objects and arrays count twice.
+   * Maximum number of members of objects and elements of arrays, at all levels, of one record: a
+   * log event or the payload of a feedback. Empty objects and arrays count twice.
    */
   jsonNodes: 10_000,
-  /**
-   * Maximum members and elements of a whole batch: 500 entries with 100 params each have 52,500.
-   */
+  /** The same maximum for a whole batch: 500 entries with 100 params each have 52,500. */
   batchJsonNodes: 60_000,
   /**
    * Maximum size of a document that has an integer beyond 2^53 or an escape in a name, because the
@@ -34,8 +35,8 @@ export const limits = {
   /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**
-   * Maximum time from the arrival of a record to its confirmation by Redis, in milliseconds. A
-   * record that takes longer is not acknowledged. The watermark of the views relies on it.
+   * Maximum time from the arrival of a record to its confirmation by Redis. A record that takes
+   * longer is not acknowledged. The watermark is computed from this time.
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
@@ -44,29 +45,35 @@ export const limits = {
    * and enqueueing (with the timeout for logs). Together they take at most `acceptanceMs.feedback`.
    */
   storageMs: 10_000,
-  /** How far the time in an id, or of an event, may lie before and after the gateway's clock. */
+  /**
+   * How much the time of an event, or the time in an id, may be earlier than the gateway's clock,
+   * and how much later.
+   */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
   /** Requests of an API key are limited in windows of this length. */
   rateWindowMs: 60_000,
   /**
-   * Preflight requests, and failed authentications, that one address may send in such a window.
-   * Behind a proxy that is not trusted, all senders have one address.
+   * Maximum number of preflight requests, and of failed authentications, that one address may send
+   * in `rateWindowMs`. Behind a proxy that is not trusted, all senders have one address.
    */
   preflightsPerAddress: 60_000,
   failuresPerAddress: 6_000,
   /**
    * The largest difference between the clocks of a gateway and Redis. Beyond it the gateway accepts
-   * nothing. The watermark of the views lags by this time.
+   * nothing. The watermark lags by this time.
    */
   clockSkewMaxMs: 5_000,
-  /** Shares of Redis's memory for idempotency keys; one API key gets at most half of each. */
+  /**
+   * The fractions of Redis's memory that idempotency keys may use. One API key gets at most half of
+   * each.
+   */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
-   * The number of rejected entries of a batch whose results have details. Further ones have only a
-   * code.
+   * Maximum number of rejected entries of a batch whose results have details. The results of the
+   * other rejected entries have only a code.
    */
   explainedEntries: 10,
 } as const

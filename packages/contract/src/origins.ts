@@ -6,8 +6,8 @@ const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
  * without a default port and without a path. Undefined if the text is no origin.
  */
 export function parseOrigin(text: string): string | undefined {
-  // Refuses blanks, which the URL parser would remove, and `*`, because an origin is compared with
-  // what browsers send, not as a pattern.
+  // White space is refused, because the URL parser would remove it. `*` is refused, because origins
+  // are compared literally, and no browser sends it.
   if (/[\s*]/.test(text)) return undefined
   if (!/^https?:/i.test(text)) {
     const origin = text.toLowerCase()

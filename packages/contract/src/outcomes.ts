@@ -5,8 +5,9 @@ import type { ErrorCode } from './errors.ts'
  * - `accepted`
  * - an error code: refused or rejected
  * - `dropped`: acknowledged but not stored, because a rule of the operator drops it
- * - `sampled`: acknowledged but not stored, because a rule keeps the records of other devices
+ * - `sampled`: acknowledged but not stored, because a rule stores the records of some devices only,
+ *   not of this one
  * - `suppressed`: acknowledged but not stored, because its sender was erased
- * - `overflow`: the gateway had no memory left to count it under its own key and code
+ * - `overflow`: counted without its API key and code, because the gateway had too many counters
  */
 export type OutcomeCode = 'accepted' | ErrorCode | 'dropped' | 'sampled' | 'suppressed' | 'overflow'

@@ -26,7 +26,7 @@ export function timeOfUuidV7(id: string): number {
 }
 
 /**
- * A new UUIDv7. Its random bits are those of a UUIDv4, which differs only in time and version.
+ * A new UUIDv7. Its random bits are taken from a UUIDv4; the time and the version are added.
  *
  * @param timeMs milliseconds since 1970
  */
@@ -37,7 +37,11 @@ export function createUuidV7(timeMs: number): string {
 // Cached, because consecutive calls often have the same millisecond.
 let last = { timeMs: 0, digits: printTime(0) }
 
-/** The first 48 bits of a UUIDv7, with its first hyphen. */
+/**
+ * The time at the start of a UUIDv7: 12 hexadecimal digits, with a hyphen after the eighth.
+ *
+ * @param timeMs milliseconds since 1970
+ */
 export function uuidTime(timeMs: number): string {
   if (timeMs !== last.timeMs) last = { timeMs, digits: printTime(timeMs) }
   return last.digits

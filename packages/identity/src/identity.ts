@@ -44,7 +44,7 @@ export function isUuidV7(id: string): boolean {
   return uuidV7.test(id)
 }
 
-// Cached, because most times are in the same millisecond as the one before.
+// Cached, because consecutive calls often have the same millisecond.
 let lastIso = { timeMs: 0, iso: '1970-01-01T00:00:00.000Z' }
 
 /** Prints a time in milliseconds since 1970 as ISO 8601, in UTC with milliseconds. */

@@ -4,9 +4,9 @@ import { limits, type RecordKind } from '@intake/contract'
 export type Day = number
 
 /**
- * The maximum number of fields in a hash with reservations. Redis stores a small hash compactly (a
- * listpack: 38 bytes per reservation); a larger one takes three times as much. The limit in Redis's
- * own redis.conf is 128 fields.
+ * The maximum number of fields in a hash of reservations. Redis stores a small hash compactly, with
+ * 38 bytes per reservation (a listpack). In a larger hash each takes three times as much. A hash is
+ * small up to `hash-max-listpack-entries` fields, which is 128 in Redis's own redis.conf.
  */
 export const bucketFieldsMax = 96
 
@@ -18,12 +18,12 @@ export const bucketFieldsMax = 96
  */
 const levelBits = 4
 /**
- * All hashes for a key are in one slot of a Redis Cluster, selected by the first 8 bits of the
- * key's hash.
+ * All Redis hashes that may contain an idempotency key are in one slot of a Redis Cluster. The slot
+ * follows from the first 8 bits of the key's SHA-256.
  */
 const firstLevelBits = 8
 const bucketTag = (digits: string) => `{intake:${digits}}`
-/** The hash tags of all keys of reservations. */
+/** The hash tags of all Redis keys that contain reservations. */
 export const reservationTags: readonly string[] = Array.from(
   { length: 2 ** firstLevelBits },
   (_, index) => bucketTag(index.toString(16).padStart(firstLevelBits / 4, '0')),
@@ -36,7 +36,10 @@ export interface Buckets {
   firstDay: Day
   /** Number of levels of each day. */
   levels: number
-  /** Ordered by day, from the first day to tomorrow, and by level within a day. */
+  /**
+   * The Redis keys of the hashes, ordered by day from `firstDay` to tomorrow, and by level within a
+   * day.
+   */
   keys: string[]
 }
 

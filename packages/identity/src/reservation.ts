@@ -21,14 +21,17 @@ export interface ClientKey {
 export interface Reserved {
   /** UUID, in lower case. */
   id: string
-  /** Hash of everything that identifies the record: 48 bits in hexadecimal. */
+  /**
+   * Hash of the stored content, by which the gateway notices that a key is used for other content:
+   * 48 bits in hexadecimal.
+   */
   fingerprint: string
 }
 
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record under which the reservations of a scope are counted. */
+/** The kind of record with which the reservations of a scope are counted. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 

@@ -3,16 +3,18 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
 
 /**
  * Finds a key in the buckets of all days, or writes it into today's first bucket that is not full.
- * Redis's clock determines today inside the script, so gateways agree even at midnight. A full
- * bucket remains full, so all gateways find reservations in deeper levels.
+ * The script reads the day from Redis's clock, so all gateways agree on it, even at midnight. The
+ * search of a day ends at a bucket that is not full: a full bucket remains full, so no deeper level
+ * can contain the key.
  *
- * KEYS: the buckets as in `Buckets`; the caller's today is the last day but one.
+ * KEYS: the buckets, ordered as in `Buckets`, up to the day after the day that the caller takes for
+ * today.
  *
  * ARGV: the first day, the number of levels, the field, the value, whether it may be written, the
  * number of days for which a bucket is kept after its own day.
  *
- * Returns the value found, or 1: written; 0: not found and not written; 2: other days are needed;
- * 3: one more level is needed.
+ * Returns the value found, or 1: written; 0: not found and not written; 2: the days must be
+ * computed again, because today is another day; 3: one more level is needed.
  */
 const script = `
 local levels = tonumber(ARGV[2])

@@ -1,20 +1,23 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
-// clickhouse-local, the program behind chdb_query_cmdline, starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and a number of bytes: when the disk of the
-// data folder has fewer free bytes, the process ends.
+// Its function chdb_query_cmdline runs clickhouse-local, which starts to listen on a SQL statement.
+// Arguments: data folder, configuration file, port, and a number of bytes: the process ends when
+// the disk of the data folder has fewer free bytes.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
-/** The interval of disk checks: `min` when the disk is nearly full, otherwise up to `max`. */
+/**
+ * The bounds of the interval of disk checks, in milliseconds. The interval is shorter when less
+ * space is free.
+ */
 const diskCheckMs = { min: 5, max: 100 }
-/** The highest assumed speed at which a disk fills up. Not even a memory disk is faster. */
+/** The highest assumed speed at which a disk fills up; even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running. Nothing reads the statement's
-// progress, which by default is reported ten times a second, so it is reported every three seconds.
+// The second statement never ends, so the server keeps running. Its progress is reported only every
+// three seconds instead of ten times a second, because nothing reads it.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
@@ -42,32 +45,32 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed. For a port in use the engine gives no
-// message.
+// Reached only when the server could not start or has failed. If the port is in use, the engine
+// gives no message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
 
 /**
  * libchdb ignores the error of a write for which the disk has no room
- * (WriteBufferFromFileDescriptor.cpp), and confirms the insert or replaces parts by a broken one.
- * It must therefore not run on a full disk: when less than `endBelowBytes` are free, the process
- * ends as abruptly as in a crash, which the tables survive.
+ * (WriteBufferFromFileDescriptor.cpp): it confirms the insert, or replaces good parts by a broken
+ * one. Therefore it must not run on a full disk: when less than `endBelowBytes` are free, the
+ * process ends as abruptly as in a crash, which the tables survive.
  */
 function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)
   if (left < 0) process.kill(process.pid, 'SIGKILL')
   const { min, max } = diskCheckMs
-  // Checks the disk again before it can be full; a disk with much room is checked less often.
+  // Half the time in which the disk could fill up, within `diskCheckMs`.
   const ms = Math.max(min, Math.min(max, left / diskBytesPerMs / 2))
   setTimeout(endBeforeDiskIsFull, ms).unref()
 }
 
 /**
- * `file('/proc/self/fd/4')` opens a pipe of this process a second time, which Landlock allows, and
- * reading it never ends. If the pipe has no access rights, nobody can open it by that name, while
- * those who already have it open are not affected. This does not stop root; hung-queries.ts ends
- * its queries.
+ * Keeps queries from opening the pipes of this process. Landlock allows `file('/proc/self/fd/4')`
+ * to open a pipe a second time, and reading it never ends. A pipe without access rights cannot be
+ * opened by that name, and open descriptors still work. This has no effect if the process runs as
+ * root; hung-queries.ts then ends such queries.
  */
 function closePipesToNames() {
   setInterval(() => {
@@ -80,17 +83,17 @@ function closePipesToNames() {
 }
 
 function closeIfPipe(descriptor) {
-  // The standard streams belong to the process that started this one.
+  // The standard streams are left alone, because they belong to the process that started this one.
   if (descriptor <= 2) return
   try {
     const status = fstatSync(descriptor)
     if (status.isFIFO() && (status.mode & 0o777) !== 0) fchmodSync(descriptor, 0)
   } catch (error) {
-    if (error.code !== 'EBADF') throw error // closed meanwhile
+    if (error.code !== 'EBADF') throw error // EBADF: it was closed meanwhile
   }
 }
 
-/** The free bytes of the disk; 0 if they cannot be read, because then nothing may be written. */
+/** The free bytes of the disk; 0 if they cannot be read, because nothing may be written then. */
 function freeBytes() {
   try {
     const { bavail, bsize } = statfsSync(dataDir)

@@ -1,9 +1,9 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
-// supports it. clickhouse-local lets every user, regardless of grants, read every file that its
-// process can read, by the function file() and by formats; the process must therefore be able to
-// read only its own files. Arguments: those of clickhouse-engine.mjs. With --check it only prints,
-// as JSON, why it cannot be confined. Plain JavaScript, because it is started as a separate
-// process, from the sources and from dist.
+// supports it. By the function file() and by formats, clickhouse-local lets every user, regardless
+// of grants, read every file that its process can read. Therefore the process must be able to read
+// only its own files. Arguments: those of clickhouse-engine.mjs. With --check it does not start
+// ClickHouse, but prints as JSON why the process cannot be confined. Plain JavaScript, because it
+// is started as a separate process, both from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
@@ -35,9 +35,12 @@ function startConfined(args) {
   })
 }
 
-/** Inserts and merges come in bursts. On shared CPUs they must not delay acknowledgements. */
+/**
+ * Lowers the priority, because on shared CPUs bursts of inserts and merges must not delay
+ * acknowledgements.
+ */
 function lowerPriority(niceness) {
-  // If Linux schedules by session (autogroup), only the priority of the session has an effect.
+  // If Linux schedules by session (autogroup), only the priority of the session matters.
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)

@@ -1,10 +1,10 @@
-// Landlock, with which a process on Linux permanently drops rights without being root
-// (https://docs.kernel.org/userspace-api/landlock.html), and exec, after which they remain dropped.
-// Both are called through the C library, because Node offers neither.
+// Provides Landlock (https://docs.kernel.org/userspace-api/landlock.html), by which a process on
+// Linux drops rights permanently without being root, and exec, which keeps the rights dropped. Both
+// are called through the C library, because Node does not provide them.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
-// Renaming between folders needs version 2.
+// Version 2 is the first that can allow renaming between folders.
 const filesVersionMin = 2
 const networkVersionMin = 4
 const createRuleset = 444
@@ -27,7 +27,10 @@ const connectTcp = 1n << 1n
 /** All file rights that this version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
-/** Why this system cannot confine a process, for files and for connections. Undefined if it can. */
+/**
+ * Returns why this system cannot restrict a process to files (`files`) and ports (`network`); each
+ * undefined if it can.
+ */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
   const version = landlockVersion()
@@ -40,8 +43,8 @@ export function obstacles() {
 
 /**
  * Confines the calling thread, and every process that it starts or becomes, to these paths and the
- * files below them; ignores paths that do not exist. It can listen only on this port and cannot
- * connect to anything, unless `obstacles` reports one for the network.
+ * files below them. Paths that do not exist are ignored. If Landlock supports it (`obstacles`), the
+ * thread can also listen only on `port`, and can connect to nothing.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
@@ -69,12 +72,12 @@ export function confine({ readable, writable, port }) {
 
 /**
  * Replaces this process with another program; pid and standard streams are kept. All other
- * descriptors are closed, including those that a parent left open: the program could use them in
- * spite of `confine`.
+ * descriptors are closed, even those that a parent process left open, because `confine` does not
+ * restrict open descriptors.
  */
 export function becomeProgram(path, args) {
   systemCall(closeRange, 3, lastDescriptor, closeOnExec)
-  // Node sets close-on-exec on the standard streams, which must remain open.
+  // The standard streams must remain open, but Node has set close-on-exec for them.
   for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
   const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
   call('execv', path, words(...pointers, 0n))

@@ -1,14 +1,14 @@
 // Decides which requests reach the embedded S3 server. S3rver requires no signature for static
-// websites, preflight requests and anything that it does not recognise as signed, and it does not
-// check the names that it appends to its folder. Therefore only the requests of Intake's S3 client
-// pass, in the one form in which S3rver verifies their signature. Everything else is refused.
+// websites, for preflight requests and for any request that it does not recognise as signed, and it
+// does not check the names that it appends to its folder. So the guard accepts only the requests
+// that Intake's S3 client sends, in the one form in which S3rver verifies their signature.
 
 const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
 const signature =
   /^AWS4-HMAC-SHA256 Credential=(?<accessKey>[\w-]+)\/\d{8}\/[\w-]+\/s3\/aws4_request, ?SignedHeaders=[a-z\d;-]+, ?Signature=[\da-f]{64}$/
 
 const bucket = '[a-z\\d][a-z\\d.-]{1,61}[a-z\\d]'
-// A path segment that is not empty, does not consist of dots only, and has no encoded characters.
+// A path segment: not empty, not only dots, and without encoded characters.
 const segment = '(?!\\.+(?:/|\\?|$))[\\w.-]{1,200}'
 const target = new RegExp(
   `^/(?<bucket>${bucket})(?:/(?<key>${segment}(?:/${segment})*))?(?:\\?(?<query>.*))?$`,
@@ -28,9 +28,9 @@ const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-enc
 const contentHash = /^[\da-f]{64}$/
 
 /**
- * The rights of each access key: a gateway stores objects and removes those of refused feedback, a
- * worker reads them and stores thumbnails. All keys may check whether the bucket exists, and list
- * the names of objects.
+ * The rights of each access key: a gateway stores objects and removes those of refused feedback,
+ * and a worker reads objects and stores thumbnails. Every key may check whether the bucket exists,
+ * and list the names of objects.
  */
 const operationsOf = {
   owner: new Set([
@@ -51,8 +51,8 @@ const thumbnail = /\.thumbnail\.webp$/
 /** @param roles role by access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
   /**
-   * The S3 code with which a request is refused. Undefined if S3rver may get the request; S3rver
-   * then verifies its signature.
+   * Returns the S3 code with which a request is refused. Returns undefined if S3rver may get the
+   * request, whose signature S3rver then verifies.
    */
   return ({ method, url, headers }) => {
     const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}
@@ -66,8 +66,8 @@ export function createGuard(roles) {
 }
 
 /**
- * The operation of a request; undefined if Intake does not use it, or its target is not in the
- * plain form.
+ * Returns the operation of a request; undefined if Intake does not use that operation, or if the
+ * target has encoded or unusual parts.
  */
 function operationOf(method, url) {
   const { key, query } = target.exec(url)?.groups ?? { query: 'none' }
@@ -93,9 +93,9 @@ function isList(query) {
 }
 
 /**
- * Without an `x-amz-date` S3rver may treat a request as one to a static website. Other `x-amz-`
- * headers change what the request does, for example copy another object. S3rver does not verify the
- * signatures of chunks.
+ * Whether the request has only headers that S3rver handles safely. Without `x-amz-date`, S3rver may
+ * treat the request as one to a static website. Other `x-amz-` headers change what the request
+ * does, for example copy another object. S3rver does not verify the signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

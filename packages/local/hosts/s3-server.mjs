@@ -1,6 +1,6 @@
 // Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate
-// process, from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in S3_ACCOUNTS
-// the access keys as JSON.
+// process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in
+// S3_ACCOUNTS the access keys as JSON.
 import { createServer } from 'node:http'
 
 import S3rver from '@20minutes/s3rver'
@@ -18,21 +18,22 @@ const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [acc
 
 const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
 s3.on('error', (error) => {
-  if (!(error.status < 500)) console.error(error) // the others are client errors
+  if (!(error.status < 500)) console.error(error) // lower statuses are errors of the client
 })
 const handle = s3.callback()
 
 const server = createServer((request, response) => {
   const code = refusalOf(request)
   if (code === undefined) return handle(request, response)
-  // The body of the request is not read.
+  // Does not read the body of the request.
   const headers = { 'content-type': 'application/xml', server: 'intake-s3', connection: 'close' }
   response.writeHead(403, headers)
   response.end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`)
 })
 server.listen(Number(S3_PORT), '127.0.0.1')
 
-// Requests in progress get one second; after that, open connections would keep the process alive.
+// Requests in progress get one second. Then all connections are closed, because they would keep the
+// process alive.
 process.once('SIGTERM', () => {
   server.close()
   setTimeout(() => server.closeAllConnections(), 1000).unref()

@@ -12,8 +12,9 @@ interface Credentials {
 }
 
 /**
- * Provides the credentials for the S3 client's requests: the access key of the endpoint, or that of
- * `identity`, or a role. The client calls it before each request.
+ * Provides the credentials for the S3 client's requests: the access key in the endpoint's URL, else
+ * the access key of `identity`, else temporary credentials of a role. The client asks for them
+ * before each request.
  */
 export function provideCredentials(options: {
   currentUrl: () => URL

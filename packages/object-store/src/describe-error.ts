@@ -19,7 +19,7 @@ const reasons: Record<string, string> = {
 export function describeStoreError(error: unknown): string {
   if (error instanceof S3Error) {
     const { code } = error
-    // A proxy, or a response to HEAD, gives no code.
+    // An error from a proxy, and an error response to a HEAD request, have no code.
     if (!code) return 'the store refuses, without a code'
     return reasons[code] ?? `the store responds with ${code}`
   }

@@ -17,14 +17,18 @@ export interface StoredObject {
   key: string
   body: Buffer
   contentType: string
-  /** The SHA-256 of the body, in hexadecimal: the store compares it, and keeps it as metadata. */
+  /**
+   * The SHA-256 of the body, in hexadecimal: the store checks the body against it, and keeps it as
+   * metadata.
+   */
   sha256: string
 }
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Repeats attempts that failed or got no
-   * response, under the same key, until the timeout.
+   * Resolves when the store has confirmed the object. Until the timeout, repeats attempts that
+   * failed or got no response, under the same key, unless the store refuses in a way that a retry
+   * would not change.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
@@ -78,11 +82,12 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // If a folder is set, this check is skipped, because rights may be limited to the folder. Then
-    // only listing it is allowed.
+    // Not checked this way if a folder is set: the rights may then be limited to the folder, and
+    // only allow to list it.
     if (folder === '' && (await isFound())) return true
-    // Lists objects, because an error then has a code: without the right or with an unknown key,
-    // some servers respond to HEAD as if there were no bucket.
+    // Lists objects, because errors of a list request have a code. To a HEAD request without
+    // sufficient rights or with an unknown access key, some servers respond as if the bucket did
+    // not exist.
     try {
       await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
       return true
@@ -146,7 +151,7 @@ export function createObjectStore(
     },
 
     async get(key, { bytesMax } = { bytesMax: Infinity }) {
-      // The transport ends an object that does not arrive in time, even in the middle.
+      // If an object does not arrive completely in time, the transport ends its download.
       const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
         return await read('reading an attachment', attempt)
@@ -172,8 +177,8 @@ export function createObjectStore(
     },
 
     async *list(prefix) {
-      // Uses the older of the two list requests, whose pages continue after the last key instead of
-      // a token of the server.
+      // Uses the older of the two kinds of list request, because its next page starts after a given
+      // key. The newer kind needs a token from the server.
       const page = { Delimiter: '', MaxKeys: pageKeys }
       for (let after: string | undefined = ''; after !== undefined;) {
         const marker: string = after
@@ -213,7 +218,7 @@ export function createObjectStore(
   }
 }
 
-/** The prefix of the settings with a slash at its end. */
+/** The prefix of the settings with a slash at its end; empty if no prefix is set. */
 function folderOf(prefix = ''): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

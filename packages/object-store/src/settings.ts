@@ -6,17 +6,17 @@ export interface ObjectStoreSettings {
   region: string
   /** Where requests name the bucket: in the path (default), or in the host. */
   addressing?: 'path' | 'virtual'
-  /** Folder of all objects. The keys of this interface do not include it. */
+  /** The folder of all objects. The keys in `ObjectStore` do not include it. */
   prefix?: string | undefined
-  /** Encryption at rest to request; by default the bucket decides. */
+  /** The encryption at rest that requests ask for. Default: that of the bucket. */
   encryption?: { algorithm: 'AES256' | 'aws:kms'; kmsKeyId?: string | undefined } | undefined
   /** Source of the credentials, if the endpoint has no access key. */
   identity?: IdentitySettings
 }
 
 /**
- * Sources of credentials. The first one that is set is used; if none is, the metadata of the
- * instance.
+ * Sources of credentials. The first one that is set is used: the access key, the token file, then
+ * the container. If none is set, the metadata service of the instance is used.
  */
 export interface IdentitySettings {
   accessKey?: string | undefined

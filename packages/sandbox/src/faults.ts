@@ -50,8 +50,9 @@ const Fault = Type.Object(
 export type Operation = NonNullable<Static<typeof Fault>['path']>
 
 /**
- * A fault of requests. Exactly one of the effects is set: `status`, `loseResponse`, `cutResponse`,
- * `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs` alone.
+ * A fault that is applied to requests. Exactly one effect is set: `status`, `loseResponse`,
+ * `cutResponse`, `resetAfterBytes`, `rejectEntries`, `dropEntries`, `clockOffsetMs`, or `delayMs`
+ * alone.
  */
 export type Fault = Static<typeof Fault>
 
@@ -65,7 +66,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** Maps each field that only one effect has to that effect. */
+/** The effect that each of these fields needs: a fault with the field must have that effect. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',
@@ -166,7 +167,9 @@ export function createFaults(): Faults {
   }
 }
 
-/** The code that a fault with this status gets unless it gives another one. */
+/**
+ * The code in the response to a fault with a status, if the fault sets none. The key is the status.
+ */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -185,8 +188,8 @@ const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
 }
 
 /**
- * The code in the response to a fault with a status; undefined if the response is an HTML page, as
- * from a proxy.
+ * The code in the response to a fault with a status. Undefined if the response has no code, because
+ * it is an HTML page such as a proxy sends.
  */
 export function codeOf({ status, code: given }: Fault): string | undefined {
   return given ?? usualCodes[status ?? 0]

@@ -1,6 +1,6 @@
 import type { FleetCounters } from '@intake/gateway'
 
-/** Counters of a gateway that shares them with no other. */
+/** The counters of a single gateway, in memory: they are shared with no other gateway. */
 export function createMemoryCounters(
   now: () => number = () => performance.now(),
 ): Pick<FleetCounters, 'open'> {

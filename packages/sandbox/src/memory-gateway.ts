@@ -12,7 +12,10 @@ import type { Handler } from '@intake/http-edge'
 import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/runtime'
 import { createMemoryCounters } from './memory-counters.ts'
 
-/** The memory that records may take, in bytes. The gateway refuses logs at three quarters of it. */
+/**
+ * The memory that records may take, in bytes. The gateway refuses logs when three quarters of it
+ * are used.
+ */
 const recordBytesMax = 256 * 1024 * 1024
 
 /** The state of a healthy Redis. */
@@ -27,7 +30,8 @@ const memoryState = {
 }
 
 /**
- * The gateway on in-memory ports, with its default settings, and open to all pages.
+ * Builds a gateway on in-memory ports, with the default settings except two: pages of every origin
+ * may send, and a device is not limited more than its API key.
  *
  * @param options.bytes returns the memory that records use, in bytes
  * @param options.now the gateway's clock, in milliseconds since 1970
@@ -48,7 +52,7 @@ export async function buildMemoryGateway(options: {
     S3_ENDPOINT: 'http://unused',
     // A page under test is served from another origin than the sandbox.
     CORS_ORIGINS: '*',
-    // A test of a sender has one device, which may send as much as its key.
+    // A test of a sender often has only one device, so the device may send as much as its API key.
     DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),
   })
   const limiter = createConfiguredLimiter({

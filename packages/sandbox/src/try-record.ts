@@ -8,7 +8,7 @@ import { createRecordStore } from './record-store.ts'
 /** The result of a submission in a gateway. */
 export interface Tried {
   status: number
-  /** Undefined if it is accepted. */
+  /** Undefined if the submission is accepted. */
   code: string | undefined
   /** How many records had each outcome. */
   counts: Record<string, number>
@@ -22,7 +22,7 @@ const apiKey = 'ik_try'
  * Sends one submission to a gateway in memory.
  *
  * @param options.json a body of `/api/log`, of `/api/log/batch`, or the payload of `/api/feedback`
- * @param options.rules the operator's rules to apply, which count what they match
+ * @param options.rules the operator's rules; each counts the records that it matches
  */
 export async function tryRecord(options: {
   json: string

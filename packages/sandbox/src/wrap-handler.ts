@@ -14,8 +14,8 @@ interface Exchange {
 }
 
 /**
- * Creates the wrapper of the gateway's handler: it serves `/_sandbox`, and requests that a fault
- * applies to.
+ * Creates the wrapper of the gateway's handler. The wrapper serves `/_sandbox` and applies faults;
+ * the gateway serves all other requests.
  *
  * @param options.control serves `/_sandbox`
  * @param options.now the clock of the sandbox, in milliseconds since 1970

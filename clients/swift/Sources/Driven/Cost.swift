@@ -1,8 +1,8 @@
 import Foundation
 import Intake
 
-/// Measures the CPU time of `log`, in groups of calls, because the clock is too coarse for one
-/// call.
+/// Measures the CPU time of `log`. Measures groups of calls, because the clock is too coarse for a
+/// single call.
 func measureCost() async {
   let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("intake-cost-\(UUID().uuidString)")
@@ -37,7 +37,7 @@ private func logMany(_ client: Intake, _ params: [String: Any]) {
   for _ in 0..<25 { client.log("tap", params) }
 }
 
-/// The CPU time in microseconds.
+/// The CPU time that `clock` counts, in microseconds.
 private func cpu(_ clock: clockid_t) -> Double {
   var time = timespec()
   clock_gettime(clock, &time)

@@ -9,14 +9,15 @@ struct Era: Equatable, Codable, Sendable {
   var isTrusted: Bool
 }
 
-/// The device's clock, corrected by the server's if it is wrong by more than a minute.
+/// The device's clock, corrected if it differs from the server's by more than a minute.
 ///
 /// If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped.
 /// A jump backwards, or of more than a day, always means that the clock was set.
 struct Clock {
-  /// Differences up to this are not corrected: the transmission of a response can cause them.
+  /// Smaller differences from the server's clock are not corrected, because the transfer time of a
+  /// response can cause them.
   private static let toleratedMs = 60_000.0
-  /// The clocks of a device may differ by this much although none was set.
+  /// Smaller jumps of the device's clock are ignored, because they occur even if nobody sets it.
   private static let jumpMs = 2000.0
   private static let dayMs = 86_400_000.0
   private let time: TimeSource
@@ -27,14 +28,15 @@ struct Clock {
     era = Era(drift: time.now() - time.monotonic(), offset: 0, isTrusted: false)
   }
 
-  /// The time, as far as it is known, in milliseconds since 1970. It is in the era `era`.
+  /// The device's time, corrected if the server's clock is known, in milliseconds since 1970.
+  /// Starts a new era if the device's clock has jumped.
   mutating func now() -> Double {
     let wall = time.now()
     let drift = wall - time.monotonic()
     let jump = drift - era.drift
     if abs(jump) > Self.jumpMs {
-      // If only the clock was set, real time ran on evenly: subtract the jump, so that ids stay
-      // right.
+      // If someone set the clock, real time did not jump. So the offset is reduced by the jump, and
+      // ids stay right.
       let isKnown = era.isTrusted && Self.wasSet(jump)
       let offset = isKnown ? Self.unlessTolerated(era.offset - jump) : era.offset
       era = Era(drift: drift, offset: offset, isTrusted: false)
@@ -55,8 +57,8 @@ struct Clock {
 
   /// The milliseconds to add to the times of ids that were made in `past` and never sent.
   ///
-  /// - Parameter isOfThisRun: whether `past` was made by this run, so that its monotonic clock
-  /// still counts
+  /// - Parameter isOfThisRun: whether `past` is from this run: only then can its monotonic clock be
+  /// compared
   func shift(for past: Era, isOfThisRun: Bool) -> Int {
     if past.isTrusted || !era.isTrusted { return 0 }
     let byClock = era.offset - past.offset

@@ -1,4 +1,4 @@
-/// What a response means for the records of its request.
+/// What to do with the records of a failed request.
 enum Decision {
   /// Send the same request again later.
   case retry
@@ -6,18 +6,20 @@ enum Decision {
   case few
   /// The request is too large. Send its records in smaller requests.
   case split
-  /// Keep everything, and send nothing: every request fails until someone changes a setting.
+  /// Keep all records and send nothing more, because every request fails until someone changes a
+  /// setting.
   case stop
-  /// Give up the records, because they will never be accepted.
+  /// Drop the records, because they will never be accepted.
   case drop
 
-  /// Decides what to do after a failure. A 4xx is final, even if this release does not know its
-  /// code. If a status about the address or the key comes without a code, a proxy sent it: the
-  /// request may reach the gateway later.
+  /// Decides what to do after a failed request. A 4xx about the records is final, even if this
+  /// release does not know its code. A 4xx about the address or the key stops sending if it has a
+  /// code. Without a code it comes from a proxy, through which a later request may reach the
+  /// gateway, so it is retried. A 401 always stops sending.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
-  /// - code: the code of the problem; nil if the response is not Intake's
+  /// - code: the error code in the response; nil if the response is not Intake's
   init(status: Int, code: String?) {
     switch status {
     case 413: self = .split

@@ -18,7 +18,7 @@ func findDevice() -> [String: [UInt8]] {
     let bundle = Bundle.main.infoDictionary ?? [:]
     device["bundle_name"] = bundle["CFBundleDisplayName"] ?? bundle["CFBundleName"]
     device["version_name"] = bundle["CFBundleShortVersionString"]
-    // The version may be a list of numbers, such as 1.2.3, but the field takes only an integer.
+    // The version may be several numbers, such as 1.2.3, but `version_code` must be an integer.
     device["version_code"] = (bundle["CFBundleVersion"] as? String).flatMap { Int($0) }
     #if !os(macOS)
       device["first_install_time"] = firstInstallTime()
@@ -27,7 +27,8 @@ func findDevice() -> [String: [UInt8]] {
   return jsonParts(device)
 }
 
-/// Leaves out unknown properties, because an absent one is better than a guess.
+/// Converts properties to JSON. Leaves out those without a known value, because an absent property
+/// is better than a wrong one.
 func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
   var parts: [String: [UInt8]] = [:]
   for (name, value) in device {
@@ -119,7 +120,7 @@ private var architecture: String {
     return String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// iOS makes the folder for documents when it installs an app.
+  /// The time when the app was installed: iOS creates the folder for documents then.
   private func firstInstallTime() -> Date? {
     let folder = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
     return try? folder?.resourceValues(forKeys: [.creationDateKey]).creationDate
@@ -127,8 +128,8 @@ private var architecture: String {
 #endif
 
 #if canImport(UIKit) && !os(watchOS) && !os(tvOS)
-  /// Reads the state of the battery. Only the main thread may do so. Switches the monitoring on,
-  /// because without it the state is unknown.
+  /// Reads the state of the battery; only the main thread may do this. Switches the monitoring of
+  /// the battery on, because otherwise the system does not report the state.
   @MainActor func readBattery() -> [String: [UInt8]] {
     let device = UIDevice.current
     device.isBatteryMonitoringEnabled = true

@@ -1,4 +1,4 @@
-/// Counts the records that were given up, by reason.
+/// Counts the records that the client drops, by reason.
 final class Drops: Sendable {
   private struct Counts {
     var total: [String: Int] = [:]
@@ -22,16 +22,16 @@ final class Drops: Sendable {
     onDrop?(reason, count)
   }
 
-  /// All records that were given up since the start.
+  /// The number of records dropped since the client started, by reason.
   var total: [String: Int] { counts.withLock { $0.total } }
 
-  /// Adds records that an earlier run gave up and did not report.
+  /// Adds records that an earlier run dropped and did not report.
   func adopt(_ unreported: [String: Int]) {
     counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
   }
 
-  /// Returns how many records no event has reported, by reason; nil if there are none. They then
-  /// count as reported.
+  /// Returns how many dropped records no `intake.dropped` event has reported yet, by reason; nil if
+  /// there are none. From then on they count as reported.
   func takeUnreported() -> [String: Int]? {
     counts.withLock { counts in
       if counts.unreported.isEmpty { return nil }
@@ -41,8 +41,8 @@ final class Drops: Sendable {
     }
   }
 
-  /// The counts to store, so that they can be reported after a restart; nil if they are stored
-  /// already.
+  /// Returns the counts to store, so that they can be reported after a restart. Returns nil if the
+  /// counts have not changed since the last call.
   func takeChanged() -> [String: Int]? {
     counts.withLock {
       if !$0.isChanged { return nil }

@@ -40,8 +40,8 @@ final class Feedbacks {
     entries = left.map { Entry(key: $0) } + entries
   }
 
-  /// The oldest feedback that can be sent. Damaged feedback is given up. Throws if the feedback
-  /// cannot be read now.
+  /// Returns the oldest feedback that can be sent; nil if there is none. Drops damaged feedback.
+  /// Throws if the feedback cannot be read now.
   func begin() throws -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
       let key = entries[at].key
@@ -56,7 +56,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // A body without an id comes from a proxy, although the status is one of Intake's.
+      // A body without an id comes from a proxy, even if the status is one that Intake sends.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       remove(key)
       return .settled
@@ -108,7 +108,7 @@ struct StoredFeedback {
     return data
   }
 
-  /// The body of a request. The payload is a field without a file name.
+  /// The body of a request. The payload is a part without a file name.
   func form(withAttachments: Bool) -> OutgoingRequest {
     let boundary = "intake-\(UUID().uuidString)"
     var body = Data()

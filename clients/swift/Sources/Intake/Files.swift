@@ -8,7 +8,7 @@ struct FileError: Error {
   var isAbsent: Bool { code == ENOENT }
 }
 
-/// A directory of files that are appended to, renamed and removed. Only one thread uses it.
+/// The files of a directory. Only one thread may use an object.
 final class Files {
   private static let temporaryEnd = ".new"
   private static let lockEnd = ".lock"
@@ -38,8 +38,8 @@ final class Files {
       close()
       lock = try openFile(name, O_RDWR | O_CREAT)
       if flock(lock, LOCK_EX) != 0 { throw FileError.last }
-      // Another process may have removed the file, because it took it for the lock of an ended
-      // client.
+      // Repeats if another process has removed the file meanwhile, because it found the lock free
+      // and took it for that of an ended client.
     } while linkCount(lock) == 0
     isReady = true
   }
@@ -52,7 +52,7 @@ final class Files {
     lock = -1
   }
 
-  /// All names except those of running clients.
+  /// All names, except those that belong to other running clients.
   ///
   /// - Parameter runOf: returns the run to which a name belongs
   func list(runOf: (String) -> String?) throws -> [String] {
@@ -93,8 +93,8 @@ final class Files {
     }
   }
 
-  /// Appends all bytes or none. They survive the end of the process, and after `sync` also a power
-  /// failure.
+  /// Appends all bytes or none. The bytes survive the end of the process, and after `sync` also a
+  /// power failure.
   ///
   /// - Returns: false if `name` should exist but does not, because another client has renamed it
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) throws -> Bool {
@@ -131,7 +131,7 @@ final class Files {
     unlink(path(name))
   }
 
-  /// Replaces a file as a whole, and makes it durable.
+  /// Replaces a file in one step, and makes its content survive a power failure.
   func replace(_ name: String, with bytes: Data) throws {
     try prepare()
     let temporary = name + Self.temporaryEnd
@@ -148,7 +148,7 @@ final class Files {
     try syncNames()
   }
 
-  /// Makes a file and its name durable.
+  /// Makes a file and its name survive a power failure.
   func sync(_ name: String) throws {
     let file = try openFile(path(name), O_RDONLY)
     defer { _ = Foundation.close(file) }
@@ -156,15 +156,15 @@ final class Files {
     try syncNames()
   }
 
-  /// Makes names durable.
+  /// Makes new names survive a power failure.
   func syncNames() throws {
     let file = try openFile(directory.path, O_RDONLY)
     defer { _ = Foundation.close(file) }
     if fsync(file) != 0 { throw FileError.last }
   }
 
-  /// Reserves numbers of the device's counter, which starts at 1, and returns the first one. After
-  /// a power failure some may be used twice.
+  /// Reserves numbers of the device's counter, which starts at 1. Returns the first one. After a
+  /// power failure, numbers may be used twice.
   func takeNumbers(_ count: Int) throws -> Int {
     try prepare()
     let file = try openFile(path(Self.sequenceName), O_RDWR | O_CREAT)
@@ -206,14 +206,15 @@ final class Files {
   }
 }
 
-/// Makes the directory readable after the first unlock, so that launches in the background can
-/// send. Excludes it from backups, so that a copied device does not count as the same one.
+/// Makes the directory readable from the first unlock of the device on, so that an app that starts
+/// in the background can send. Excludes it from backups, so that a device to which a backup is
+/// restored does not get the same UUID.
 private func protectDirectory(_ directory: URL) {
   #if canImport(Darwin)
     var url = directory
     var values = URLResourceValues()
     values.isExcludedFromBackup = true
-    // If this fails, the records are as safe as other files of the app.
+    // Ignores errors: the directory then is protected like other files of the app.
     try? url.setResourceValues(values)
     #if !os(macOS)
       try? FileManager.default.setAttributes(

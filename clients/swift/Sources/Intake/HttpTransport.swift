@@ -4,8 +4,8 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// Sends with `URLSession`. It follows no redirects, because the key would be sent along, and
-/// stores neither cookies nor responses.
+/// Sends with `URLSession`. Does not follow redirects, because the API key would be sent to another
+/// server. Stores neither cookies nor responses.
 final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @unchecked Sendable {
   private struct Pending {
     let resume: @Sendable (Answer?) -> Void
@@ -35,8 +35,8 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
     for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
     let task = session().dataTask(with: request)
-    // The timeout of a request starts again with every byte, so a task enforces it for the whole
-    // request.
+    // The timeout of `URLSession` starts again with every byte, so this task limits the time of the
+    // whole request.
     let deadline = Task.detached {
       try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
       task.cancel()

@@ -1,4 +1,4 @@
-/// The sender: what every request says about its application, device and user.
+/// The fields of every request that describe its sender: the application, the device and the user.
 final class Identity {
   /// Empty until it is known.
   var deviceUuid: String

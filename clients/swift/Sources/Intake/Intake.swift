@@ -1,7 +1,8 @@
 import Foundation
 
-/// A client of Intake. What it has stored on the device arrives exactly once, despite lost
-/// responses, crashes and days without a network. Create one when the app starts, and keep it.
+/// A client of Intake. Records that it has stored on the device arrive exactly once, despite lost
+/// responses, crashes and days without a network. Create one client when the app starts, and keep
+/// it.
 ///
 /// All methods may be called at any time, in any order, on any thread, and none throws. Creating a
 /// client does no I/O.
@@ -41,11 +42,12 @@ public final class Intake: Sendable {
     inBackground { await $0.wake() }
   }
 
-  /// Keeps an event, and sends it later. It takes microseconds and waits for nothing.
+  /// Keeps an event and sends it later. The call takes microseconds and waits for nothing.
   ///
-  /// - Parameter params: what JSON can hold, and dates, UUIDs and URLs
-  /// - Returns: the id of the event, which is the column `id`; nil if it was dropped, and `onDrop`
-  /// got the reason
+  /// - Parameter params: values that JSON can represent, and dates, UUIDs and URLs
+  /// - Returns: the id of the event, which becomes the column `id` unless a wrong clock is
+  /// corrected before the event is sent; nil if the event is not kept. `onDrop` then gets the
+  /// reason, except after `optOut`, after `shutdown`, and if `beforeSend` returned nil
   @discardableResult
   public func log(_ event: String, _ params: [String: Any] = [:]) -> String? {
     let recorded = recorder.log(event, params)
@@ -70,26 +72,28 @@ public final class Intake: Sendable {
     recorder.user = validUser(userId)
   }
 
-  /// Returns when every event that was logged before is durable on the device.
+  /// Returns when every event that was logged before is stored on the device and survives a power
+  /// failure.
   public func stored() async {
     await worker.save()
   }
 
-  /// Sends the records that wait, at once unless sending pauses after a failure. Returns when none
-  /// remain, when sending has stopped, or after `timeout` seconds, with the number of remaining
-  /// records.
+  /// Sends the records that wait: at once, or after the pause that follows a failure. Returns when
+  /// none remain, when sending has stopped, or after `timeout` seconds, with the number of
+  /// remaining records.
   @discardableResult
   public func flush(timeout: TimeInterval = 5) async -> Int {
     await worker.flush(timeout: timeout)
   }
 
-  /// Flushes and ends. Remaining records are sent after the next start. Later calls do nothing.
+  /// Flushes and ends the client. Returns the number of remaining records, which are sent after the
+  /// next start. Later calls do nothing.
   @discardableResult
   public func shutdown(timeout: TimeInterval = 5) async -> Int {
     await worker.shutdown(timeout: timeout)
   }
 
-  /// Deletes all records that wait, and keeps no more of them, also after a restart.
+  /// Deletes all records that wait, and keeps no new ones, even after a restart.
   public func optOut() async {
     await worker.optOut()
   }

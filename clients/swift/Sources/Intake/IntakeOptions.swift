@@ -8,19 +8,19 @@ public struct IntakeOptions: Sendable {
   public var apiKey: String
   /// By default, the bundle identifier of the main bundle.
   public var bundleIdentifier: String
-  /// Identifies the device. Without it the client makes one and keeps it.
+  /// The UUID that identifies the device. Default: the client makes one and keeps it.
   public var deviceUuid: UUID?
   /// Identifies the user. Without it, the device's UUID is sent. `identify` changes it.
   public var userId: String?
   /// Properties of the device. They replace those of the same name that the client finds.
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
-  /// extensions, because iOS ends an app that is suspended while it holds a lock there. Default:
+  /// extensions, because iOS ends an app that holds a lock there when it is suspended. Default:
   /// `Intake/` and the bundle identifier, in Application Support.
   public var directory: URL?
-  /// How long an event waits for others that are sent in the same request, in seconds.
+  /// How long an event waits for other events, to be sent in one request with them, in seconds.
   public var flushInterval: TimeInterval = 5
-  /// Events in a request, 1 to 500.
+  /// The maximum number of events in a request, 1 to 500.
   public var batchEntriesMax = 500
   /// The maximum size of all log events that wait, in bytes. If there are more, the oldest are
   /// dropped.
@@ -29,10 +29,10 @@ public struct IntakeOptions: Sendable {
   public var storageEventsMax = 5000
   /// The shortest and longest pause before a request is repeated, in seconds.
   public var retry: ClosedRange<TimeInterval> = 1...900
-  /// Changes an event before it is kept; nil drops it. `log` calls it on the thread of its caller.
+  /// Changes an event before it is kept; nil drops it. It must be fast, because `log` waits for it.
   public var beforeSend: (@Sendable (LogEvent) -> LogEvent?)?
-  /// Called with the reason and the number of records whenever the client gives up records, on any
-  /// thread.
+  /// Called on any thread whenever the client has dropped records, with the reason and the number
+  /// of records.
   public var onDrop: (@Sendable (_ reason: String, _ count: Int) -> Void)?
 
   public init(
@@ -46,7 +46,7 @@ public struct IntakeOptions: Sendable {
   }
 }
 
-/// A log event, as `beforeSend` gets it.
+/// A log event as `beforeSend` receives it.
 public struct LogEvent {
   public var event: String
   public var params: [String: Any]
@@ -57,7 +57,7 @@ public struct LogEvent {
   }
 }
 
-/// An image. `name` and `type` are only hints: the gateway checks the bytes.
+/// An image. `name` and `type` are only hints: the gateway detects the type from the bytes.
 public struct Attachment: Sendable {
   public var data: Data
   public var name: String
@@ -71,26 +71,29 @@ public struct Attachment: Sendable {
 }
 
 public struct FeedbackReceipt: Sendable {
-  /// The id of the feedback; the column `feedback_id`.
+  /// The id of the feedback, which becomes the column `feedback_id`.
   public let id: String
-  /// False if the feedback was refused at once; `onDrop` then got the reason.
+  /// False if the feedback is not kept. `onDrop` then gets the reason, except after `optOut` or
+  /// `shutdown`.
   public let isKept: Bool
 }
 
-/// How many records wait, and how many were given up.
+/// The state of the client: how many records wait and how many were dropped.
 public struct Stats: Sendable {
   /// Log events that wait to be sent.
   public let pendingLogs: Int
   /// Feedback that waits to be sent.
   public let pendingFeedback: Int
-  /// Why nothing is sent until the next start, such as `unauthorized`; nil while records are sent.
+  /// The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
+  /// nil.
   public let stopped: String?
-  /// Records that were given up since the start, by reason.
+  /// Numbers of records that were dropped since the client started, by reason.
   public let dropped: [String: Int]
   /// Size of the log events that wait, in bytes.
   public let storageBytes: Int
   /// Whether `optOut` is in effect.
   public let isOptedOut: Bool
-  /// The seconds that are added to the device's clock; 0 if it is right, or if the time is unknown.
+  /// Seconds that are added to the device's clock; 0 if the clock is right, or as long as the
+  /// server's time is not known.
   public let clockOffset: TimeInterval
 }

@@ -1,13 +1,14 @@
 import Foundation
 
-/// JSON as UTF-8. It is printed without `JSONSerialization`, because that would slow `log` down.
+/// Prints and parses JSON as UTF-8. Does not print with `JSONSerialization`, because that would
+/// slow `log` down.
 enum Json {
   /// Deeper nesting is refused, because a mutable dictionary of Foundation can contain itself.
   private static let depthMax = 64
 
   /// Prints an object.
   ///
-  /// - Returns: nil if the object has a value that JSON cannot hold
+  /// - Returns: nil if the object has a value that JSON cannot represent
   static func print(_ object: [String: Any]) -> [UInt8]? {
     var out: [UInt8] = []
     out.reserveCapacity(128)
@@ -33,8 +34,10 @@ enum Json {
     return out
   }
 
-  /// - Returns: an empty object if the data is not a JSON object but, for example, the login page
-  /// of a network
+  /// Parses a JSON object.
+  ///
+  /// - Returns: an empty object if the data is not a JSON object but, for example, a network's
+  /// login page
   static func parseObject(_ data: Data) -> [String: Any] {
     (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
   }
@@ -109,7 +112,7 @@ enum Json {
     return true
   }
 
-  /// JSON has no infinity, so it becomes null, as in JavaScript.
+  /// Prints a number. JSON has neither infinity nor NaN, so they become null, as in JavaScript.
   private static func append(_ number: Double, to out: inout [UInt8]) {
     out += (number.isFinite ? number.description : "null").utf8
   }

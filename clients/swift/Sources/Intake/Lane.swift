@@ -1,8 +1,8 @@
 import Foundation
 
-/// Decides when the next request of one kind may be sent. Requests are sent one after the other.
-/// Pauses double after failures; each takes a random part of its maximum, so that the devices of a
-/// fleet do not return together.
+/// Decides when the next request may be sent, for log events or for feedback. Requests of a lane
+/// are sent one after another. After a failure the lane pauses; the pauses double and have a random
+/// part, so that many devices do not send at the same moment after an outage.
 final class Lane {
   var isRunning = false
   var isClosed = false
@@ -40,7 +40,7 @@ final class Lane {
 
   /// The milliseconds that remain of the pause.
   ///
-  /// - Parameter isUrgent: whether to ignore a pause that the server did not ask for
+  /// - Parameter isUrgent: whether to ignore the pause unless the server asked for it
   func left(isUrgent: Bool) -> Double {
     isUrgent && !isOrdered ? 0 : max(notBefore - monotonic(), 0)
   }

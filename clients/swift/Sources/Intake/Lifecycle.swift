@@ -1,8 +1,8 @@
 import Foundation
 
 #if os(iOS) || os(tvOS) || os(visionOS)
-  /// Observes when an app goes to the background and returns. The names of the notifications are
-  /// texts here, so that extensions, which have no application object, can use the package too.
+  /// Sends when the app goes to the background and when it returns. Names the notifications by
+  /// texts, so that the package can be used in extensions, which have no application object.
   final class Lifecycle: @unchecked Sendable {
     private static let flushTimeout: TimeInterval = 5
     private let observers: [any NSObjectProtocol]
@@ -41,7 +41,7 @@ import Foundation
     }
   }
 #else
-  /// On other systems nothing is observed, because they do not suspend a process.
+  /// On other systems the client does not observe the state of the app.
   struct Lifecycle: Sendable {
     init(_ worker: Worker) {}
   }

@@ -1,28 +1,30 @@
-/// Limits that follow from the gateway's interface, and from experience with devices.
+/// Limits of the gateway's interface, and limits of the client.
 enum Limits {
-  /// The gateway reads at most 256 KiB of a body that it refuses. For a larger one a client could
-  /// get a reset instead of the response.
+  /// Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it
+  /// refuses. If a client sends more, it may see a reset connection instead of the response.
   static let segmentBytes = 200_000
   static let batchEntries = 500
-  /// Full storage holds at least this many segments. It makes room by dropping the oldest segment as
-  /// a whole, so no segment may be a large part of it.
+  /// The smallest number of segments in full storage: the maximum size of a segment is that of the
+  /// storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
+  /// segment may be a large part of it.
   static let segmentsMin = 10
   /// The maximum length of the names of events and users, in UTF-16 units.
   static let identifier = 255
-  /// The maximum size of an event's params, as JSON.
+  /// The maximum size of an event's params as JSON, in bytes.
   static let paramsBytes = segmentBytes / 2
-  /// A day less than the gateway accepts, so that an event does not become too old while it is
-  /// sent.
+  /// The maximum age of an event that is sent: a day less than the gateway accepts, so that the
+  /// event does not become too old on the way.
   static let eventAgeMs = 29 * 86_400_000
   static let feedback = 20
   static let attachments = 4
-  /// How often a request that gets 500 is attempted.
+  /// The maximum number of attempts, in one run, of a request that gets 500.
   static let fewAttempts = 3
-  /// How often an event may get another id.
+  /// The maximum number of times that an event gets another id.
   static let generations = 3
   static let retryAfterMs = 86_400_000.0
-  /// If a response took longer than this, it says too little about the server's clock.
+  /// If a response takes longer, the client does not learn the server's clock from it, because the
+  /// time in it is too uncertain.
   static let roundTripMs = 8000.0
-  /// The maximum size of a response, in bytes. Intake sends no longer one.
+  /// The maximum size of a response, in bytes. All responses of Intake are smaller.
   static let answerBytes = 4_000_000
 }

@@ -11,7 +11,7 @@ final class LogQueue {
   private let segmentBytes: Int
   private let eventsMax: Int
   private let bytesMax: Int
-  /// The fields that describe the sender of a record of this user, as a JSON object.
+  /// Returns the fields that describe the sender of a record of this user, as a JSON object.
   private let senderOf: (_ user: String) -> [UInt8]
   private var segments: [Segment] = []
   private var open: Open?
@@ -20,7 +20,7 @@ final class LogQueue {
     let segment: Segment
     let user: String
     let era: Era
-    /// The bytes that may still be added before the request is full.
+    /// The number of bytes that may still be added before a request with the segment is full.
     var room: Int
     var isSynced = false
   }
@@ -64,7 +64,8 @@ final class LogQueue {
     append(chunk, chunkCount)
   }
 
-  /// The bytes for a comma, and for the timestamp of an event whose id is shifted.
+  /// The bytes that are reserved for each line: for a comma, and for the timestamp that an event
+  /// gets if its id is shifted.
   private let lineRoom = 50
 
   private func hasRoom(_ open: Open, _ event: RecordedEvent, _ size: Int, _ more: Int) -> Bool {
@@ -80,7 +81,8 @@ final class LogQueue {
     open = Open(segment: segment, user: event.user, era: event.era, room: room)
   }
 
-  /// Writes lines of the open segment, and drops the oldest segments if there is too much.
+  /// Writes lines of the open segment. Before that, drops the oldest segments if a limit would be
+  /// exceeded.
   private func append(_ lines: [UInt8], _ lineCount: Int) {
     guard let open, lineCount > 0 else { return }
     let segment = open.segment
@@ -89,7 +91,8 @@ final class LogQueue {
     makeRoom(events: lineCount, bytes: text.count, except: segment)
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
     guard storage.append(text, to: name, isNew: isNew) else {
-      // Another client has taken the stored part, so the rest becomes a segment of its own.
+      // The stored part is gone, because another client has taken the segment over. The new lines
+      // become a new segment.
       forget(segment)
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
       self.open = Open(segment: Segment(entry), user: open.user, era: open.era, room: open.room)
@@ -142,7 +145,7 @@ final class LogQueue {
     storage.remove(segment.name)
   }
 
-  /// Makes stored events durable, so that they survive a power failure.
+  /// Makes stored events survive a power failure.
   func sync() {
     guard let open, !open.isSynced, !open.segment.name.isEmpty else { return }
     storage.sync(open.segment.name)
@@ -160,7 +163,7 @@ final class LogQueue {
 
   /// Renames a segment in storage to match its state.
   ///
-  /// - Returns: false if the segment is gone
+  /// - Returns: false if the segment no longer exists
   private func rename(_ segment: Segment) -> Bool {
     segment.entry.run = run
     let name = segment.entry.text
@@ -170,16 +173,15 @@ final class LogQueue {
     case .gone:
       forget(segment)
       return false
-    // Continues without the rename. If records waited for it while storage is broken, they would
-    // never be sent.
+    // Continues without the rename. Otherwise records would never be sent while storage is broken.
     case .failed: break
     }
     return true
   }
 
-  /// Takes over the segments of ended runs: the newest entry of each key, oldest first.
+  /// Takes over the segments of ended runs. Of several names with the same key, takes the last.
   ///
-  /// - Parameter names: in order
+  /// - Parameter names: in ascending order
   func adopt(_ names: [SegmentName]) {
     var adopted: [Segment] = []
     for (at, entry) in names.enumerated() where entry.run != run {
@@ -194,7 +196,7 @@ final class LogQueue {
       bytes += segment.entry.bytes
     }
     segments = adopted + segments
-    // One that cannot be read now is read again before it is sent.
+    // A segment that cannot be read now is read again before it is sent.
     for segment in adopted where segment.entry.count == 0 { _ = try? load(segment) }
   }
 
@@ -205,9 +207,10 @@ final class LogQueue {
     }
   }
 
-  /// Marks a segment as attempted, durably, and reads it. Throws if it cannot be read now.
+  /// Marks a segment as attempted in a way that survives a power failure, and reads the segment.
+  /// Throws if it cannot be read now.
   ///
-  /// - Returns: nil if it is gone
+  /// - Returns: nil if the segment no longer exists
   func attempt(_ segment: Segment) throws -> StoredSegment? {
     guard let stored = try load(segment) else { return nil }
     if segment.entry.state != .attempted {
@@ -223,9 +226,9 @@ final class LogQueue {
     return stored
   }
 
-  /// Reads a segment, and learns how large it is. Throws, and keeps it, if it cannot be read.
+  /// Reads a segment and corrects its size. If the segment cannot be read, keeps it and throws.
   ///
-  /// - Returns: nil if it is gone or has no events; it is then removed
+  /// - Returns: nil if the segment no longer exists or has no events; the queue then forgets it
   private func load(_ segment: Segment) throws -> StoredSegment? {
     let data = try storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))

@@ -2,9 +2,10 @@ import Foundation
 
 /// The result of one request.
 enum Sent {
-  /// The next request is sent at once.
+  /// The records have a final result. The next request is sent at once.
   case settled
-  /// The records have no final result. Pause, for this many milliseconds if it is not 0.
+  /// The records have no final result. Pause for this many milliseconds, or if it is 0, for a time
+  /// that the lane chooses.
   case pause(Double)
   /// Send nothing more, for this reason.
   case stop(String)
@@ -18,7 +19,7 @@ struct LogAttempt {
   let wasOpen: Bool
 }
 
-/// Decides which log events are sent, and what a response means for them.
+/// Chooses the log events to send, and handles the responses to them.
 final class LogSender {
   private let queue: LogQueue
   private let recorder: Recorder
@@ -32,7 +33,7 @@ final class LogSender {
 
   /// Marks the oldest segment as attempted. Throws if it cannot be read now.
   ///
-  /// - Returns: nil if none can be sent
+  /// - Returns: nil if no segment can be sent
   func begin() throws -> LogAttempt? {
     while let segment = queue.oldest {
       let wasOpen = segment.mayBeStored
@@ -66,7 +67,8 @@ final class LogSender {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
-      // A body without a result for each entry comes from a proxy, although its status is Intake's.
+      // A body without a result for each entry comes from a proxy, even if the status is one that
+      // Intake sends.
       guard let results = readResults(body, count: lines.count) else {
         return .pause(attempted.retryAfterMs)
       }
@@ -99,7 +101,7 @@ final class LogSender {
     var read: [EntryResult] = []
     for case let result as [String: Any] in results {
       switch result["status"] as? String {
-      // An operator's rule drops such events, so `dropped` is final, too.
+      // `dropped` is final, because an operator's rule drops the event.
       case "accepted", "dropped": read.append(.accepted)
       case nil: return nil
       // A status that this release does not know counts as rejected.

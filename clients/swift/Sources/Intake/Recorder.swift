@@ -7,8 +7,8 @@ struct RecordedEvent: Sendable {
   let era: Era
 }
 
-/// The part of the client that any thread may call. It makes events, and keeps them until they are
-/// stored. It does no I/O and waits for none.
+/// The part of the client that any thread may call. It makes events, and keeps them in memory until
+/// the worker takes them to store them. It neither does I/O nor waits for it.
 final class Recorder: Sendable {
   struct Recorded {
     let id: String
@@ -79,7 +79,8 @@ final class Recorder: Sendable {
     return recorded
   }
 
-  /// If storage is too slow, the oldest events in memory are dropped.
+  /// Drops the oldest events in memory if there are too many, because storage is too slow. Returns
+  /// how many.
   private func makeRoom(_ state: inout State) -> Int {
     var lost = 0
     while state.events.count > eventsMax || state.bytes > bytesMax {
@@ -101,14 +102,14 @@ final class Recorder: Sendable {
     }
   }
 
-  /// Events that are not stored yet.
+  /// The number of events that are not stored yet.
   var count: Int { state.withLock { $0.events.count } }
 
   func newId() -> String {
     state.withLock { $0.uuids.next(at: $0.clock.now()) }
   }
 
-  /// Makes the id of a feedback; returns it with its time in milliseconds and the user.
+  /// Makes the id of a feedback. Returns the id, its time in milliseconds since 1970, and the user.
   func newFeedback() -> (id: String, ms: Int, user: String) {
     state.withLock {
       let now = $0.clock.now()
@@ -125,7 +126,7 @@ final class Recorder: Sendable {
     set { state.withLock { $0.user = newValue } }
   }
 
-  /// If set to true, all events are removed and none are kept.
+  /// Setting it to true removes all events. While it is true, no events are kept.
   var isOptedOut: Bool {
     get { state.withLock { $0.isOptedOut } }
     set {

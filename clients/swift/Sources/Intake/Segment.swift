@@ -2,14 +2,16 @@ import Foundation
 
 /// A batch of events that are stored, sent and deleted together.
 final class Segment {
-  /// The current state. `name` is the name of the file, which may lag behind it.
+  /// What the name of the file should contain. `name` is the name that the file has, which may have
+  /// an older state.
   var entry: SegmentName
   var name: String
   /// Whether an attempt may have stored events. If so, their ids must not change.
   var mayBeStored: Bool
-  /// Whether it is being sent.
+  /// Whether the segment is being sent.
   var isBusy = false
-  /// How many attempts got 500. After three, the segment waits for the next start.
+  /// How many attempts got 500. After three of them, the segment is not sent again before the next
+  /// start.
   var failures = 0
 
   init(_ entry: SegmentName, mayBeStored: Bool? = nil) {
@@ -19,8 +21,8 @@ final class Segment {
   }
 }
 
-/// The content of a segment's file. The first line has the origin of its events. The second line is
-/// what every request says about its sender. The other lines are the events.
+/// The content of a segment's file. The first line is the origin of the events, the second line is
+/// the sender of all requests with them, and each further line is an event.
 struct StoredSegment {
   struct Origin: Codable {
     var era: Era
@@ -68,8 +70,8 @@ extension StoredSegment {
 
 let newline = UInt8(ascii: "\n")
 
-/// Whether a line is complete. After a power failure, parts of a file can be zeros, but bytes that
-/// were written are never wrong.
+/// Whether a line is complete. After a power failure, parts of a file can be zeros instead of what
+/// was written, but never other bytes.
 private func isWhole(_ text: Data, start: String) -> Bool {
   text.starts(with: start.utf8) && text.last == UInt8(ascii: "}") && text.allSatisfy { $0 >= 0x20 }
 }

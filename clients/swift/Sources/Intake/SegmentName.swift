@@ -1,7 +1,8 @@
 import Foundation
 
-/// `closed` means never sent; `attempted` means that a request may have reached the server. The
-/// numbers are the same in all clients of Intake.
+/// The state of a segment. `open`: events may still be added. `closed`: complete and never sent.
+/// `attempted`: a request with it may have reached the server. The numbers are the same in all
+/// clients of Intake.
 enum SegmentState: Int {
   case open = 0
   case closed = 2
@@ -11,15 +12,15 @@ enum SegmentState: Int {
 /// The content of the name of a segment's file. A rename changes the state of a whole segment at
 /// once.
 struct SegmentName: Equatable {
-  /// Ascends with the time at which the segment was begun.
+  /// Begins with a UUIDv7, so that segments sort by the time of their creation.
   var key: String
-  /// Of several segments with the same key, the one with the highest generation and state replaces
-  /// the others.
+  /// How often events of the segment got new ids. Of several stored segments with the same key, the
+  /// one with the highest generation, and then the highest state, replaces the others.
   var generation = 0
   var state = SegmentState.closed
-  /// The run of the client that wrote it.
+  /// The run of the client that wrote the segment.
   var run: String
-  /// The number of events and of bytes; both are 0 while the segment is open.
+  /// The number of events, and their size in bytes; in a file's name 0 while the segment is open.
   var count = 0
   var bytes = 0
   /// The milliseconds by which every id of an attempted segment is shifted.

@@ -14,7 +14,7 @@ final class Storage {
   private static let valueEnd = ".value"
   private let files: Files
   private var memory: [String: Data] = [:]
-  /// The last reserved number, which is used if the counter is not available.
+  /// The last reserved number. The numbers go on from it if the counter cannot be read.
   private var sequence = 0
 
   init(_ files: Files) {
@@ -40,7 +40,7 @@ final class Storage {
 
   /// Adds bytes at the end of a name, or creates the name.
   ///
-  /// - Returns: false if `name` should exist but does not; the bytes are then not stored
+  /// - Returns: false, without storing the bytes, if `name` should exist but does not
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
     if memory[name] != nil && !isNew {
       memory[name]?.append(contentsOf: bytes)
@@ -67,12 +67,12 @@ final class Storage {
     if memory.removeValue(forKey: name) == nil { files.remove(name) }
   }
 
-  /// Makes a segment durable, as far as storage can.
+  /// Makes a segment survive a power failure, if storage works.
   func sync(_ name: String) {
     if memory[name] == nil { try? files.sync(name) }
   }
 
-  /// Makes renames durable, as far as storage can.
+  /// Makes renames survive a power failure, if storage works.
   func syncNames() {
     try? files.syncNames()
   }

@@ -4,8 +4,8 @@ import Foundation
 package struct TimeSource: Sendable {
   /// Milliseconds since 1970.
   package let now: @Sendable () -> Double
-  /// Milliseconds since a moment that does not change while the process runs. It also counts while
-  /// the device sleeps.
+  /// Milliseconds since some moment, which is the same as long as the process runs. The time while
+  /// the device sleeps counts too.
   package let monotonic: @Sendable () -> Double
 
   package init(
@@ -49,8 +49,8 @@ private let months = [
   "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ]
 
-/// Parses a `Date` of HTTP, such as `Sat, 21 Nov 2026 12:00:00 GMT`; returns milliseconds since
-/// 1970.
+/// Parses the date of a header field, such as `Sat, 21 Nov 2026 12:00:00 GMT`, to milliseconds
+/// since 1970.
 func parseHttpDate(_ text: String) -> Double? {
   let parts = text.split(separator: " ")
   guard parts.count == 6, let day = Int32(parts[1]), let year = Int32(parts[3]),
@@ -59,7 +59,7 @@ func parseHttpDate(_ text: String) -> Double? {
   return time(year, Int32(month), day, clock: parts[4])
 }
 
-/// Parses a time that `printTime` could have printed; returns milliseconds since 1970.
+/// Parses a time that `printTime` could have printed, to milliseconds since 1970.
 func parseTime(_ text: String) -> Double? {
   let parts = text.split(separator: "T")
   let date = parts.first?.split(separator: "-").compactMap { Int32($0) } ?? []

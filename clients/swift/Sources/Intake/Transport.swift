@@ -32,7 +32,8 @@ struct Attempted {
   /// The body of a successful response; otherwise nil.
   let body: [String: Any]?
   let decision: Decision
-  /// The code of the problem, or `http_` and the status, which is 0 without a response.
+  /// The error code in the response; without one, `http_` and the status, which is 0 if there was
+  /// no response.
   let code: String
   /// Whether it is certain that nothing was stored.
   let isDefinite: Bool
@@ -41,7 +42,8 @@ struct Attempted {
 }
 
 extension Attempted {
-  /// Reads from a response what every request needs, and learns the server's clock from it.
+  /// Evaluates what the responses for log events and for feedback have in common, and learns the
+  /// server's clock from it.
   init(_ answer: Answer?, tookMs: Double, recorder: Recorder) {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]

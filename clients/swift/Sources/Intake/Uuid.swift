@@ -1,6 +1,7 @@
 /// Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up.
 struct Uuids {
-  /// If the clock went back further than this, it was set, and ids follow it.
+  /// If the clock goes back by more than this, someone has set it, and new ids have the earlier
+  /// time.
   private static let backMsMax = 2000
   private static let counterMax: UInt16 = 0xfff
   private var last = 0
@@ -54,7 +55,7 @@ func timeOfUuid(_ id: some Collection<UInt8>) -> Int {
   return time
 }
 
-/// The same UUIDv7 with another time.
+/// Returns the same UUIDv7 with its time shifted by `ms`.
 func shiftUuid(_ id: some Collection<UInt8>, by ms: Int) -> [UInt8] {
   let time = UInt64(max(timeOfUuid(id) + ms, 0))
   return Array(printUuid(high: time << 16, low: 0).utf8.prefix(13)) + id.dropFirst(13)

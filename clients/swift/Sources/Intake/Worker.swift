@@ -1,8 +1,9 @@
 import Foundation
 
-/// Stores the events that were recorded, and sends them. All its jobs run on a queue of its own.
+/// Stores the events that were recorded, and sends them. All its jobs run one after another on
+/// `queue`.
 actor Worker {
-  /// The nanoseconds after which written events are made durable, which takes milliseconds.
+  /// The nanoseconds for which events collect before one fsync, which takes milliseconds.
   private static let syncDelay: UInt64 = 50_000_000
   private static let deviceKey = "device"
   private static let optedOutKey = "opted-out"
@@ -23,14 +24,14 @@ actor Worker {
   private let identity: Identity
   private let flushInterval: TimeInterval
   private var isStarted = false
-  /// Whether the counts that earlier runs stored are among those of this run.
+  /// Whether the counts of dropped records that earlier runs stored are in `recorder.drops`.
   private var hasOldDrops = false
-  /// True from the end of `shutdown` on: other clients may have taken over the records.
+  /// True after `shutdown`. Other clients may have taken over the records then.
   private var hasEnded = false
   private var stopped: String?
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
-  /// Calls of `flush` that wait until nothing more can be sent.
+  /// The calls of `flush` that wait until nothing more can be sent, by their number.
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
   private var waiterCount = 0
 
@@ -82,9 +83,9 @@ actor Worker {
     return made
   }
 
-  /// Adds the counts that earlier runs stored, once.
+  /// Adds the counts of dropped records that earlier runs stored to `recorder.drops`, once.
   ///
-  /// - Returns: false if they cannot be read now, and must not be overwritten
+  /// - Returns: false if the counts cannot be read now; they must not be overwritten then
   private func addOldDrops() -> Bool {
     if hasOldDrops { return true }
     guard let stored = try? storage.value(Self.droppedKey) ?? Data() else { return false }
@@ -129,7 +130,7 @@ actor Worker {
     }
   }
 
-  /// Makes all recorded events durable, so that they survive a power failure.
+  /// Stores all recorded events, and makes them survive a power failure.
   func save() {
     store()
     logs.sync()
@@ -140,7 +141,7 @@ actor Worker {
     logs.close()
   }
 
-  /// Stores the counts, so that they can be reported after a restart.
+  /// Stores the counts of dropped records, so that they can be reported after a restart.
   private func saveDrops() {
     guard addOldDrops(), let unreported = recorder.drops.takeChanged() else { return }
     storage.setValue((try? JSONEncoder().encode(unreported)) ?? Data(), for: Self.droppedKey)
@@ -157,7 +158,8 @@ actor Worker {
 
   /// Sends the requests of a lane, at once or after its pause.
   ///
-  /// - Parameter isUrgent: ends the pause after a failure, but not one that the server asked for
+  /// - Parameter isUrgent: also ends a pause after a failure, but not a pause that the server asked
+  /// for
   private func wake(_ lane: Lane, isUrgent: Bool = false) {
     if lane.isRunning || lane.isClosed { return }
     lane.timer?.cancel()
@@ -174,7 +176,7 @@ actor Worker {
     }
   }
 
-  /// Sends until nothing waits any more.
+  /// Sends until no record waits.
   private func run(_ lane: Lane) async {
     var last: Sent?
     repeat {
@@ -211,13 +213,13 @@ actor Worker {
     guard let attempt = try sender.begin() else { return nil }
     let attempted = await self.attempt(sender.request(attempt))
     let sent = sender.settle(attempt, attempted)
-    // A server that responds can receive the report of lost records.
+    // Reports dropped records now, because the server responds.
     if sent.isSettled { reportDrops() }
     return sent
   }
 
-  /// Sends the oldest feedback. A form that is too large, even for a server that drops images it
-  /// cannot keep, is sent again without images, so that the text arrives.
+  /// Sends the oldest feedback. If the server refuses the form as too large, it is sent again
+  /// without its images, so that at least the text arrives.
   ///
   /// - Returns: nil if nothing can be sent
   private func sendFeedback() async throws -> Sent? {
@@ -233,8 +235,8 @@ actor Worker {
   private func attempt(_ request: OutgoingRequest) async -> Attempted {
     let began = time.monotonic()
     let answer = await transport.send(request)
-    // A response that arrives after the end counts as none, so that the records are kept as they
-    // are.
+    // A response that arrives after the end of the client is ignored, so that the records are kept
+    // unchanged.
     return Attempted(hasEnded ? nil : answer, tookMs: time.monotonic() - began, recorder: recorder)
   }
 

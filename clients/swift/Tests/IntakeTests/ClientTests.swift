@@ -74,7 +74,7 @@ final class ClientTests: XCTestCase {
     let kept = files
     XCTAssertEqual(kept.count, 2, "a segment, and the counter of numbers")
     await held.mayAnswer.open()
-    // Returns when the send has ended.
+    // Waits until the request has ended.
     await first.flush(timeout: 60)
     XCTAssertEqual(files, kept)
     let dropped = await first.stats().dropped

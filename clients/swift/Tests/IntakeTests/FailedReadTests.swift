@@ -3,8 +3,8 @@ import XCTest
 
 @testable import Intake
 
-/// Files that cannot be read for a while: each is replaced by a link to a folder, which can be
-/// deleted, renamed and replaced like a file, but not read.
+/// Tests with files that cannot be read for a while. Such a file is replaced by a link to a folder:
+/// the link can be deleted, renamed and replaced like a file, but not read.
 final class FailedReadTests: XCTestCase {
   private var directory = FileManager.default.temporaryDirectory
   private var aside = FileManager.default.temporaryDirectory
@@ -77,7 +77,7 @@ final class FailedReadTests: XCTestCase {
     killed.log("tap")
     await killed.stored()
     let name = try XCTUnwrap(segmentNames.first)
-    // The system releases the lock of a process that was killed.
+    // Removes the lock, because the system would release that of a process that was killed.
     for lock in try names("", ".lock") {
       try FileManager.default.removeItem(at: directory.appendingPathComponent(lock))
     }

@@ -92,7 +92,7 @@ final class FakeServer: Transport, @unchecked Sendable {
   }
 }
 
-/// Lets tasks wait until it is opened.
+/// Makes tasks wait until the gate is opened.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -108,7 +108,7 @@ actor Gate {
   }
 }
 
-/// Answers every request in the same way, but not before it may.
+/// Gives every request the same response, but only after `mayAnswer` is opened.
 final class HeldTransport: Transport {
   let asked = Gate()
   let mayAnswer = Gate()

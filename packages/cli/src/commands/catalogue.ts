@@ -7,7 +7,7 @@ import { print } from '../print.ts'
 /** Timeout of a statement. The first run reads all log events, with one statement per day. */
 const statementTimeoutMs = 120_000
 
-/** `intake catalogue refresh`: counts now instead of at the worker's next run. */
+/** `intake catalogue refresh`: updates the catalogue now instead of at the next run of a worker. */
 export function defineCatalogue(catalogue: Command): void {
   catalogue
     .command('refresh')

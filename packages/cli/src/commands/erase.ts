@@ -25,7 +25,7 @@ interface EraseFlags {
   wait: number
 }
 
-/** The exit code if the command was run correctly, but not everything is erased yet. */
+/** The exit code of a run without errors that could not erase everything yet. */
 const incompleteExitCode = 2
 /** The exit code of a run that only counted. It lets a script notice a missing `--yes`. */
 const previewExitCode = 3
@@ -107,7 +107,9 @@ export function defineErasures(erasures: Command): void {
     .action((flags: EraseFlags) => run(undefined, { ...flags, yes: true }))
 }
 
-/** A damaged report is printed unchanged, so that the others are printed too. */
+/**
+ * Parses a report. Returns a damaged one as text, so that the command can still print all reports.
+ */
 function parseReport(report: string): unknown {
   try {
     return JSON.parse(report)
@@ -168,8 +170,8 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
 const always = { from: new Date(0), to: new Date('2200-01-01') }
 
 /**
- * Refuses an unknown key, because a typing error would look like a purge with nothing to do. A key
- * that Redis no longer has may still have rows.
+ * Refuses an unknown key, because with a mistyped id the command would report that there is nothing
+ * to purge. A key that Redis no longer has is accepted if rows were sent with it.
  *
  * @throws {UsageError} if no key has the id, and nothing was sent with it
  */
@@ -184,13 +186,13 @@ async function requireKnownKey(services: Services, subject: KeySubject): Promise
   )
 }
 
-/** The records that would be erased. */
+/** The numbers of what would be erased. */
 interface Preview {
   preview: true
   /** Stored rows, in all versions. */
   rows: number
   deadLetters: number
-  /** Frames in Redis that contain more rows of the subject, or that cannot be read. */
+  /** Frames in Redis that contain rows of the subject, or that cannot be read. */
   frames: number
 }
 

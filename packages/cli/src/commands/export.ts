@@ -51,6 +51,6 @@ async function createFile(folder: string): Promise<FileHandle> {
 }
 
 const lineWriter = (file: FileHandle) => async (line: string) => {
-  // Makes the line safe to show, because a person may open the file in a terminal.
+  // Escapes control characters, because a person may show the file in a terminal.
   await file.write(`${visibleJson(line)}\n`)
 }

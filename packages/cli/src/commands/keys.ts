@@ -102,7 +102,7 @@ export function defineKeys(keys: Command): void {
         const store = createApiKeyStore({ redis })
         const key = (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
         const { eventsPerDay, bytesPerDay } = key.limits
-        // Gateways count a day only for a key with a budget.
+        // Gateways count the use per day only for keys with a budget.
         const hasBudget = eventsPerDay !== undefined || bytesPerDay !== undefined
         const usedToday = hasBudget ? await readUsedToday(redis, id, Date.now()) : undefined
         if (json) return printJson({ ...withState(key), usedToday }, 2)
@@ -196,7 +196,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/** The entries in the form of the store, where an empty list means all. */
+/** Converts entries to the form of the store, in which an empty list, and not `*`, means all. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {
@@ -223,8 +223,8 @@ async function missing(store: ApiKeyStore, id: string): Promise<never> {
 }
 
 /**
- * Notes damaged entries. A key with a damaged entry is not listed, although gateways that know it
- * still accept it.
+ * Warns of damaged entries in Redis. Their keys are not listed, although gateways that have read
+ * them before still accept them.
  */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {
@@ -239,7 +239,7 @@ const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void
     confirmChange(redis, () => change(createApiKeyStore({ redis })).catch(asUsage)),
   )
 
-/** The store rejects rules that make no sense with a `RangeError`. */
+/** Converts a `RangeError`, which the store throws for invalid rules, to a `UsageError`. */
 function asUsage(error: unknown): never {
   throw error instanceof RangeError ? new UsageError(`${error.message}.`) : error
 }

@@ -52,9 +52,10 @@ sample 0.1    keep the log events of one device in ten, with sample_rate 0.1
 remove <path> leave a field out: params.email, device.serial, extra.log.debug
 hash <path>   replace a field by its hash, which is the same for the same value
 
-A record must meet every condition; without any, a rule is for all. A record without version_code meets no condition
-on it. Feedback meets rules to drop, remove and hash that are not about events or params; --kind logs spares it.
-Gateways follow within 5 seconds. --dry-run adds nothing and counts what the rule would have met in the last day.
+A record must meet every condition; a rule without conditions is for all records. A record without version_code meets
+no condition on it. Rules to drop, remove and hash also apply to feedback, unless they are about events or params;
+--kind logs excludes it. Gateways follow within 5 seconds. --dry-run adds nothing: it counts the records of the last
+day that the rule would have matched.
 
 Examples:
   intake rules add drop --bundle com.example.app --event-prefix debug_ --version-code-below 120 --dry-run
@@ -87,9 +88,9 @@ function defineAdd(rules: Command): void {
     .option('--os <name>', 'device.os, in capitals or not')
     .option('--key <id>', 'the API key, by its id')
     .addOption(new Option('--kind <kind>', 'only these records').choices(kinds))
-    .option('--dry-run', 'only count what the rule would have met in the last day')
+    .option('--dry-run', 'only count the records of the last day that the rule would have matched')
     .option('--by <who>', 'who adds it, for the journal', currentUser())
-    .option('--json', 'print the rule, or what it would have met, as JSON')
+    .option('--json', 'print the rule, or the counts of --dry-run, as JSON')
     .addHelpText('after', addGuide)
     .action(async (action: RuleAction, value: string | undefined, options: AddOptions) => {
       const choice = readChoice(action, value, options)
@@ -190,7 +191,7 @@ function readChoice(
   const match = Object.fromEntries(
     Object.entries({
       kind,
-      // Uses the form in which gateways compare identifiers.
+      // Converts the identifier to the form in which gateways compare it.
       bundle: bundle?.toWellFormed(),
       event,
       eventPrefix,
@@ -217,7 +218,7 @@ async function requireKey(redis: Redis, { match: { apiKeyId } }: RuleChoice): Pr
   if (apiKeyId === undefined) return
   const keys = await createApiKeyStore({ redis }).list()
   if (!keys.some(({ id, revokedAt }) => id === apiKeyId && revokedAt === null)) {
-    throw new UsageError(`There is no API key ${apiKeyId} in use; intake keys list has them.`)
+    throw new UsageError(`There is no API key ${apiKeyId} in use; intake keys list shows them.`)
   }
 }
 
@@ -255,7 +256,7 @@ function describeDryRun({ records, devices, not_stored: notStored, by_version: v
   ])
   const heads = ['version_code', 'version_name', 'records', 'devices', 'not stored']
   return [
-    `In the last day it would have met ${records} records of ${devices} devices; ${notStored} would not be stored.`,
+    `In the last day it would have matched ${records} records of ${devices} devices; ${notStored} would not be stored.`,
     ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
   ].join('\n\n')
 }
@@ -267,7 +268,8 @@ const entryOf = (
 ): JournalEntry => ({ at: new Date(at), who, action, subject: rule.id, detail: rule })
 
 /**
- * Writes to the journal after the change, so that rules can be changed while ClickHouse is down.
+ * Writes an entry to the journal. Called after the change, so that rules can be changed while
+ * ClickHouse is down.
  *
  * @throws {UsageError} with the entry, if it cannot be written
  */
@@ -306,6 +308,6 @@ function requireJson(given: string): string {
     JSON.parse(given)
     return given
   } catch (cause) {
-    throw new UsageError('The sample record is no JSON.', { cause })
+    throw new UsageError('The sample record is not JSON.', { cause })
   }
 }

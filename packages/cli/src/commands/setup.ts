@@ -5,7 +5,10 @@ import { findBucket } from '../bucket.ts'
 import { findClickHouse, findEndpoint } from '../endpoints.ts'
 import { print } from '../print.ts'
 
-/** `intake setup`: prepares the services for gateways and workers; may run at every start. */
+/**
+ * `intake setup`: prepares the services for gateways and workers. Running it again is safe, so it
+ * may run at every start.
+ */
 export function defineSetup(setup: Command): void {
   setup
     .option('--accept-empty-redis', 'continue although Redis has lost its data')

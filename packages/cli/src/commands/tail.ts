@@ -13,8 +13,8 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * If records become visible this much later than they arrive, the command notes up to when its
- * output is complete.
+ * The command prints up to which time its output is complete if records become visible more than
+ * this many seconds after their arrival.
  */
 const behindSecondsMax = 30
 
@@ -24,7 +24,7 @@ const columns = {
   logs: `${head}, event, params`,
   feedback: `${head}, email, text, attachment_count AS attachments`,
 } as const
-/** The columns for a terminal. Texts can have any length, so they are cut. */
+/** The columns for a terminal. Texts are cut, because they can be long. */
 const shortColumns = {
   logs: `time, received_at, bundle_identifier, device_uuid, device.version_name AS version, event AS what,
     substringUTF8(toJSONString(params), 1, 300) AS rest`,
@@ -58,7 +58,7 @@ export function defineTail(tail: Command): void {
     .addHelpText(
       'after',
       '\nShows each record once, in the order of arrival, also one that happened long ago. A record appears when a\n' +
-        'worker has stored it. Up to when everything is shown, the command says on standard error. Ctrl-C ends it.',
+        'worker has stored it. Standard error says up to which time the output is complete. Ctrl-C ends the command.',
     )
     .action(async ({ feedback, json, ...filter }: TailFlags) => {
       if (filter.device !== undefined && !isUuid(filter.device))
@@ -151,7 +151,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
   }
 }
 
-/** An event that arrived this much later than it happened is marked. */
+/** Records that arrived at least this many milliseconds after their own time are marked. */
 const lateMs = 5 * 60_000
 
 function printShort(row: ShortRow): void {

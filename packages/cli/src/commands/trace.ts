@@ -27,7 +27,7 @@ interface TraceFlags {
 
 const deadLetteredExitCode = 2
 const unknownExitCode = 3
-/** The statements take less than a second, because they use indexes. */
+/** Timeout of a statement. Statements usually take less than a second, because they use indexes. */
 const statementTimeoutMs = 10_000
 
 const guide = `
@@ -66,8 +66,8 @@ export function defineTrace(trace: Command): void {
         report(await traceRecords(services, search), reservations, flags)
       }
       const withoutRedis = async (clickhouse: ClickHouse, failure: Error) => {
-        // A search by a client's own key needs Redis, which alone knows the id that belongs to the
-        // key.
+        // A search by a client's own key needs Redis, because only Redis knows which id belongs to
+        // the key.
         if (id === undefined) throw failure
         report(await traceTables(clickhouse, idSearch(id, flags), failure), undefined, flags)
       }

@@ -8,7 +8,10 @@ import {
 import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
-/** The key is below the prefix of attachments, because rights may be limited to that prefix. */
+/**
+ * The beginning of the probe's key. It is below the prefix of attachments, because rights may be
+ * limited to that prefix.
+ */
 const prefix = 'feedback/doctor-'
 
 /** Tries every right that Intake needs, with an object of a few bytes that it removes again. */

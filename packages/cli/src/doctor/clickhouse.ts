@@ -17,8 +17,8 @@ export interface ClickHouseExamination {
          */
         installation: string | null | undefined
         /**
-         * How far ClickHouse's clock is ahead of this machine's. A range, because the measurement
-         * is not exact.
+         * How many milliseconds ClickHouse's clock is ahead of this machine's. A range, because the
+         * time of the response is not known exactly.
          */
         aheadMs: { min: number; max: number }
       })
@@ -29,8 +29,7 @@ const timeoutMs = 15_000
 const versionMin = [26, 3] as const
 
 /**
- * Examines ClickHouse. Returns the findings and its facts, which are undefined if it cannot be
- * used.
+ * Examines ClickHouse. The facts are undefined if ClickHouse cannot be used.
  *
  * @param options.freeShareMin free share of each disk, from 0 to 1
  */
@@ -59,7 +58,7 @@ export async function examineClickHouse(
   }
 }
 
-/** The problems in the settings of a ClickHouse that responds. */
+/** Finds problems in the settings of a ClickHouse that responds. */
 export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },

@@ -1,8 +1,8 @@
 import { finding, type Finding } from './finding.ts'
 
 /**
- * How far the clock of a server is ahead of this machine's, in milliseconds, as the range that the
- * measurement allows.
+ * How many milliseconds the clock of a server is ahead of this machine's. The measurement is not
+ * exact, so this is a range.
  */
 export interface Ahead {
   min: number
@@ -10,8 +10,8 @@ export interface Ahead {
 }
 
 /**
- * Compares the clocks of Redis, ClickHouse and this machine. The clock that differs from the other
- * two is wrong.
+ * Compares the clocks of Redis, ClickHouse and this machine. If one clock differs from the other
+ * two, that clock is wrong.
  *
  * @param options.skewMaxMs the largest difference that gateways accept
  */

@@ -2,7 +2,9 @@ import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } fr
 import { ConfigError, loadConfig } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
-/** The settings of gateway and worker in an environment that are invalid or do not fit together. */
+/**
+ * Finds settings of gateway and worker in an environment that are invalid or do not fit together.
+ */
 export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
   const services = {
     gateway: () => checkGatewayConfig(loadConfig(GatewayConfig, env)),

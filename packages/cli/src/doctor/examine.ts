@@ -11,7 +11,7 @@ import { examineRedis } from './redis.ts'
 
 export interface Examination {
   findings: Finding[]
-  /** What was examined, a few words for each subject. */
+  /** What was examined, in a few words for each service. */
   examined: string[]
 }
 
@@ -29,7 +29,7 @@ export async function examine(options: {
   env: Record<string, string | undefined>
 }): Promise<Examination> {
   const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin } = options
-  // Adds the URLs that were found outside the environment.
+  // Replaces the URLs, because some may come from files or from the running stack.
   const env: Record<string, string | undefined> = {
     ...options.env,
     REDIS_URL: redisUrl,
@@ -92,7 +92,7 @@ function describeServers(facts: RedisInspection | undefined): string {
   return `Redis ${versions} ${counts.length > 0 ? `(${counts.join(', ')})` : ''}`.trim()
 }
 
-/** Finds settings that are wrong only in relation to each other. */
+/** Finds problems that show only when Redis and ClickHouse are compared. */
 function compare(
   redis: RedisInspection | undefined,
   clickhouse: ClickHouseExamination['facts'],
@@ -110,7 +110,10 @@ function compare(
   ]
 }
 
-/** @param clickhouse undefined if not known, which is reported elsewhere */
+/**
+ * @param redis the mark of the installation in Redis; null if there is none
+ * @param clickhouse its mark in ClickHouse; undefined if not known, which another finding reports
+ */
 function findInstallationProblems(
   redis: string | null,
   clickhouse: string | null | undefined,

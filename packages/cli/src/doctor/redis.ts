@@ -22,8 +22,8 @@ import { degraded, finding, type Finding } from './finding.ts'
 
 const connectTimeoutMs = 10_000
 /**
- * The timeout for the whole examination. A server or replica that does not respond uses up some
- * seconds of it.
+ * The timeout for the whole examination. It leaves time for a few servers or replicas that do not
+ * respond.
  */
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
@@ -33,8 +33,8 @@ const mebibyte = 1024 ** 2
  */
 const memoryBytesMin = 128 * mebibyte
 /**
- * The largest part of a machine's memory that `maxmemory` may be. While Redis rewrites its log it
- * needs memory beyond that limit.
+ * The largest share of a machine's memory that `maxmemory` may be. The rest is needed while Redis
+ * rewrites its append-only file.
  */
 const machineShareMax = 0.75
 const versionMin = 7
@@ -100,8 +100,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // A server that refuses writes only degrades the service, because records are added to other
-      // servers.
+      // If one of these servers refuses writes, Intake is only degraded: gateways add records to
+      // the queue's other servers.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),
@@ -132,7 +132,7 @@ async function refusalOf(
   }
 }
 
-/** The problems of a replica, which take effect when it becomes the primary. */
+/** Finds problems of a replica. They take effect when the replica becomes the primary. */
 function findReplicaProblems(
   replica: RedisInspection['replicas'][number],
   options: Pick<RedisExpectations, 'assertsDurability'>,
@@ -164,7 +164,7 @@ function findShardProblems(lost: readonly number[]): Finding[] {
   ]
 }
 
-/** The problems in the settings of a server that accepts writes. */
+/** Finds problems in the settings of a server that accepts writes. */
 export function findRedisProblems(
   { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
   { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,
@@ -260,7 +260,7 @@ function reasonOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException
-  // ERR is the code of many errors, which differ only in their texts.
+  // Many different errors have the code ERR, so only the text tells the reason.
   if (error instanceof ReplyError && !message.startsWith('ERR ')) return describeRefusal(error)
   // The error of a host with several addresses has a code and no message.
   return message || code || String(error)

@@ -8,7 +8,7 @@ import { untilGatewaysKnow } from '../until-gateways-know.ts'
 /**
  * Puts a sender on the suppression list and waits until gateways know it, so that the erasure that
  * follows finds everything that they accepted before. If too few replicas confirm the change,
- * resolves to that error instead of rejecting, because the erasure must be done in any case.
+ * resolves to an error instead of rejecting, because the erasure must be done in any case.
  */
 export async function suppress(
   { redis }: Services,

@@ -8,7 +8,10 @@ export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revo
   return suspendedAt === null ? 'active' : 'suspended'
 }
 
-/** The cells of a line about a key. A limit that is not shown is the gateway's own. */
+/**
+ * The cells of a line about a key. For a limit that is not shown, the default of the gateways
+ * applies.
+ */
 export function describeKey(key: ApiKey): string[] {
   const { id, name, bundleIdentifiers, origins, limits, createdAt } = key
   return [
@@ -29,5 +32,5 @@ function describeState(key: ApiKey): string {
   return suspendedAt === null ? expiry : `suspended ${suspendedAt}, ${expiry}`
 }
 
-/** `eventsPerDay` in words. */
+/** Converts a name such as `eventsPerDay` to words: `events per day`. */
 const wordsOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -9,7 +9,7 @@ import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
 
 /** Data that is older than its retention. */
 export interface Expired {
-  /** Months of `time`, `YYYYMM`. */
+  /** The months whose rows are expired, as `YYYYMM`. */
   logs: string[]
   feedback: string[]
   deadLetters: number
@@ -48,8 +48,9 @@ export async function findExpired(
 }
 
 /**
- * The prefixes of the objects of all expired months. Begins with the earliest possible month,
- * because an earlier run may have dropped rows and ended before it removed their objects.
+ * The prefixes of the objects of all expired months. Begins with the earliest month that a record
+ * can have: objects may be left in a month without rows, because a run can end between dropping the
+ * rows and removing their objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return

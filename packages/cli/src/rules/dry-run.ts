@@ -10,7 +10,7 @@ interface Met {
   not_stored: number
 }
 
-/** The records of the last day that a rule applies to. */
+/** The numbers of stored records of the last day that a rule would have acted on. */
 export interface DryRun extends Met {
   /** The counts of each version, most records first. An unknown version is null. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
@@ -22,9 +22,9 @@ interface Condition {
 }
 
 /**
- * Counts the stored records that arrived in the last day and on which a rule would have acted.
- * Records that other rules left out are not stored, so an event that was sampled counts for all
- * events that it represents.
+ * Counts the stored records that arrived in the last day and on which a rule would have acted. A
+ * stored event that was sampled counts for all events that it represents. Records that other rules
+ * dropped are not stored and so are not counted.
  */
 export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -59,8 +59,8 @@ export async function dryRun(
 }
 
 /**
- * A record that arrived in the last day may have happened up to 30 days before its arrival, or 10
- * minutes after it. The limits on `time` leave a margin.
+ * Selects the records that arrived in the last day. Their `time` may be up to 30 days before their
+ * arrival, or 10 minutes after it; the limits on `time` leave a margin.
  */
 const recordsOf = (kind: RecordKind, where: string) => `
   SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,
@@ -70,7 +70,7 @@ const recordsOf = (kind: RecordKind, where: string) => `
     AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
     AND ${where}`
 
-/** The condition on a device under which its records would not have been stored. */
+/** The SQL condition under which the rule would not have stored the records of a device. */
 function notStored({ action }: RuleChoice): string {
   if (action === 'sample') {
     return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'
@@ -104,7 +104,7 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   const within = (column: string) =>
     `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), arrayMap(one -> replaceAll(one, '%2E', '.'), JSONAllPaths(${column})))`
   if (part !== 'device') return [{ sql: within(part), params: { field } }]
-  // A date that is not valid is in `device_extra`, under the name of its column.
+  // An invalid date is in `device_extra`, under the same name.
   const sql = documentedDeviceFields.has(field)
     ? `(${within('device_extra')} OR ${isSent(field)})`
     : within('device_extra')

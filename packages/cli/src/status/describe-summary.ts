@@ -30,8 +30,8 @@ function describeProblem(problem: SharedProblem, now: Date): string {
 }
 
 /**
- * The table of records. All workers report the same queues, so one report is used; rates are added
- * up over all processes.
+ * The table of records. The state of the queues is taken from one worker, because all report the
+ * same. Rates are added up over all processes.
  */
 function describeRecords(services: readonly ServiceStatus[]): string {
   const sum = (read: (service: ServiceStatus) => number | undefined) => {
@@ -52,7 +52,7 @@ function describeRecords(services: readonly ServiceStatus[]): string {
       duration(backlog?.oldest_age_seconds),
       backlog === undefined ? '?' : drained(backlog.drain_seconds),
       number(first((service) => service.dead_letters)?.[kind]),
-      // The highest watermark counts: each worker reports the last one that it has read.
+      // Each worker reports the watermark that it read last, so the latest of these is shown.
       services
         .flatMap((service) => service.visible_until?.[kind] ?? [])
         .toSorted()
@@ -75,7 +75,8 @@ function describeRecords(services: readonly ServiceStatus[]): string {
 }
 
 /**
- * The table of shards, of which all workers report the same. Empty for a queue that is not sharded.
+ * The table of the queue's shards, from one worker, because all report the same. Empty if the queue
+ * is not sharded.
  */
 function describeShards(services: readonly ServiceStatus[]): string[] {
   const shards = services.flatMap(({ queue_shards: held }) =>
@@ -90,14 +91,14 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-/** A sentence about the rules; no sentence if no gateway follows a rule. */
+/** A sentence about the rules; none if no gateway follows a rule. */
 function describeRules(services: readonly ServiceStatus[]): string[] {
   const followed = services.flatMap(({ rules }) => rules ?? [])
   const count = new Set(followed.map(({ id }) => id)).size
   if (count === 0) return []
   const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
   return [
-    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which met ${number(matches)} records since they ` +
+    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which matched ${number(matches)} records since they ` +
       'started (intake rules list).',
   ]
 }

@@ -17,7 +17,10 @@ const Problem = Type.Object({
   help: Type.String(),
 })
 
-/** The members of `/status` that the command reads. With `--json` it prints the others, too. */
+/**
+ * The members of `/status` that the command uses. With `--json` the command also prints all other
+ * members.
+ */
 export const ServiceStatus = Type.Object({
   service: Type.Union([Type.Literal('gateway'), Type.Literal('worker')]),
   state,
@@ -45,8 +48,8 @@ export const ServiceStatus = Type.Object({
     ),
   ),
   /**
-   * A gateway reports how many shards it uses and which get no frames now; a worker reports what
-   * each shard holds.
+   * From a gateway: the number of shards, and those that it adds no frames to now. From a worker:
+   * what each shard holds.
    */
   queue_shards: Type.Optional(
     orNull(
@@ -66,7 +69,7 @@ export const ServiceStatus = Type.Object({
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 
-/** A gateway or worker with its status, or with the fact that it does not respond. */
+/** A gateway or worker with its status, or with the problem that it does not respond. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {
@@ -76,7 +79,10 @@ export interface Unresponsive {
 
 const timeoutMs = 3_000
 
-/** Asks a process for its status. If it does not respond, it has the problem `process_ends`. */
+/**
+ * Asks a process for its status. If the process does not respond, the result has the problem
+ * `process_ends`.
+ */
 export async function askService(address: Address): Promise<AskedService> {
   try {
     const response = await fetch(`${address.url}/status`, {

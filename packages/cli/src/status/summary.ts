@@ -4,8 +4,8 @@ import { resolveProcesses } from './resolve.ts'
 import { askService, type AskedService } from './service-status.ts'
 
 /**
- * Problems of the queues, which every worker reports. Their details differ, because the workers
- * read the queues at different moments.
+ * Problems of the queues. Every worker reports them, with different details, because the workers
+ * read the queues at different moments. So they are combined by their code alone.
  */
 const sharedCodes: ReadonlySet<string> = new Set([
   'queue_paused',
@@ -39,7 +39,7 @@ export async function summarize(addresses: readonly Address[]): Promise<Summary>
   return { state: stateOfAll(services), problems: shareProblems(services), services }
 }
 
-/** `down` if no gateway or no worker does its job; `degraded` if only some do not. */
+/** `down` if all gateways or all workers are down; `degraded` if any process has a problem. */
 function stateOfAll(services: readonly AskedService[]): State {
   if (services.every(({ state }) => state === 'ok')) return 'ok'
   const isDown = (name: string) => {

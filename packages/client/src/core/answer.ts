@@ -9,7 +9,8 @@ export interface Attempted {
   /** The response body if the request succeeded. */
   body?: string | undefined
   /**
-   * What to do next if the records have no final result and are kept; undefined if they have one.
+   * How sending continues if the records have no final result and are kept. Undefined if they have
+   * a final result.
    */
   unsettled?: Sent | undefined
   /**
@@ -30,9 +31,10 @@ interface ResponseBody {
 }
 
 /**
- * Sends a request. Reads from the response what does not depend on the kind of the request.
+ * Sends a request, and evaluates what the responses for log events and for feedback have in common.
  *
- * @param entry counts its responses with 500; after three of them it waits for the next start
+ * @param entry the segment or feedback that is sent. `failures` counts its responses with 500;
+ *   after three of them it is not sent again before the next start
  */
 export async function attemptRequest(
   { ports: { transport, time }, clock, refused }: Core,
@@ -74,9 +76,10 @@ export async function attemptRequest(
 }
 
 /**
- * Notes the properties of the device that a problem points to. The next request leaves them out.
+ * Adds to `refused` the properties of the device that an error response points to, so that later
+ * requests leave them out.
  *
- * @returns whether there was a new one
+ * @returns whether at least one of them is new
  */
 function refuse(problem: string, refused: string[]): boolean {
   const found = (problem.match(/"\/device\/\w+/g) || [])

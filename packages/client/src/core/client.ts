@@ -28,9 +28,9 @@ export interface Client<Attachment> extends Intake<Attachment> {
    * Sends at once, because the network is available again or the app is in the foreground again.
    */
   wake(): void
-  /** The page may end now: sends what fits, and stores the rest. */
+  /** Prepares for the end of the page: sends what fits into one request, and stores the rest. */
   leavePage(): void
-  /** What sends log events, and what sends feedback. */
+  /** The loop that sends log events, and the loop that sends feedback. */
   loops: readonly SendLoop[]
   logs: LogQueue
   /** The name of this run. */
@@ -43,8 +43,8 @@ const optOutKey = 'opted-out'
 const droppedKey = 'dropped'
 
 /**
- * The client of every platform. It does no I/O before its first record or the next turn of the
- * event loop.
+ * Creates the part of a client that is the same on every platform. It does no I/O before its first
+ * record or the next turn of the event loop.
  */
 export function createClient<Attachment>(
   options: IntakeOptions,
@@ -75,9 +75,12 @@ export function createClient<Attachment>(
   let writing: Promise<void> | undefined
   let writeTimer: unknown
   let flushTimer: unknown
-  /** Whether the open segment is to be sent when no closed one waits. */
+  /** Whether the open segment must be sent as soon as no closed segment waits. */
   let isDue = false
-  /** Calls of `flush` that wait until nothing more can be sent. */
+  /**
+   * The functions that resolve the waiting calls of `flush`. They are called when nothing more can
+   * be sent now.
+   */
   let waiting: (() => void)[] = []
 
   const drops = createDrops((reason, count) => {
@@ -112,13 +115,14 @@ export function createClient<Attachment>(
     retryMs,
     onPause,
     async send() {
-      // During an outage events collect in as few segments as possible.
+      // Closes the open segment only when no other one waits, so that events of an outage collect
+      // in few segments.
       if (isDue && !logs.oldest()) {
         isDue = false
         logs.close()
       }
       const sent = await logSender.send()
-      // The server accepts events, so it can receive the report of dropped records.
+      // Reports dropped records now, because the server accepts events.
       if (sent && sent.isAccepted) reportDrops()
       return sent
     },
@@ -155,8 +159,8 @@ export function createClient<Attachment>(
   type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
 
   /**
-   * Reads everything at the same time, because a page can end within milliseconds. A failed read
-   * is repeated; after about three seconds of failures the result is an empty list.
+   * Reads everything at the same time, because a page can end within milliseconds. A failed read is
+   * repeated; after about three seconds of failures the result is empty.
    */
   const readKept = (pauseMs: number): Promise<Kept> =>
     Promise.all([
@@ -198,7 +202,7 @@ export function createClient<Attachment>(
     device = known
   }
 
-  /** Takes over the entries of ended runs. */
+  /** Takes over the stored records of ended runs. */
   async function adopt(names: string[]): Promise<void> {
     const left = names
       .sort()
@@ -267,7 +271,7 @@ export function createClient<Attachment>(
     flushTimer = undefined
     isDue = true
     void save().then(() => logLoop.wake())
-    // Reads the device again, because its battery level has changed.
+    // Reads the device again, because its battery level may have changed.
     void readDevice()
   }
 
@@ -412,13 +416,13 @@ export function createClient<Attachment>(
 const isText = (value: unknown, lengthMax = Infinity): boolean =>
   typeof value === 'string' && value !== '' && Array.from(value).length <= lengthMax
 
-/** Apps without TypeScript also identify users by numbers. */
+/** The user id as text; empty if it is invalid. Apps without TypeScript may pass a number. */
 const validUser = (userId: unknown) =>
   /string|number/.test(typeof userId) ? String(userId).slice(0, identifierMax) : ''
 
 /**
- * Adds known properties only: an absent property is better than a guess. What JSON cannot represent
- * is not known either.
+ * Adds the properties of `more` to `device`, except those without a known value: null, an empty
+ * text, `unknown`, and what JSON cannot represent. An absent property is better than a wrong one.
  */
 function addKnown(device: Record<string, unknown>, more: unknown): void {
   const fields = Object(more) as Record<string, unknown>

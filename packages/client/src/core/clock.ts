@@ -14,13 +14,16 @@ export interface Era {
   isTrusted: boolean
 }
 
-/** Smaller differences are not corrected: the transfer of a response may cause them. */
+/**
+ * Smaller differences from the server's clock are not corrected, because the transfer time of a
+ * response may cause them.
+ */
 const toleratedMs = 60_000
-/** Smaller jumps occur although nobody set the clock. */
+/** Smaller jumps of the device's clock are ignored, because they occur even if nobody sets it. */
 const jumpMs = 2000
 
 export interface Clock {
-  /** The time, as far as it is known, in milliseconds since 1970. */
+  /** The device's time, corrected if the server's clock is known, in milliseconds since 1970. */
   now(): number
   /** The current era, which `now` belongs to. Every change of the clock creates a new object. */
   era(): Era
@@ -34,13 +37,15 @@ export interface Clock {
   /**
    * The milliseconds to add to the times of ids that were made in `era` and never sent.
    *
-   * @param isOfThisRun whether `era` was made by this run, so that its monotonic clock still counts
+   * @param isOfThisRun whether `era` is from this run: only then can its monotonic clock be
+   *   compared
    */
   shiftFor(era: Era, isOfThisRun: boolean): number
 }
 
 /**
- * The device's clock, corrected by the server's if it is wrong by more than a minute.
+ * Creates a clock that follows the device's clock, and corrects it if it differs from the server's
+ * by more than a minute.
  *
  * If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped. A
  * jump backwards, or of more than a day, always means that the clock was set.
@@ -56,8 +61,8 @@ export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock 
     const drift = wall - time.monotonic()
     const jump = drift - era.drift
     if (Math.abs(jump) > jumpMs) {
-      // If someone set the clock, real time ran on evenly: subtract the jump, so that ids stay
-      // right.
+      // If someone set the clock, real time did not jump. So the offset is reduced by the jump, and
+      // ids stay right.
       const isKnown = era.isTrusted && wasSet(jump)
       era = {
         drift,

@@ -4,7 +4,7 @@ import type { IntakeOptions } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
 import type { Sender } from './segment.ts'
 
-/** What all parts of one client use. */
+/** What all modules of one client share. */
 export interface Core {
   options: IntakeOptions
   ports: Ports<never>

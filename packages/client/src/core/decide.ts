@@ -8,7 +8,8 @@ import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts
 export type Decision = 'retry' | 'stop' | 'drop'
 
 /**
- * Parses a JSON object. Returns an empty object for any other text, such as a network's login page.
+ * Parses a JSON object. Never throws: a text that is not JSON, such as a network's login page,
+ * gives an empty object.
  */
 export function parseObject(text: string): Record<string, unknown> {
   try {
@@ -19,9 +20,10 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 /**
- * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
- * Without a code, a 4xx about the address or the key comes from a proxy, which may reach the
- * gateway later.
+ * Decides what to do after a failed request. A 4xx about the records is final, even if this release
+ * does not know its code. A 4xx about the address or the key stops sending if it has a code.
+ * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
+ * is retried.
  *
  * @param code the error code in the response; undefined if Intake did not respond
  */

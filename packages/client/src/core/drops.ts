@@ -1,12 +1,12 @@
 export interface Drops {
   add(reason: string, count: number): void
-  /** The drops since the client started, by reason. */
+  /** The number of records dropped since the client started, by reason. */
   total: Record<string, number>
-  /** The drops that no `intake.dropped` event has reported yet, by reason. */
+  /** The number of dropped records that no `intake.dropped` event has reported yet, by reason. */
   unreported: Record<string, number>
 }
 
-/** Counts the records that were given up, by reason. */
+/** Counts the records that the client drops, by reason. */
 export function createDrops(onDrop: (reason: string, count: number) => void): Drops {
   const drops: Drops = {
     total: {},

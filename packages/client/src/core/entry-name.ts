@@ -13,15 +13,15 @@ export const attempted = 3
  * once, on every platform.
  */
 export interface EntryName {
-  /** Sorts segments by the time when they were begun. */
+  /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
   key: string
   /**
-   * Of several segments with the same key, the one with the highest generation and state replaces
-   * the others.
+   * How often events of the segment got new ids. Of several stored segments with the same key, the
+   * one with the highest generation, and then the highest state, replaces the others.
    */
   generation: number
   state: number
-  /** Number of events, and bytes; 0 while the segment is open. */
+  /** Number of events, and their size in bytes; in a stored name 0 while the segment is open. */
   count: number
   bytes: number
   /** The milliseconds by which every id of an attempted segment is shifted. */
@@ -32,7 +32,7 @@ export interface EntryName {
 export const printName = (entry: EntryName, run: string): string =>
   [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
 
-/** A segment that may still grow has a name without its size. */
+/** Prints the name of a segment that may still grow, with 0 for the count and the size. */
 export const printFirstName = (entry: EntryName, run: string): string =>
   printName({ ...entry, count: 0, bytes: 0 }, run)
 

@@ -12,7 +12,8 @@ interface StoredFeedback {
 }
 
 /**
- * The feedback that waits to be sent. It is stored apart from log events, which never displace it.
+ * The feedback that waits to be sent. It is stored separately from log events, so that they never
+ * displace it.
  */
 export interface Feedbacks {
   /** Resolves to false if too much feedback waits already, or if it was cleared meanwhile. */
@@ -20,9 +21,9 @@ export interface Feedbacks {
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Sends the oldest feedback; resolves to undefined if none can be sent. A form that is too large,
-   * even for a server that drops images it cannot keep, is sent again without images, so that the
-   * text arrives.
+   * Sends the oldest feedback; resolves to undefined if none can be sent. If the server refuses a
+   * form as too large, the form is sent again without its images, so that at least the text
+   * arrives.
    */
   send(): Promise<Sent | undefined>
   canSend(): boolean
@@ -42,7 +43,10 @@ interface Entry {
 export function createFeedbacks(core: Core): Feedbacks {
   const { ports, storage, drops, refused } = core
   let entries: Entry[] = []
-  /** Keys that are being stored. `clear` empties this list, too. */
+  /**
+   * Keys whose values are being stored. `clear` removes them from this list, so that `add` notices
+   * it.
+   */
   let adding: string[] = []
   const oldest = () => entries.find(({ failures }) => failures < fewAttempts)
   const attempt = (entry: Entry, payload: string, attachments: readonly unknown[]) =>

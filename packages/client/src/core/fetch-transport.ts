@@ -2,9 +2,12 @@ import { prefixOf } from './prefix.ts'
 import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
 import { textBytes } from './text-bytes.ts'
 
-/** Timeouts for a response. A form may contain pictures, whose upload takes longer. */
+/**
+ * Timeouts for a request with its response. A form may contain pictures, so its upload takes
+ * longer.
+ */
 const timeoutMs = { text: 30_000, form: 180_000 }
-/** Compressing a smaller body would not make it smaller. */
+/** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
 /**
  * The maximum size of the bodies of all open requests that may outlive their page, in bytes.
@@ -19,8 +22,8 @@ export interface FetchTransport {
 }
 
 /**
- * Sends with `fetch`. Compresses bodies if the platform can, until a server refuses a compressed
- * one.
+ * Sends with `fetch`. Compresses bodies if the platform can, until the server refuses one because
+ * of its compression (415).
  *
  * @param options.gzip undefined if the platform cannot compress
  */
@@ -52,7 +55,8 @@ export function createFetchTransport(options: {
       headers,
       body: packed || body,
       credentials: 'omit',
-      // A redirect would take the key along. Its status is that of a failed attempt.
+      // Redirects are not followed, because the API key would be sent to another server. A redirect
+      // counts as a failed attempt.
       redirect: 'manual',
       keepalive,
       signal: abort && abort.signal,

@@ -1,12 +1,13 @@
 export const dayMs = 86_400_000
 /**
- * The gateway reads at most 256 KiB of a body that it refuses. After a larger one, the client could
- * see a reset instead of the response (docs/sending.md).
+ * Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it refuses.
+ * If a client sends more, it may see a reset connection instead of the response (docs/sending.md).
  */
 export const segmentBytesMax = 200_000
 /**
- * Full storage holds at least this many segments. It makes room by dropping the oldest segment
- * whole, so no segment may be a large part of it.
+ * The smallest number of segments in full storage: the maximum size of a segment is that of the
+ * storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
+ * segment may be a large part of it.
  */
 export const segmentsMin = 10
 /** Maximum length of the names of events, users and applications. */
@@ -15,19 +16,22 @@ export const feedbackMax = 20
 /** Maximum length of the text of a feedback, in code points. */
 export const feedbackTextMax = 20_000
 /**
- * Maximum size of the params of an event, in bytes: with the rest of its request they have to stay
- * below what the gateway reads of a body.
+ * Maximum size of the params of an event, in bytes. Even a request with such an event is smaller
+ * than what the gateway reads of a body that it refuses.
  */
 export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
-/** Events in a request. */
+/** Maximum number of events in a request. */
 export const batchMax = 500
-/** How often a request that gets 500 is attempted. */
+/** Maximum number of attempts, in one run, of a request that gets 500. */
 export const fewAttempts = 3
-/** How often an event may get another id. */
+/** Maximum number of times that an event gets another id. */
 export const generationsMax = 3
 export const retryAfterMsMax = dayMs
-/** How long the start of a segment waits until the properties of the device are read. */
+/** How long the client waits for the platform to return the properties of the device. */
 export const deviceMsMax = 500
-/** If a response takes longer, its `Date` says too little about the server's clock. */
+/**
+ * If a response takes longer, the client does not learn the server's clock from it, because the
+ * time of its `Date` is too uncertain.
+ */
 export const roundTripMsMax = 8000

@@ -25,7 +25,8 @@ export const closeLine = (line: string, sequence: number): string =>
 export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 
 /**
- * The event with an id of another time. The time of the device's clock is kept as its timestamp.
+ * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
+ * the time of the device's clock, which the id had.
  */
 export function shiftLine(line: string, ms: number, hasTimestamp: boolean): string {
   if (ms === 0) return line

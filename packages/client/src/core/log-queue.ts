@@ -28,19 +28,23 @@ export interface LogQueue {
   /** Closes the open segment, so that it can be sent. */
   close(): void
   /**
-   * Stores events that are only in memory, and marks closed segments as closed in storage. Waits for
-   * what was begun before, such as the mark of an attempt.
+   * Stores events that are only in memory, and marks closed segments as closed in storage. Runs
+   * after all earlier operations of the queue, such as marking an attempt.
    */
   save(): Promise<void>
-  /** Takes over segments of ended runs: the newest entry of each key, oldest first. */
+  /**
+   * Takes over segments of ended runs. Of several names with the same key, takes the last.
+   *
+   * @param names in ascending order
+   */
   adopt(names: readonly ParsedName[]): Promise<void>
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted, in storage, and reads it after that, because until then another
-   * run may have appended to it. Rejects if it cannot be read now.
+   * Marks a segment as attempted in storage, and then reads it, because another run may append to
+   * it until it is marked. Rejects if it cannot be read now.
    *
-   * @returns undefined if the segment is gone
+   * @returns undefined if the segment no longer exists
    */
   attempt(segment: Segment): Promise<StoredSegment | undefined>
   /** Replaces a segment by `parts`; deletes it if there are none. */
@@ -48,7 +52,10 @@ export interface LogQueue {
     segment: Segment,
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
-  /** Closes the open segment at the end of the page; returns its events as far as they fit. */
+  /**
+   * Closes the open segment at the end of the page. Returns those of its events that fit into a
+   * request then; undefined if there are none. `isAll`: all of them fit.
+   */
   leave(): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
   /** Deletes all events, in memory and in storage. */
   clear(): void
@@ -61,7 +68,10 @@ export interface LogQueue {
   contextOf(memory: SegmentMemory): Context
 }
 
-/** The log events that wait: one open segment of this run, and closed ones, oldest first. */
+/**
+ * Creates the queue of log events that wait: one open segment of this run, and closed segments,
+ * oldest first.
+ */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
   const {
@@ -149,7 +159,7 @@ export function createLogQueue(core: Core): LogQueue {
     open = undefined
   }
 
-  /** Makes storage agree with the state of a segment of this run. */
+  /** Stores the events of a segment of this run, and its state if it is closed. */
   async function store(segment: Segment): Promise<void> {
     const memory = await write(segment)
     if (!memory || segment === open) return
@@ -173,7 +183,8 @@ export function createLogQueue(core: Core): LogQueue {
       memory.stored = end
       return memory
     }
-    // Another run has taken the stored part, so the rest becomes a segment of its own.
+    // The stored part is gone, because another run has taken the segment over. The events that are
+    // only in memory become a new segment.
     lines.splice(0, stored)
     memory.numbered -= stored
     memory.stored = 0
@@ -182,7 +193,10 @@ export function createLogQueue(core: Core): LogQueue {
     return write(segment)
   }
 
-  /** Renames a segment in storage to match its state. Resolves to false if it is gone. */
+  /**
+   * Renames a segment in storage to match its state. Resolves to false if the segment no longer
+   * exists.
+   */
   async function rename(segment: Segment): Promise<boolean> {
     const name = printName(segment, run)
     if (name === segment.name) return true
@@ -192,8 +206,8 @@ export function createLogQueue(core: Core): LogQueue {
       else forget(segment)
       return isThere
     } catch {
-      // Continues without the rename. If records waited for it while storage is full, they could
-      // not be sent and storage would stay full.
+      // Continues without the rename. Otherwise records could not be sent while storage is full,
+      // and storage would remain full.
       return true
     }
   }
@@ -214,8 +228,8 @@ export function createLogQueue(core: Core): LogQueue {
   }
 
   /**
-   * Reads a segment and corrects its size. Resolves to undefined, and gives the segment up, if it
-   * is gone or has no events. Rejects, and keeps it, if it cannot be read.
+   * Reads a segment and corrects its size. If the segment no longer exists or has no events,
+   * forgets it and resolves to undefined. If it cannot be read, keeps it and rejects.
    */
   async function load(segment: Segment): Promise<StoredSegment | undefined> {
     const text = (await storage.read(segment.name)) || ''
@@ -242,7 +256,8 @@ export function createLogQueue(core: Core): LogQueue {
         const next = names[at + 1]
         if (next && next.key === entry.key) void serial(() => storage.remove(name))
         else if (segments.every(({ key }) => key !== entry.key)) {
-          // An open segment may have been sent when its page ended.
+          // A segment in this state may have been sent when its page ended, so its ids must not
+          // change.
           if (entry.state === state.leaving) entry.state = state.attempted
           const segment = newSegment({ ...entry, name })
           adopted.push(segment)

@@ -19,9 +19,12 @@ export interface IntakeOptions {
   userId?: string | undefined
   /** Properties of the device. They replace those of the same name that the client finds. */
   device?: Record<string, unknown> | undefined
-  /** How long an event waits for others of the same request, in milliseconds. Default: 5,000. */
+  /**
+   * How long an event waits for other events, to be sent in one request with them, in milliseconds.
+   * Default: 5,000.
+   */
   flushIntervalMs?: number | undefined
-  /** Events in a request, 1 to 500. Default: 500. */
+  /** Maximum number of events in a request, 1 to 500. Default: 500. */
   batchEntriesMax?: number | undefined
   /**
    * Maximum size of all waiting log events, in bytes. Beyond it the oldest are dropped. Default:
@@ -30,13 +33,19 @@ export interface IntakeOptions {
   storageBytesMax?: number | undefined
   /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
-  /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
+  /**
+   * The shortest and the longest pause before a request is repeated, in milliseconds. Default:
+   * 1,000 and 900,000.
+   */
   retryMs?: { min: number; max: number } | undefined
-  /** Changes an event before it is kept. `null` drops it. It must be fast: `log` calls it. */
+  /**
+   * Changes an event before it is kept. `null` drops it. It must be fast, because `log` waits for
+   * it.
+   */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
   /**
-   * Called with the reason and the number of records whenever the client has dropped records, after
-   * the call that dropped them. It may log.
+   * Called whenever the client has dropped records, with the reason and their number. It is called
+   * later than the method that dropped them, so it may call `log`.
    */
   onDrop?: ((reason: string, count: number) => void) | undefined
 }
@@ -52,7 +61,7 @@ export interface FeedbackReceipt {
   /** The id of the feedback, which becomes the column `feedback_id`. */
   id: string
   /**
-   * False if the feedback was refused at once: `onDrop` gets the reason, except after `optOut` or
+   * False if the feedback is not kept. `onDrop` then gets the reason, except after `optOut` or
    * `shutdown`.
    */
   isKept: boolean
@@ -62,32 +71,34 @@ export interface Stats {
   /** Numbers of records that wait to be sent. */
   pending: { logs: number; feedback: number }
   /**
-   * Why nothing is sent until the next start, such as `unauthorized`; false while sending
-   * continues.
+   * The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
+   * false.
    */
   stopped: string | false
-  /** Numbers of records that were dropped since the start, by reason. */
+  /** Numbers of records that were dropped since the client started, by reason. */
   dropped: Record<string, number>
   /** Size of the log events that wait, in bytes. */
   storageBytes: number
   /** Whether the user has opted out (`optOut`). */
   isOptedOut: boolean
   /**
-   * Milliseconds that are added to the device's clock; 0 if it is right, or if that is not known.
+   * Milliseconds that are added to the device's clock; 0 if the clock is right, or as long as the
+   * server's time is not known.
    */
   clockOffsetMs: number
 }
 
 /**
- * The methods for the app. All may be called at any time, in any order, and none throws or rejects.
+ * The methods for the app. All methods may be called at any time, in any order, and none throws or
+ * rejects.
  */
 export interface Intake<Attachment> {
   /**
    * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
    *
-   * @returns the id of the event, which becomes the column `id` unless a wrong clock is corrected
-   *   before it is sent; undefined if the event is not kept: `onDrop` gets the reason, except after
-   *   `optOut`, `shutdown`, or `null` from `beforeSend`
+   * @returns the id of the event. It becomes the column `id`, unless the id is changed before it is
+   *   sent because the clock was wrong. Undefined if the event is not kept; `onDrop` then gets the
+   *   reason, except after `optOut`, after `shutdown`, and if `beforeSend` returned `null`
    */
   log(event: string, params?: Record<string, unknown>): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */

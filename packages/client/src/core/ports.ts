@@ -1,8 +1,8 @@
 /**
  * Stores the records that wait to be sent. Each function returns a promise and never throws
  * synchronously. Names and keys consist of letters, digits, `.`, `-` and `_`. An append or a rename
- * that has resolved survives the end of the process. A call that fails rejects; it never reports a
- * failure as absence.
+ * that has resolved survives the end of the process. A call that fails rejects; a failure is never
+ * reported as if the name did not exist.
  */
 export interface Storage {
   /** All names and keys, except those of another process that is known to be running. */
@@ -56,17 +56,17 @@ export interface OutgoingRequest {
   isLast?: boolean | undefined
 }
 
-/** Sends a request. Rejects if no complete response arrives before its own timeout. */
+/** Sends a request. Rejects if no complete response arrives within the timeout of the transport. */
 export type Transport = (request: OutgoingRequest) => Promise<Answer>
 
 export interface TimeSource {
   /** The clock of the device, in milliseconds since 1970. */
   now(): number
-  /** Milliseconds since a moment that is fixed while the process runs. */
+  /** Milliseconds since some moment, which is the same as long as the process runs. */
   monotonic(): number
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
-  /** A timer that does not keep the process alive. Default: `setTimeout`. */
+  /** Like `setTimeout`, but the timer does not keep the process alive. Default: `setTimeout`. */
   setIdleTimeout?(run: () => void, ms: number): unknown
 }
 
@@ -81,13 +81,16 @@ export interface Ports<Attachment> {
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
-  /** Added to the name of this run, which is the fourth part of the names of its segments. */
+  /**
+   * The end of the name of this run. The name of the run is the fourth part of the names of its
+   * segments.
+   */
   runSuffix: string
   /** How long events gather in memory before they are written, in milliseconds. */
   writeDelayMs: number
   /**
-   * The largest body that can be sent at the end of the page, in bytes; 0 if none can. It is sent
-   * before its segment is marked as attempted.
+   * The largest body that can be sent at the end of the page, in bytes; 0 if nothing can be sent
+   * then. Such a body is sent before its segment is marked as attempted.
    */
   pageEndBytes(): number
   /** Converts an attachment to the value that is stored. */

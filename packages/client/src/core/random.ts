@@ -1,5 +1,6 @@
 /**
- * Fills `bytes` with the platform's random values. If it has none (as Hermes), uses `Math.random`.
+ * Fills `bytes` with the platform's random values. Uses `Math.random` on platforms without them,
+ * such as Hermes.
  */
 export function fillRandom(bytes: Uint8Array): void {
   if (typeof crypto !== 'undefined' && typeof crypto.getRandomValues === 'function') {

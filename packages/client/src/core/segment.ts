@@ -3,7 +3,10 @@ import { parseObject } from './decide.ts'
 import { attempted, closed, type EntryName } from './entry-name.ts'
 import { closeLine } from './log-line.ts'
 
-/** What every request says about its sender. Properties that are not known yet are absent. */
+/**
+ * The fields of every request that describe its sender. Properties that are not known yet are
+ * absent.
+ */
 export interface Sender {
   bundle_identifier: string
   device?: Record<string, unknown>
@@ -11,9 +14,7 @@ export interface Sender {
   unique_user_id?: string
 }
 
-/**
- * What all events of a segment have in common. A stored segment begins with it, as its first line.
- */
+/** What all events of a segment have in common. It is the first line of a stored segment. */
 export interface Context {
   sender: Sender
   era: Era
@@ -33,7 +34,10 @@ export interface Segment extends EntryName {
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
-  /** Number of attempts that got 500. After three the segment is kept until the next start. */
+  /**
+   * Number of attempts that got 500. After three of them, the segment is not sent again before the
+   * next start.
+   */
   failures: number
 }
 

@@ -15,7 +15,8 @@ import { textBytes } from './text-bytes.ts'
 type EntryResult = { status?: unknown; code?: string } | null
 
 /**
- * Whether Intake has taken the entry. It may also have dropped it because of an operator's rule.
+ * Whether Intake has acknowledged the entry: stored it, or dropped it because of an operator's
+ * rule.
  */
 const isTaken = (status: unknown) => status === 'accepted' || status === 'dropped'
 
@@ -123,8 +124,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       const { segment, stored, isAll } = left
       segment.isBusy = true
       void attempt(segment, stored, true)
-        // This runs only if the page was not closed after all. If only a part was sent, everything
-        // is sent again, under the same ids.
+        // This runs only if the page continues after all. If only a part was sent, all events of
+        // the segment are sent again, under the same ids.
         .then(async (attempted) => {
           if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
         })
@@ -136,7 +137,10 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 }
 
-/** Completes the context with properties that were not known when the first event was logged. */
+/**
+ * Prints the body of a batch. Adds those properties of the sender that were not known when its
+ * first event was logged.
+ */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')

@@ -3,9 +3,9 @@ import type { TimeSource } from './ports.ts'
 
 /**
  * The result of one request. Without `retryAfterMs` and `stop`, the next request follows at once.
- * `isAccepted`: the server accepted at least one record of it. `retryAfterMs`: the records have no
- * final result; pause for this time, or if it is 0 for the usual time. `stop`: send nothing more,
- * for this reason.
+ * `isAccepted`: the server accepted at least one of its records. `retryAfterMs`: the records have
+ * no final result; pause for this time, or if it is 0, for a time that the loop chooses. `stop`:
+ * send nothing more, for this reason.
  */
 export interface Sent {
   isAccepted?: boolean
@@ -17,7 +17,7 @@ export interface SendLoop {
   /**
    * Sends until no record waits.
    *
-   * @param isUrgent ends the pause after a failure, but not one that the server asked for
+   * @param isUrgent also ends a pause after a failure, but not a pause that the server asked for
    */
   wake(isUrgent?: boolean): void
   /** The sends that are running; undefined if none is. */
@@ -29,7 +29,7 @@ export interface SendLoop {
 
 /**
  * Sends one request after another. After a failure it pauses; the pauses double and have a random
- * part, so that the devices of a fleet do not return together.
+ * part, so that many devices do not send at the same moment after an outage.
  *
  * @param options.send sends the oldest records; resolves to undefined if none can be sent
  * @param options.onPause called whenever the loop ends or pauses

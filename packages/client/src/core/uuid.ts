@@ -1,4 +1,6 @@
-/** If the clock goes back by more than this, someone set it, and ids follow it. */
+/**
+ * If the clock goes back by more than this, someone has set it, and new ids have the earlier time.
+ */
 const backMsMax = 2000
 const counterMax = 0xfff
 
@@ -33,11 +35,11 @@ export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: numbe
 /** @returns the time inside a UUIDv7, in milliseconds since 1970 */
 export const timeOfUuid = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** The same UUIDv7 with another time. */
+/** Returns the same UUIDv7 with its time shifted by `ms`. */
 export const shiftUuid = (id: string, ms: number): string =>
   printTime(timeOfUuid(id) + ms) + id.slice(13)
 
-/** The first 48 bits of a UUIDv7. */
+/** Prints a time as the first 48 bits of a UUIDv7, with its first hyphen. */
 function printTime(timeMs: number): string {
   const digits = Math.floor(Math.max(timeMs, 0)).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}`

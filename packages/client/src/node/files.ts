@@ -25,7 +25,7 @@ export interface FileStorage extends Storage {
 /**
  * Stores each segment and each value in a file of a directory. Text that was appended, and new
  * names, are on disk when the call resolves. A new file is written under a temporary name, so that
- * after a kill it is there whole or not at all.
+ * after a kill it exists completely or not at all.
  */
 export function createFileStorage(dir: string): FileStorage {
   let sequence: number | undefined
@@ -33,7 +33,10 @@ export function createFileStorage(dir: string): FileStorage {
   const runs = new Set<string>()
   const pathOf = (name: string) => join(dir, name)
 
-  /** Makes the directory each time, because someone may have removed it. */
+  /**
+   * Creates a file by renaming a temporary one. Creates the directory too, because someone may have
+   * removed it.
+   */
   async function create(name: string, data: string | Uint8Array): Promise<void> {
     const temporary = pathOf(`${name}${processMark}-${written++}${temporaryEnd}`)
     await mkdir(dir, { recursive: true, mode: 0o700 })
@@ -140,7 +143,8 @@ function readSequence(path: string): number {
 }
 
 /**
- * Encodes a value as JSON in which byte arrays are replaced by their lengths; the bytes follow it.
+ * Encodes a value as JSON in which byte arrays are replaced by their lengths; the bytes follow the
+ * JSON.
  */
 function encodeValue(value: unknown): Uint8Array {
   const bytes: Uint8Array[] = []
@@ -163,7 +167,10 @@ function decodeValue(file: Buffer): unknown {
   })
 }
 
-/** Marks a byte array. No value of the client has this property. */
+/**
+ * The property that stands for a byte array in the JSON. No value of the client has a property of
+ * this name.
+ */
 const bytesMark = '$bytes'
 
 /** An image in its stored form. */
@@ -173,7 +180,10 @@ export interface FileAttachment {
   data: Uint8Array
 }
 
-/** Makes new names durable. Windows has no such call. */
+/**
+ * Makes new names in a directory survive a power failure. Does nothing on Windows, which has no
+ * such call.
+ */
 async function syncDirectory(dir: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(dir, 'r')
@@ -187,7 +197,7 @@ async function syncDirectory(dir: string): Promise<void> {
 const orIfAbsent =
   <Preset>(preset: Preset) =>
   (error: NodeJS.ErrnoException): Preset => {
-    // ENOTDIR: the directory is a file, so there is nothing in it.
+    // ENOTDIR means that the path of the directory is a file, so no record is stored there.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return preset
     throw error
   }

@@ -130,7 +130,10 @@ const systemTime: TimeSource = {
   setIdleTimeout: (run, ms) => setTimeout(run, ms).unref(),
 }
 
-/** `uptime` is slow and coarse, so it only corrects the process's clock once a second. */
+/**
+ * Returns a clock that counts the milliseconds since the machine started. It is the process's own
+ * clock, corrected once a second by `uptime`, which is slow and coarse.
+ */
 function bootTime(): () => number {
   let at = -Infinity
   let ahead = 0
@@ -144,7 +147,7 @@ function bootTime(): () => number {
   }
 }
 
-/** Some sandboxes forbid this call. Then the client does not notice when the machine has slept. */
+/** 0 if a sandbox forbids the call. The client then does not notice that the machine has slept. */
 function uptimeMs(): number {
   try {
     return uptime() * 1000

@@ -24,7 +24,7 @@ export const processMark = `-pid${process.pid}-${ownStart}-${threadId}`
 /** Runs of this thread that have written and are not closed. Their files may still grow. */
 const liveRuns = new Set<string>()
 
-/** Notes that the run that owns a segment has written, and returns this run. */
+/** Adds the run that owns a segment to `liveRuns`, and returns the name of the run. */
 export function keepRun(name: string): string {
   const run = name.split('.')[3] ?? ''
   liveRuns.add(run)
@@ -34,8 +34,9 @@ export function keepRun(name: string): string {
 export const endRun = (run: string): void => void liveRuns.delete(run)
 
 /**
- * Whether the file of this name belongs to a client that is running. For other threads of this
- * process that is not known, so their files wait until the process has ended.
+ * Whether the file of this name belongs to a client that is running. A client in another thread of
+ * this process counts as running, because its state is not known. So its files are taken over only
+ * after the process has ended.
  */
 export function isOfLiveProcess(name: string): boolean {
   const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []

@@ -14,12 +14,12 @@ export interface AsyncStorageLike {
 }
 
 /**
- * Stores everything under keys that begin with a prefix: `n` and a name; `v` and the key of a
- * value; `t`, the stem of a name and a number, for each piece of a text. When a segment is closed,
- * its pieces are joined under one key.
+ * Creates a storage in AsyncStorage. After `prefix`, a key consists of `n` and a name; or `v` and
+ * the key of a value; or `t`, the stem of a name and a number, for one piece of that name's text.
+ * When a segment is closed, its pieces are joined under one key.
  *
- * A rename takes several steps here. The new name is written before the old one is removed, and the
- * client knows which of two names is newer.
+ * A rename takes several steps here. The new name is written before the old one is removed, so a
+ * crash can leave both. The client knows which of them is newer.
  */
 export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): Storage {
   const serial = createSerial()
@@ -94,7 +94,8 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
-          // Removes the piece, which takes up space but could not be found without its name.
+          // Removes the piece, because without its name it could not be found and would only take
+          // up space.
           await drop(piece)
           throw error
         }
@@ -113,8 +114,8 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
         await drop(`v${name}`)
         if (!(await isThere(name))) return
         await drop(`n${name}`)
-        // After a crash during a rename, the same pieces may also be listed under the old name:
-        // keep them.
+        // Keeps the pieces if another name still refers to them. A crash during a rename can leave
+        // two names for the same pieces.
         if ((await startingWith(`n${stemOf(name)}.`)).length > 0) return
         for (const key of await startingWith(pieceStart(name))) await drop(key)
       }),

@@ -41,11 +41,12 @@ export interface ReactNativeOptions extends IntakeOptions {
   expo?: ExpoModules | undefined
 }
 
-/** An app that moves to the background keeps running for about this time. */
+/** About how long an app keeps running after it moves to the background, in milliseconds. */
 const backgroundMs = 5000
 
 /**
- * A client for React Native. It does no I/O before its first record or the next turn of the loop.
+ * A client for React Native. It does no I/O before its first record or the next turn of the event
+ * loop.
  */
 export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAttachment> {
   const { Platform, AppState } = findReactNative()

@@ -12,7 +12,7 @@ export async function readDevice(): Promise<Record<string, unknown>> {
   const os = systems.find((name) => userAgent.indexOf(name) >= 0)
   const device: Record<string, unknown> = { os, language, user_agent: userAgent }
   try {
-    // Not every browser has these hints, and a page's policy can forbid them.
+    // Some browsers do not have these hints, and a page's policy can forbid them.
     const hints = await userAgentData!.getHighEntropyValues(['model', 'platformVersion'])
     device['device_model'] = hints.model
     device[os === systems[0] ? 'android_version' : 'os_version'] = hints.platformVersion

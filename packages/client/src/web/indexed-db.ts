@@ -9,11 +9,11 @@ const sequenceKey = 's'
 const digits = 16
 
 /**
- * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
- * rename the same segment, one succeeds.
+ * Creates the storage of a page, which all tabs of its origin share. Each call is one transaction,
+ * so if two tabs rename the same segment, only one succeeds.
  *
- * A name is stored under the key `n` and itself. Its text is stored in pieces under `t`, the stem
- * of the name and a number, so that a rename does not copy it.
+ * The key of a name is `n` and the name. The text of a name is stored in pieces. The key of a piece
+ * is `t`, the stem of the name and a number, so that a rename need not copy the text.
  */
 export function createIndexedDbStorage(databaseName: string): Storage {
   let opening: Promise<IDBDatabase> | undefined
@@ -56,7 +56,10 @@ export function createIndexedDbStorage(databaseName: string): Storage {
     })
   }
 
-  /** Calls `run` in the same transaction if the name exists. */
+  /**
+   * If the name exists, calls `run` in the transaction that found it. Resolves to whether it
+   * exists.
+   */
   const ifExists = async (
     name: string,
     run: (store: IDBObjectStore) => void,
@@ -98,8 +101,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
-          // The key of a piece ends with the number of its first event. Numbers only grow, so the
-          // keys keep the pieces in order, whichever tab writes them.
+          // The key of a piece ends with the number of its first event. The numbers ascend, even if
+          // several tabs write, so the keys have the order of the pieces.
           store.put(print(last + 1), pieceKey(name) + String(last + 1).padStart(digits, '0'))
         }
         return done
@@ -114,8 +117,8 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         true,
       ),
     async remove(name) {
-      // Keeps the text if the name is gone: another tab has renamed the segment and now owns the
-      // text.
+      // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
+      // the text.
       await ifExists(name, (store) => {
         store.delete(`n${name}`)
         store.delete(rangeOf(name))

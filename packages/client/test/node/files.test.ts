@@ -12,7 +12,7 @@ const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIn
 const nobody = 'http://127.0.0.1:9'
 const isSegment = (name: string) => name.split('.').length === 7
 
-/** Leaves events of an ended client in a directory; returns the name of their file. */
+/** Makes a client leave events in a directory and end. Returns the name of the events' file. */
 async function leaveEvents(storage: string, count: number): Promise<string> {
   const client = createIntake({ ...common, url: nobody, storage })
   for (let n = 0; n < count; n++) client.log('tap', { n })
@@ -114,7 +114,7 @@ t.test('a process that got the id of an ended one does not own its records', asy
   const server = await startHttpIntake(t)
   const storage = createDataDir(t)
   const name = await leaveEvents(storage, 5)
-  // The process id of the parent, which is running, with a start time that is not the parent's.
+  // This name has the process id of the parent, which is running, but not the parent's start time.
   const other = name.replace(processMark, `-pid${process.ppid}-1-0`)
   renameSync(join(storage, name), join(storage, other))
   const skip = process.platform !== 'linux' && 'only Linux says when a process started'

@@ -13,8 +13,8 @@ export interface HttpIntake extends FakeIntake {
 }
 
 /**
- * The fake gateway over HTTP. It loses a response by closing the connection. It keeps the payload
- * of feedback and the types of its files.
+ * The fake gateway over HTTP. It loses a response by closing the connection. Of feedback it records
+ * the payload and the types of the files.
  */
 export async function startHttpIntake(t: Pick<Test, 'teardown'>): Promise<HttpIntake> {
   const fake = createFakeIntake(Date.now)

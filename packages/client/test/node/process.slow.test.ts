@@ -58,13 +58,14 @@ t.test(
   'a host that is never reached costs at most 4 MB of storage and 10 MB of memory',
   async (t) => {
     const storage = createDataDir(t)
-    // Otherwise V8 lets its young generation grow by 30 MB, as in every program that runs for long.
+    // Without this option, V8's young generation would grow by 30 MB and hide the memory of the
+    // client.
     const client = startClientProcess('node-process.ts', ['--max-semi-space-size=1'])
     t.teardown(() => client.kill())
     const memory = () => client.call<NodeJS.MemoryUsage>('memory')
     await client.call('init', options(nobody, storage))
     await client.call('logs', 0, 100, 'warm')
-    // Loads Node's `fetch`.
+    // Makes Node load `fetch` before the memory is measured.
     await client.call('flush', 500)
     const before = await memory()
     const grown = { rss: 0, heapUsed: 0 }

@@ -129,7 +129,10 @@ async function play(actions: readonly Action[]): Promise<{
   return { host, stored, feedback }
 }
 
-/** The ids of the rows of each event, by the event's number; more than one means it was doubled. */
+/**
+ * The ids of the rows of each event, by the event's number; more than one id means that the event
+ * was doubled.
+ */
 function idsOf(host: Host): Map<number, string[]> {
   const ids = new Map<number, string[]>()
   for (const { id, event, params } of host.server.rows.values()) {

@@ -1,5 +1,5 @@
-// Replaces the timers of Hermes' command line, which ignore their delay. These run in the order of
-// their due times, and set the clock accordingly.
+// Replaces the timers of Hermes' command line, which ignore their delay. These timers run in the
+// order of their due times, and set the clock to the due time.
 const nextTurn = globalThis.setTimeout
 let elapsed = 0
 let lastTimer = 0

@@ -97,8 +97,8 @@ export const durability: ConformanceCase[] = [
       const { start, fault, sender, drain, stored, expect } = trial
       await start()
       await killDuringRequest(trial)
-      // By this clock, an id with today's time is out of range and refused. A sender that then gave
-      // the event another id would make a second record.
+      // By the server's clock, which this fault changes, an id with today's time is out of range
+      // and refused. A sender that then gave the event another id would make a second record.
       fault({ clockOffsetMs: -3 * day })
       await start()
       await sender.flush(1_000)

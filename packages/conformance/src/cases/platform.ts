@@ -88,7 +88,8 @@ export const clock: ConformanceCase[] = [
       await drain('the second attempt ends', () => attempts()[1]?.seen.endedAt !== undefined)
       await sender.log(tap, { n: 2 })
       const now = Date.now()
-      // After a restart the sender no longer knows that it was misled.
+      // After the restart the sender has no correction of its clock. The time of event 2, which was
+      // logged earlier, shows whether the sender had one.
       await sender.kill()
       fault({ clockOffsetMs: 0 })
       heal()

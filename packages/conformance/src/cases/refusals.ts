@@ -58,7 +58,7 @@ function rejects(title: string, code: string, judge: (trial: Trial) => void): Co
   }
 }
 
-/** Lets a sender log five events while every request gets a response that is about its key. */
+/** Makes the sender log five events while every request is refused because of its API key. */
 async function refuseKey(trial: Trial, refusal: Fault): Promise<void> {
   const { start, fault, sender, drain, attempts } = trial
   await start()

@@ -2,7 +2,10 @@ import type { ConformanceCase } from '../conformance-case.ts'
 import { tap, type Trial } from '../trial.ts'
 import type { Fault } from '@intake/sandbox'
 
-/** A case in which an event must survive this many faults. */
+/**
+ * A case in which the first `times` requests have the fault, and the event must still be stored
+ * once.
+ */
 function survives(title: string, fault: Fault, options: { times: number }): ConformanceCase {
   const { times } = options
   return {

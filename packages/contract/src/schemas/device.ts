@@ -83,7 +83,10 @@ export interface DeviceField {
   description: string
 }
 
-/** The kind of a property, by the format of its schema, or else by its type. */
+/**
+ * The kinds of properties. The key is the format in the property's schema, or its type if it has no
+ * format.
+ */
 const kinds: Readonly<Record<string, DeviceField['kind']>> = {
   string: 'text',
   number: 'number',

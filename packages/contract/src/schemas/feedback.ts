@@ -50,7 +50,7 @@ export const FeedbackPayload = Type.Object(
 )
 export type FeedbackPayload = Static<typeof FeedbackPayload>
 
-/** The result for one file part, in the order of the parts. */
+/** The result for one file part of the form. Results have the order of the parts. */
 export const AttachmentResult = Type.Union(
   [
     Type.Object({

@@ -15,11 +15,11 @@ export const deviceUuid = Type.String({
  * An e-mail address, including internationalised ones: a local part, quoted if it contains spaces,
  * and a domain of labels separated by dots. The `idn-email` format is not used, because it rejects
  * domains with combining marks, as in Hindi and Thai. Only delivery can show whether an address
- * exists. White space around it is allowed, because the gateway removes it.
+ * exists. White space around the address is allowed, because the gateway removes it.
  */
 export const emailPattern = String.raw`^\s*(?:[^\s\p{Cc}\p{Cs}"(),:;<>@]+|"[^\p{Cc}\p{Cs}"]+")@[^\s\p{Cc}\p{Cs}"(),;<>@.]+(?:\.[^\s\p{Cc}\p{Cs}"(),;<>@.]+)*\s*$`
 
-/** The error text for a value that does not match a pattern, by `pattern`. */
+/** Error texts for values that do not match a pattern; the key is the pattern. */
 export const expectations: ReadonlyMap<string, string> = new Map([
   [uuidPattern, 'must be a UUID'],
   [emailPattern, 'must be an e-mail address'],
@@ -32,7 +32,8 @@ export const nullable = <T>(
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
 
 /**
- * The recommended form of a timestamp. Any string is accepted, because the device may determine it.
+ * The recommended form of a timestamp. Any other string is accepted too, because the value may come
+ * from the phone, where a shipped app cannot correct it.
  */
 export const timestampForm =
   'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'

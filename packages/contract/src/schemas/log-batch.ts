@@ -58,7 +58,7 @@ const recordId = Type.String({
   description: 'The id of an accepted or dropped entry.',
 })
 
-/** The result for one entry, in the order of the entries. */
+/** The result for one entry of a batch. Results have the order of the entries. */
 export const LogEntryResult = Type.Union(
   [
     Type.Object({

@@ -14,8 +14,9 @@ export const logEvent = {
 }
 
 /**
- * Optional fields of an event. Apps may have sent anything under these names before they had a
- * meaning, so an invalid value is no error in `POST /api/log`: it is kept like an unknown field.
+ * Optional fields of an event. Apps that were shipped before these fields existed may use the same
+ * names for other values. So an invalid value is no error in `POST /api/log`: it is stored like an
+ * unknown field.
  */
 const optional = {
   id: Type.Optional(

@@ -12,8 +12,9 @@ const FieldError = Type.Object(
 export const FieldErrors = Type.Array(FieldError, { description: 'The invalid fields.' })
 
 /**
- * An open string, because shipped apps cannot be changed when a code is added: a client that knows
- * only a closed list could not read the response after its records have been stored.
+ * A string and not a closed list, because codes may be added and shipped apps cannot be changed. A
+ * client with a closed list would fail to read a response with a new code, even one that says that
+ * other entries are stored.
  */
 export const errorCode = Type.String({
   description:
@@ -32,7 +33,7 @@ export const serverTime = Type.String({
     "With `id_time_out_of_range`: the time of the gateway's clock, ISO 8601 in UTC with milliseconds.",
 })
 
-/** Every error response (RFC 9457, `application/problem+json`). */
+/** The body of every error response (RFC 9457, `application/problem+json`). */
 export const Problem = Type.Object(
   {
     type: Type.String({ description: '`urn:intake:error:` and the code.' }),

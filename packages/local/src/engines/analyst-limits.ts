@@ -1,7 +1,7 @@
 /**
  * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
- * them to change the others. deploy/clickhouse/users.xml has the same list, and a test compares
- * them. If a new version of the engine has a new setting of these kinds,
+ * them to change other settings. deploy/clickhouse/users.xml has the same list; a test compares
+ * both. If a new version of the engine has a new setting that looks dangerous,
  * analyst-limits.slow.test.ts fails until the setting is added here.
  */
 
@@ -14,7 +14,7 @@ const fixed = [
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // This setting would change the defaults of others, including those below.
+  // This setting would change the defaults of other settings, including those below.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
@@ -30,8 +30,8 @@ const fixed = [
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
 
-  // Settings with which a query could use more threads than max_threads allows, or run before
-  // others.
+  // Settings with which a query could use more threads than max_threads allows, or run before other
+  // queries.
   'aggregation_memory_efficient_merge_threads',
   'max_insert_threads',
   'max_threads_for_indexes',
@@ -43,15 +43,16 @@ const fixed = [
   'priority',
   'workload',
 
-  // Settings with which a query could use memory that is not counted, or that is not freed for
-  // others.
+  // Settings with which a query could use memory that is not counted, or keep memory that other
+  // queries need.
   'max_untracked_memory',
   'memory_overcommit_ratio_denominator',
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // Settings with which a query could wait, and neither a time limit nor KILL QUERY would end it. A
-  // limited bandwidth also works by waiting.
+  // Settings with which a query could wait so that neither a time limit nor KILL QUERY ends it.
+  // Limits of bandwidth are among these settings, because the engine makes a query wait to enforce
+  // them.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
   'sleep_in_send_data_ms',
@@ -66,8 +67,8 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // Settings with which reading and planning a query could take longer. No time limit ends that
-  // phase.
+  // Settings with which parsing and planning a query could take longer. No time limit ends these
+  // phases.
   'max_query_size',
   'max_parser_depth',
   'max_parser_backtracks',
@@ -114,15 +115,15 @@ export const fixedFrom26_6 = [
 ]
 
 /**
- * Maximum values. `auto` is the number of processors, which is also the default: ten queries with
- * that many threads each still leave reads and inserts their share.
+ * Maximum values. `auto` is the number of processors, which is also the default. Even if ten
+ * queries use so many threads each, other reads and inserts get their share.
  */
 const atMost: Record<string, number | string> = {
   max_threads: 'auto',
   max_final_threads: 'auto',
   max_parsing_threads: 'auto',
   max_download_threads: 4,
-  // A time limit is checked between blocks, so blocks must be small.
+  // A time limit is checked between blocks, so small blocks make it effective.
   max_block_size: 65_536,
 }
 

@@ -17,7 +17,7 @@ export interface ServerConfigOptions {
   memoryBytesMax: number
   /** The folder that `BACKUP … TO File('name')` writes to. */
   backupsDir: string
-  /** Inserts and merges that would leave less free space on the disk are refused. */
+  /** The engine refuses inserts and merges that would leave fewer free bytes on the disk. */
   keepFreeBytes: number
   /** Whether queries are logged to `system.query_log`. */
   logQueries?: boolean | undefined
@@ -28,14 +28,15 @@ export interface ServerConfigOptions {
 /**
  * Prints the configuration of the server. The engine opens its first session as `default`, without
  * a password, from loopback; this cannot be configured. No HTTP request may use that user, so a
- * request must name its user with `X-ClickHouse-User`: then the engine refuses URL parameters that
- * name another user. With basic authentication it would obey such parameters, so a request with
- * basic authentication gets 401, like every request that names no user.
+ * request must name another user in the header `X-ClickHouse-User`. The engine then refuses URL
+ * parameters that name a different user. With basic authentication it would obey such parameters,
+ * so requests with basic authentication get 401. Only `/ping` and the page for queries
+ * (`playRules`) need no such header.
  *
- * Resources that analysts could fill are limited here and not in their profile, because `SETTINGS x
- * = DEFAULT` bypasses the limits of a profile (seen with 26.7). Such resources are sessions, which
- * keep what was set in them until they end, and cached results and the log of queries, which keep
- * the content of any query.
+ * Some resources could be filled by analysts: sessions, which keep what was set in them until they
+ * end, and cached results and the log of queries, which keep the content of any query. They are
+ * limited here and not in the profile, because `SETTINGS x = DEFAULT` bypasses the limits of a
+ * profile (seen with 26.7).
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */
@@ -84,11 +85,12 @@ export function serverConfig(options: ServerConfigOptions) {
 }
 
 /**
- * Rules for the engine's page for queries. The page sends user and password as parameters, which
- * rules cannot see: a rule for them would let in the user `default`. Therefore the page and its
- * queries have a path that only its link contains, and every request to that path has the user
- * `analyst`, regardless of its parameters. The page is not served elsewhere, because a client that
- * aborts its transfer can end the engine (about once in 350 times).
+ * Rules for the engine's page for queries. The page sends user and password as URL parameters.
+ * Rules cannot check these, so a rule that accepts them would also accept the user `default`.
+ * Therefore the page and its queries have a secret path, which is only in the link to the page.
+ * Every request to that path has the user `analyst`, whatever its parameters are. The page has no
+ * other path, because a client that aborts the transfer of the page can end the engine (about once
+ * in 350 times).
  */
 function playRules(path: string) {
   return `<rule>
@@ -109,8 +111,10 @@ function playRules(path: string) {
 }
 
 /**
- * @param credentials XML that determines the user of all requests; if absent, the request's own
- * credentials are used
+ * Prints a handler for queries.
+ *
+ * @param credentials XML that determines the user of all requests; without it each request is
+ *   authenticated by its own credentials
  */
 function queryHandler(credentials = '') {
   return `<handler>
@@ -121,15 +125,15 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The free memory that each thread of a query needs. With the default of 1 GiB, a query would get
- * only one thread in the memory that this engine may use.
+ * The engine gives a query one thread for each of these portions of free memory, in bytes. With the
+ * default of 1 GiB, a query would get only one thread, because this engine may use little memory.
  */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings for queries on params: a key with a dot is printed as it was sent, `intake_number` is
- * exact, and `GROUP BY params.x` works. With FINAL, a condition on `id` or `device_uuid` is
- * evaluated before the other columns are read.
+ * Settings for queries on params: with them a key with a dot is printed as it was sent,
+ * `intake_number` is exact, and `GROUP BY params.x` works. The first one is for speed: with FINAL,
+ * a condition on `id` or `device_uuid` is evaluated before the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>

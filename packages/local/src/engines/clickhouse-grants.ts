@@ -1,12 +1,12 @@
 /**
- * The rights of the users other than the owner. deploy/clickhouse/users.xml grants the same; a test
- * compares them.
+ * The rights of the users other than the owner. deploy/clickhouse/users.xml grants the same rights;
+ * a test compares both.
  */
 
 /**
- * The right to insert, to read the mark of the installation, and to read what `KILL QUERY` needs to
- * find a query. A worker can kill only queries of its own user, but `system.processes` shows it the
- * text of all running queries.
+ * The rights of the user `worker`: to insert, to read the mark of the installation, and to read
+ * what `KILL QUERY` needs to find a query. A worker can kill only queries of its own user, but can
+ * read the text of all running queries in `system.processes`.
  */
 export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',
@@ -22,7 +22,10 @@ export const workerGrants: readonly string[] = [
   'SELECT (query_id, user, query) ON system.processes',
 ]
 
-/** The rights to read what workers show and send: for the page, the webhook and their metrics. */
+/**
+ * The rights of the user `reader`, with which workers read: for the page, for the webhook and for
+ * their metrics.
+ */
 export const readerGrants: readonly string[] = [
   'SELECT ON intake.logs',
   'SELECT ON intake.feedback',
@@ -39,9 +42,9 @@ export const readerGrants: readonly string[] = [
 ]
 
 /**
- * The right to read views only, because the raw tables show deleted and duplicate rows. The lists
- * in information_schema, whose name some tools write in capitals, show each user only what that
- * user may read; so does system.parts.
+ * The rights of the user `analyst`, who may read only views, because the raw tables contain deleted
+ * and duplicate rows. The lists in information_schema and system.parts are safe, because they show
+ * each user only what that user may read. Some tools write information_schema in capitals.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',

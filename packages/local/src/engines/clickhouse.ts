@@ -24,28 +24,28 @@ export interface ClickHouseOptions extends ServiceOptions {
    */
   workerPassword?: string
   /**
-   * Password of the user `reader`, which may read what workers show and send. Default: a new random
-   * one.
+   * Password of the user `reader`, with which workers read what they show and send. Default: a new
+   * random one.
    */
   readerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
   analystPassword?: string
-  /** Total memory limit of the server. */
+  /** Memory limit of the whole server, in bytes. Default: 2 GiB. */
   memoryBytesMax?: number
-  /** Time zone of the server. Default UTC, regardless of the machine's zone. */
+  /** Time zone of the server. Default: UTC, even if the machine has another time zone. */
   timeZone?: string
   /** The niceness of the server's process. Default: 10. */
   niceness?: number
-  /** A query of `analyst` or `reader` is cancelled after this time. Default: 150 seconds. */
+  /** The time after which a query of `analyst` or `reader` is cancelled. Default: 150 seconds. */
   queryMsMax?: number
   /**
-   * If a cancelled query is still running after this time, the server is ended. Default: 30
+   * The time after which the server is ended if a cancelled query is still running. Default: 30
    * seconds.
    */
   killMsMax?: number
   /**
    * Whether queries are logged to `system.query_log`. Default: no, because any user can fill it
-   * through query text, and the engine never removes a log that an earlier run left.
+   * with the texts of queries, and the engine never removes the log of an earlier run.
    */
   logQueries?: boolean
   /**
@@ -68,28 +68,33 @@ export interface ClickHouse extends Service {
    */
   playUrl: string | undefined
   /**
-   * Why the system cannot confine the process to its own files; if so, there is no user `analyst`.
+   * Why the system cannot confine the process to its own files. Undefined if the process is
+   * confined; only then is there a user `analyst`.
    */
   unconfined: string | undefined
   /**
-   * Why the system cannot keep the process from connecting to other servers. Then the user `intake`
-   * can make it connect; the user `analyst` lacks the rights.
+   * Why the system cannot keep the process from connecting to other servers; undefined if it can.
+   * If it cannot, the user `intake` can make the process connect; the user `analyst` lacks the
+   * rights for that.
    */
   unconfinedNetwork: string | undefined
 }
 
 /**
- * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when it
- * executes a query of the user `intake`. Stopping it is as abrupt as SIGKILL, which the tables
- * survive. It ends by itself when its disk becomes full (free-space.ts), and when a query ignores
- * its time limit and cannot be cancelled (hung-queries.ts).
+ * Starts a ClickHouse server in a separate process, with HTTP on loopback only. Resolves when the
+ * server executes a query of the user `intake`. The server always stops as abruptly as by SIGKILL,
+ * which the tables survive. It ends by itself when its disk becomes full (free-space.ts), and when
+ * a query runs too long and cannot be cancelled (hung-queries.ts).
  *
- * Differences from a deployed server: no `CREATE USER`, no asynchronous inserts, no `/metrics`,
- * credentials only by `X-ClickHouse-User` and `X-ClickHouse-Key`; the page for queries only by its
- * link. The function `file()` and some formats let every user read every file that the process can
- * read. The process is therefore confined (hosts/clickhouse.mjs): it can read only its data and its
- * configuration, with hashes of passwords. If the system cannot confine it, there is no user
- * `analyst`. From Linux 6.7 on it also cannot connect to anything.
+ * Unlike a deployed server, it has no `CREATE USER`, no asynchronous inserts and no `/metrics`. It
+ * accepts credentials only in the headers `X-ClickHouse-User` and `X-ClickHouse-Key`, and serves
+ * the page for queries only at its secret link.
+ *
+ * The function `file()` and some formats let every user read every file that the process can read.
+ * Therefore the process is confined (hosts/clickhouse.mjs): it can read only its program, its data
+ * and its configuration, which contains hashes of the passwords. If the system cannot confine the
+ * process, there is no user `analyst`. From Linux 6.7 on, the process also cannot connect to
+ * anything.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
@@ -164,8 +169,8 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
 }
 
 /**
- * Removes files that a killed engine left: temporary data of queries, which only a starting engine
- * would remove, and the log of queries, which no engine uses again.
+ * Removes files that a killed engine left: the temporary data of its queries, which would otherwise
+ * take up space in the check before the start, and its log of queries, which no engine uses again.
  */
 function removeLeftovers(tablesDir: string) {
   for (const folder of ['tmp', 'data/system/query_log']) {
@@ -174,14 +179,16 @@ function removeLeftovers(tablesDir: string) {
 }
 
 /**
- * The path contains a hash and not the password, because every user can make the engine show its
- * configuration.
+ * The secret path of the page for queries. It contains a hash and not the password, because every
+ * user can make the engine show its configuration.
  */
 function playPathOf(analystPassword: string) {
   return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
 }
 
-/** The page sends its queries to the server that its parameter `url` names. */
+/**
+ * The link to the page for queries. The page sends its queries to the URL in its parameter `url`.
+ */
 function playUrlOf(origin: string, path: string) {
   const url = `${origin}${path}`
   return `${url}?url=${encodeURIComponent(url)}`

@@ -4,17 +4,17 @@ import { StartError } from '../supervisor/start-error.ts'
 const mebibyte = 1024 ** 2
 
 /**
- * How much of the disk of a folder ClickHouse leaves free: 5 %, between 16 and 256 MiB. The
- * embedded engine ignores the error of a write for which the disk has no room and confirms the
- * insert. Therefore it starts no insert and no merge that would leave less, does not start with
- * less, and ends when half of the reserve is used.
+ * How many bytes of a folder's disk ClickHouse keeps free: 5 %, but at least 16 and at most 256
+ * MiB. The embedded engine ignores the error of a write for which the disk has no room, and
+ * confirms the insert. Therefore it starts no insert or merge that would leave less, does not start
+ * if less is free, and ends when half of it is used.
  */
 export function keptFreeBytes(dataDir: string): number {
   const { blocks, bsize } = statfsSync(dataDir)
   return Math.round(Math.min(Math.max((blocks * bsize) / 20, 16 * mebibyte), 256 * mebibyte))
 }
 
-/** @throws {StartError} when the disk of the folder has less free space than this */
+/** @throws {StartError} when the disk of the folder has fewer free bytes than `bytesMin` */
 export function checkFreeSpace(dataDir: string, bytesMin: number): void {
   const { bavail, bsize } = statfsSync(dataDir)
   const free = bavail * bsize

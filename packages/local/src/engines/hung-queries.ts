@@ -6,10 +6,11 @@ const timeoutMs = 5_000
 
 /**
  * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is
- * longer than their time limits allow, and ends the engine when one still runs `killMsMax` later.
- * Neither the limit nor KILL QUERY has an effect within a row: not while `file('/proc/self/fd/4')`
- * waits for a pipe, nor while a function compares two long arrays. Such a query occupies its thread
- * and one of its user's places until the process ends, which the tables survive.
+ * longer than their time limits allow. Ends the engine if one of them still runs `killMsMax` later.
+ * Neither the time limit nor KILL QUERY has an effect while the engine computes a single row: for
+ * example, while `file('/proc/self/fd/4')` waits for a pipe, or while a function compares two long
+ * arrays. Such a query would occupy its thread, and one of the places for queries of its user, as
+ * long as the engine runs. The tables survive the end of the engine.
  */
 export function endHungQueries(options: {
   child: Child
@@ -28,7 +29,7 @@ export function endHungQueries(options: {
   async function check() {
     const now = performance.now()
     const text = await askOwner(sql, owner, timeoutMs)
-    // Without a response, nothing is known until the next check.
+    // Without a response the state of the queries is unknown; the next check asks again.
     if (text === undefined || !child.running()) return
     const found = idsIn(text)
     const added = found.filter((id) => !cancelledAt.has(id)).length

@@ -26,7 +26,7 @@ export interface FindRedisOptions {
 }
 
 /**
- * Finds the installed Redis or Valkey server; otherwise downloads the package of the Linux
+ * Finds an installed Valkey or Redis server. If there is none, downloads the package of the Linux
  * distribution and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root
  * privileges, changes nothing else on the system and starts no system service.
  */
@@ -91,7 +91,8 @@ function subfolders(folder: string) {
 }
 
 /**
- * Retries after `apt-get update`, because package lists may be absent (fresh image) or outdated.
+ * Downloads the packages and unpacks them. If the download fails, retries after `apt-get update`,
+ * because the package lists may be outdated or, in a fresh image, absent.
  */
 async function unpackDebs(
   cacheDir: string,
@@ -105,8 +106,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      // Without permission or network both the download and the update fail, and the download's
-      // error says more.
+      // Without permission or network both the download and the update fail. The error of the
+      // download is the more helpful one.
       if (updated === undefined) throw error
       await download(options)
     }
@@ -119,9 +120,9 @@ async function unpackDebs(
 }
 
 /**
- * Downloads redis-server and its dependencies that are not installed. Always downloads redis-tools,
- * too, because redis-server contains only a link to the program in it. An installed redis-tools
- * does not help, because it is in another folder.
+ * Downloads redis-server and those of its dependencies that are not installed. Always downloads
+ * redis-tools too: redis-server contains only a relative link to a program in redis-tools, so both
+ * must be unpacked in the same folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']
@@ -132,8 +133,8 @@ async function download(options: ExecFileOptions) {
 }
 
 /**
- * Moves the folder into place. If another process has put a working binary there in the meantime,
- * keeps that one.
+ * Moves the folder into place. If another process has put a working program there meanwhile, keeps
+ * that program.
  */
 async function putInPlace(folder: string, cacheDir: string) {
   if ((await unpackedBinary(cacheDir)) !== undefined) return

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 const timeoutMs = 1000
 
 /**
- * True when the Redis on that port accepts the password and responds to PING. Uses no client
- * library, because that would reconnect, queue and log, and a probe must try only once.
+ * Resolves to whether the Redis on the port accepts the password and responds to PING. Uses no
+ * client library, because a library would reconnect, queue and log, but a probe must try only once.
  */
 export function pingRedis({ port, password }: { port: number; password: string }) {
   return new Promise<boolean>((resolve) => {

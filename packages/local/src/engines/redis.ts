@@ -20,9 +20,9 @@ export interface RedisOptions extends ServiceOptions {
 }
 
 /**
- * Starts a Redis on loopback that confirms a write only after it is on stable storage and keeps its
- * data after restarts and SIGKILL. Resolves when it responds to PING; while it loads a large data
- * set it is not ready.
+ * Starts a Redis on loopback that confirms a write only after the write is on stable storage, so
+ * that its data survives restarts and SIGKILL. Resolves when Redis responds to PING, which it does
+ * not do while it loads its data.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
@@ -41,7 +41,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    // Sets the time zone by the environment, because Redis has no setting for the zone of its log.
+    // Sets the time zone of the log; Redis takes it only from the environment.
     env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,
@@ -56,8 +56,8 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
 }
 
 /**
- * The configuration contains the password, because every user of the machine can read command-line
- * arguments.
+ * Prints the configuration of Redis. The password is in this file and not in a command-line
+ * argument, because every user of the machine can read arguments.
  */
 function redisConfig(options: {
   dataDir: string

@@ -9,7 +9,7 @@ import { randomSecret, type Service, type ServiceOptions, toService } from './se
 const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 
 export interface S3Options extends ServiceOptions {
-  /** The access key of the owner, who has all rights that Intake uses. */
+  /** The access key of the owner, who has all rights that Intake uses. Default: `intake`. */
   accessKey?: string
   /** Default: a new random one. */
   secretKey?: string
@@ -17,7 +17,7 @@ export interface S3Options extends ServiceOptions {
   gatewaySecretKey?: string
   /** The secret key of `worker`, which may get objects. Default: a new random one. */
   workerSecretKey?: string
-  /** A second pair of keys of the owner, for rotating the keys. */
+  /** A second access key of the owner with its secret key, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }
 }
 
@@ -29,10 +29,11 @@ export interface S3 extends Service {
 }
 
 /**
- * Starts an S3 server on loopback that keeps its objects in a folder. They survive restarts and
- * SIGKILL, but not a power loss, because the server does not fsync. It serves only the requests
- * that Intake makes (hosts/s3-guard.mjs), each signed in its header. If the system supports it, the
- * process is confined to that folder and its port. Resolves when the server responds.
+ * Starts an S3 server on loopback that keeps its objects in a folder. The objects survive restarts
+ * and SIGKILL, but not a power failure, because the server does not fsync. It serves only the
+ * requests that Intake makes (hosts/s3-guard.mjs), and only if their header has a signature. If the
+ * system supports it, the process is confined to that folder and its port. Resolves when the server
+ * responds.
  */
 export async function startS3(options: S3Options): Promise<S3> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options

@@ -16,9 +16,9 @@ export interface ServiceOptions {
   port: number
   /** Default: a file in `dataDir`. */
   logFile?: string
-  /** False if the service shares the session of this process; see `ChildOptions`. */
+  /** Whether the service gets its own session; see `ChildOptions`. */
   ownSession?: boolean
-  /** Timeout for the service to become ready. */
+  /** Timeout for the service to become ready, in milliseconds. */
   readyMs?: number
   /** Aborts the start: no process remains and the launcher rejects. No effect after the start. */
   signal?: AbortSignal | undefined

@@ -10,9 +10,9 @@ export interface AppProcessOptions {
   env: NodeJS.ProcessEnv
   adminPort: number
   /**
-   * The path that must respond with 200. `/readyz` waits for the app and its dependencies.
-   * `/healthz` waits only for the app, which is right for a restart: an outage of a dependency is
-   * no reason to end the app.
+   * The path that must respond with 200. `/readyz` also needs the dependencies of the app.
+   * `/healthz` needs only the app, and is used for a restart: an outage of a dependency must not
+   * end the app.
    */
   until: '/readyz' | '/healthz'
   logFile: string

@@ -42,14 +42,14 @@ export function createApps(options: AppsOptions): Apps {
   }
 
   /**
-   * The environment variables that give the apps the URL of a service. If a file has the URL, the
-   * apps get the path of the file, so that they notice a changed URL.
+   * Returns the environment variables that give the apps the URL of a service. If the URL comes
+   * from a file, the apps get the path of that file, so that they notice when the URL changes.
    *
-   * @param given the setting of the stack whose file is used
+   * @param given the setting of the stack that may have a file; default: the same name
    */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
-    // An empty value unsets the variable of the environment.
+    // An empty value counts as unset, and hides the variable in the environment.
     return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
   }
 

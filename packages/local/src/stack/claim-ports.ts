@@ -16,7 +16,10 @@ export interface StackPorts {
 
 export interface ClaimPortsOptions {
   config: StackConfig
-  /** How long to wait for occupied ports: the processes of a killed run need a moment to end. */
+  /**
+   * How long to wait until occupied ports become free, in milliseconds, because the processes of a
+   * killed run need some time to end.
+   */
   waitMs: number
   signal: AbortSignal
 }
@@ -24,7 +27,7 @@ export interface ClaimPortsOptions {
 const pauseMs = 200
 const highestPort = 65_535
 
-/** Assigns every port of the stack. Rejects with one sentence when a port is not available. */
+/** Assigns every port of the stack. Rejects with a `StartError` if a port cannot be used. */
 export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts> {
   const { config, signal } = options
   const waitUntil = performance.now() + options.waitMs

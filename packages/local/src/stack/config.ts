@@ -13,7 +13,7 @@ import { type Static, type TString, Type } from 'typebox'
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
 
-/** A setting of gateway and worker, with a description for the stack. */
+/** A setting that the gateway and the worker also have, with a description for the stack. */
 const external = (setting: TString, description: string) =>
   Type.Optional(Type.String({ ...setting, description }))
 
@@ -70,8 +70,8 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems, with the names of the settings only */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // If the URL is unset, the other settings are checked together with a URL like that of the
-  // embedded server, whose host is an IP address, too.
+  // Without a URL of the store, the other settings are checked with a URL like that of the embedded
+  // server, because some of them depend on its host.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

@@ -4,26 +4,29 @@ import { StartError } from '../supervisor/start-error.ts'
 const othersMay = 0o077
 
 /**
- * Creates the data directory, which only its owner can enter, because engines write files in it
- * that everybody could read. Removes the access of others from an existing directory that is empty
- * or has been a data directory before.
+ * Creates the data directory, which only its owner can enter, because engines write files into it
+ * that all users of the machine could read. If the directory exists and is empty or has been a data
+ * directory before, removes the access of other users.
  *
- * @throws {StartError} if it cannot be used, belongs to another user, or contains something else
- * and is open to other users
+ * @throws {StartError} if the directory cannot be used, belongs to another user, or contains other
+ * files and is open to other users
  */
 export function makeDataDir(path: string): void {
   const refusal = closeDataDir(path)
   if (refusal !== undefined) throw new StartError(refusal)
 }
 
-/** Removes the access of other users; returns why the directory cannot be used, or undefined. */
+/**
+ * Removes the access of other users. Returns why the directory cannot be used; undefined if it can.
+ */
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // Another user who owned the folder may know its passwords. Windows has no user ids.
+    // A user who owns the folder may know the passwords in it. Windows has no user ids, so there is
+    // no check.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined
@@ -38,7 +41,7 @@ function closeDataDir(path: string): string | undefined {
 }
 
 function isOfIntake(path: string) {
-  // The root folder of a disk contains `lost+found`.
+  // Ignores `lost+found`, which is in the root folder of every disk.
   const names = readdirSync(path).filter((name) => name !== 'lost+found')
   return names.length === 0 || names.includes('format.json')
 }

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 
-/** Format of a data directory. Increased when a version cannot use the data of earlier versions. */
+/**
+ * The format of data directories. To be increased when a version of Intake cannot use the data of
+ * earlier versions.
+ */
 const format = 3
 
 const foldersWithData = ['redis', 'clickhouse', 's3']

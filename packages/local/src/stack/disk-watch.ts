@@ -9,8 +9,8 @@ export interface DiskWatch {
 /**
  * Reports in one line when the disk of the data directory becomes full, and when it has room again.
  *
- * @param options.fullBelowBytes the disk counts as full with less than this, and has room again
- * with twice as much
+ * @param options.fullBelowBytes the disk counts as full if fewer bytes are free. A full disk has
+ *   room again when twice as many bytes are free
  */
 export function watchDisk(options: {
   dataDir: string

@@ -8,10 +8,10 @@ export interface Writer {
 }
 
 /**
- * Writes a file that must eventually be up to date. A failure, for example because of a full disk,
- * does not end the process.
+ * Creates the writer of a file that must be up to date eventually. A failure, for example because
+ * of a full disk, does not end the process.
  *
- * @param options.onError called with the first of consecutive failures
+ * @param options.onError called with the first error of a series of failures
  */
 export function createWriter(options: {
   write: () => void

@@ -9,7 +9,7 @@ import { welcome } from './welcome.ts'
 
 const say = (line: string) => console.log(line)
 
-// Other users of the machine must not read what this process writes.
+// Makes the files of this process unreadable for other users of the machine.
 process.umask(0o077)
 
 // A closed pipe (`npm start | head`) must not end the process.
@@ -24,8 +24,8 @@ try {
 }
 
 /**
- * Returns what to print: the message of an error that the user can fix, otherwise the error with
- * its stack trace.
+ * Returns what to print: of an error that the user can fix only its message; otherwise the error
+ * with its stack trace.
  */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
@@ -36,8 +36,8 @@ function explain(error: unknown): unknown {
 }
 
 /**
- * Reads whether the loss of Redis's data is accepted. It is an argument and not a setting, because
- * it applies to one start only.
+ * Returns whether the user accepts that Redis has lost its data. This is an argument and not a
+ * setting, because it applies to one start only.
  */
 function readArguments(): boolean {
   try {

@@ -11,7 +11,7 @@ export interface RunFiles {
 }
 
 /**
- * Creates the files that exist only during a run: a marker file from the beginning, and
+ * Creates the files that exist only during a run: a marker file from its beginning, and
  * `endpoints.json` from the moment when all processes are ready.
  */
 export function createRunFiles(dataDir: string): RunFiles {

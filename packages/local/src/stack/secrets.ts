@@ -53,7 +53,10 @@ function readSecrets(path: string): Partial<Secrets> {
   throw new StartError(`The secrets in ${path} cannot be read: restore or delete that file.`)
 }
 
-/** Accepts additional members, because a later version may have others. */
+/**
+ * Whether the value has only non-empty texts as members. Unknown members are accepted, because a
+ * later version may have added them.
+ */
 function areSecrets(kept: unknown): kept is Partial<Secrets> {
   if (typeof kept !== 'object' || kept === null || Array.isArray(kept)) return false
   return Object.values(kept).every((secret) => typeof secret === 'string' && secret !== '')

@@ -9,7 +9,10 @@ import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
-/** A service that the apps need: its URL with credentials, and its process if the stack runs it. */
+/**
+ * A service that the apps need: its URL with credentials, and its process if the stack runs the
+ * service.
+ */
 export interface Backend {
   url: string
   process: SupervisedProcess | undefined
@@ -18,12 +21,13 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for the user who reads what workers show and send. */
+  /** The URL of the same server for the user `reader`, with which workers read. */
   readerUrl: string
   /** The URL of the same server for analysts. */
   analystUrl: string
   /**
-   * The link to the page for queries, if the stack runs the server and it has the user `analyst`.
+   * The link to the page for queries. Undefined if the stack does not run the server, or if the
+   * server has no user `analyst`.
    */
   playUrl: string | undefined
 }
@@ -48,13 +52,13 @@ export interface ServicesOptions {
   secrets: Secrets
   say: (line: string) => void
   onChange: () => void
-  /** Receives each process before it is started. */
+  /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
 }
 
 /**
- * Says which services the environment replaces, because that may be unintended; undefined if it
- * replaces none.
+ * A sentence that names the services for which the environment has a URL, because that may be
+ * unintended; undefined if there are none.
  */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
@@ -64,7 +68,10 @@ export function describeReplaced(config: StackConfig): string | undefined {
   return `Not started, because the environment names another: ${list}`
 }
 
-/** Starts, concurrently, the services that no URL replaces. Resolves when all are ready. */
+/**
+ * Concurrently starts the services for which the environment has no URL. Resolves when all are
+ * ready.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { dataDir, config, ports, secrets, say, onChange, add } = options
   const place = (name: string) => ({

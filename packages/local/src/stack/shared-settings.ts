@@ -4,7 +4,10 @@ import { secretNames } from '@intake/runtime'
 
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
-/** With `OWN_PORTS` the commands, too, connect only to engines of their own user. */
+/**
+ * Includes `OWN_PORTS`, so that commands, like gateways and workers, connect to these ports only if
+ * a process of the same user listens there.
+ */
 const names = new Set([
   'OWN_PORTS',
   ...schemas.flatMap(({ properties }) => Object.keys(properties)),
@@ -14,8 +17,8 @@ const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
  * The settings in the environment that all gateways and workers share, for starting more processes
- * and for the commands. A secret that comes from a file is given as the path of that file, not as
- * its value.
+ * and for the commands. Contains no secret: one that comes from a file is given as that file's
+ * path, other secrets are left out.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

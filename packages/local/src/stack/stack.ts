@@ -38,7 +38,8 @@ export interface RunningStack {
 
 export interface Stack {
   /**
-   * Resolves when every process is ready. Rejects when one fails to start; call `stop` then, too.
+   * Resolves when every process is ready. Rejects when a process fails to start; `stop` must be
+   * called then, too.
    */
   start(): Promise<RunningStack>
   /**
@@ -51,11 +52,14 @@ export interface Stack {
 }
 
 const gatewayGraceMs = 5000
-/** The time for stopping the gateway and then the workers, together. */
+/** The time for stopping first the gateway and then the workers, in total. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 
-/** Creates a complete Intake on this machine, with one data directory. */
+/**
+ * Creates the stack: a complete Intake on this machine, with one data directory. Starts nothing
+ * yet.
+ */
 export function createStack(options: StackOptions): Stack {
   const { config, say } = options
   const dataDir = resolve(config.INTAKE_DATA_DIR)

@@ -7,8 +7,8 @@ import type { RunningStack } from './stack.ts'
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
 
 /**
- * Replaces what a terminal would interpret or not show, such as escape sequences and changes of
- * direction.
+ * A SQL expression that replaces characters that a terminal would interpret or not show, such as
+ * those of escape sequences and changes of direction.
  */
 const printable = (column: string) =>
   String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
@@ -115,14 +115,15 @@ function credentialHeaders(analystUrl: string) {
 }
 
 function command(args: string[]) {
-  // Adds a line break for the terminal, because responses end without one.
+  // Makes curl print a line break at the end, because responses end without one.
   return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }
 
 /** Quotes the text as one word for any POSIX shell, as readably as possible. */
 function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  // Between double quotes a backslash is literal, except before these characters.
+  // Within double quotes the shell interprets `"`, `$`, the backquote and `!`, and a backslash
+  // before some characters; other texts are literal.
   if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Reports whether the process that started this one, its parent, has ended since the call. If the
- * parent is only the shell in which npm runs a script, npm is watched, too, because that shell
- * survives npm.
+ * Watches the process that started this one, its parent: `gone` returns whether it has ended since
+ * this call. If the parent is only the shell in which npm runs a script, npm is watched too,
+ * because that shell survives the end of npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid
@@ -29,7 +29,7 @@ function describe(pid: number): { command: string; parent: number } {
     const [, above = '0', path = ''] = /^\s*(\d+)\s+(.*?)\s*$/.exec(text) ?? []
     return { command: path.split('/').at(-1) ?? '', parent: Number(above) }
   } catch {
-    return { command: '', parent: 0 } // the parent has already ended; its own check detects that
+    return { command: '', parent: 0 } // the parent has already ended, which `gone` detects
   }
 }
 

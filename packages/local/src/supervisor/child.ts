@@ -20,8 +20,8 @@ export interface ChildOptions {
   /** The file to which everything that the process prints is appended. */
   logFile: string
   /**
-   * True (the default) if the process gets its own session. Then Ctrl-C in the terminal does not
-   * reach it, and Linux may give it a separate share of the CPU.
+   * Whether the process gets its own session (default: true). In its own session, Ctrl-C in the
+   * terminal does not reach the process, and Linux may give it a separate share of the CPU.
    */
   ownSession?: boolean | undefined
 }
@@ -37,7 +37,8 @@ export interface Child {
   running(): boolean
   logTail(): string
   /**
-   * Sends SIGTERM, and SIGKILL after `graceMs`. Resolves like `exited`. May be called repeatedly.
+   * Sends SIGTERM, and SIGKILL if the process still runs after `graceMs`. Resolves like `exited`.
+   * May be called repeatedly.
    */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
@@ -45,11 +46,12 @@ export interface Child {
 }
 
 /**
- * Starts a watcher that reads descriptor 3, then becomes the service by `exec`, so that the pid is
- * that of the service. If the watcher reads a line, the service has ended. If it reads the end of
- * file, the process that started it has ended, even by SIGKILL; then the watcher ends the service.
- * (State Z is a zombie: ended, but not reaped, as in a container without an init.) Other users
- * cannot read the files that the service writes.
+ * A shell script that starts a watcher in the background, and then becomes the service by `exec`,
+ * so that its pid is that of the service. The watcher reads descriptor 3, whose other end this
+ * process holds. If it reads a line, the service has ended. If it reads the end of the file, this
+ * process has ended, perhaps by SIGKILL, and the watcher ends the service. (State Z is a zombie: a
+ * process that has ended but whose parent has not read its status, as happens in a container
+ * without an init.) The script also makes files that the service writes unreadable for other users.
  */
 const leashScript = `
 (

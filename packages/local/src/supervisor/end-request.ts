@@ -9,9 +9,9 @@ export interface EndRequestHandlers {
 }
 
 /**
- * Calls `first` on SIGINT, SIGTERM, SIGHUP, or when the process that started this one has ended,
- * and `second` on a later signal. Under npm, Ctrl-C arrives twice: from the terminal and forwarded
- * by npm. Signals within a second therefore count as one request.
+ * Calls `first` on SIGINT, SIGTERM or SIGHUP, or when the process that started this one has ended.
+ * Calls `second` on a signal that follows more than a second later. Signals within that second are
+ * ignored, because under npm Ctrl-C arrives twice: from the terminal, and forwarded by npm.
  */
 export function onEndRequest({ first, second }: EndRequestHandlers) {
   let requestedAt: number | undefined

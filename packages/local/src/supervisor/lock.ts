@@ -13,10 +13,10 @@ export interface Lock {
 
 /**
  * Makes this process the only one that uses the data directory, until it releases the lock or ends.
- * The lock is a listening Unix socket, which the system closes with the process. On Linux its name
- * is not a file (unix(7), abstract), so nothing remains. Elsewhere a killed process leaves a socket
- * file that refuses connections, and it is replaced; if two processes start at the same moment,
- * both may replace it.
+ * The lock is a listening Unix socket, which the system closes when the process ends. On Linux the
+ * socket has an abstract name (unix(7)) and no file, so nothing remains. On other systems a killed
+ * process leaves a socket file that refuses connections, and the next process replaces that file.
+ * If two processes start at the same moment, both may do so and get the lock.
  *
  * @throws {StartError} if another process holds the lock
  */
@@ -30,7 +30,10 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
   return lock
 }
 
-/** The path is outside the data directory, because a socket path is limited to about 100 bytes. */
+/**
+ * The name of the lock's socket. It is outside the data directory, because the path of a socket can
+ * have only about 100 bytes.
+ */
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
   const name = `intake-${hash.slice(0, 16)}.lock`

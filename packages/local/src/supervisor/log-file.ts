@@ -5,8 +5,9 @@ const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
 /**
- * Opens a file to which a child process appends its output. A large file is first renamed to
- * `<path>.old`, so two generations are kept. The caller closes the file after starting the child.
+ * Opens a file to which a child process appends its output. A file of more than 8 MiB is first
+ * renamed to `<path>.old`, replacing an earlier one. The caller must call `close` after starting
+ * the child.
  */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })
@@ -17,7 +18,10 @@ export function openLogFile(path: string) {
     path,
     fd,
     close: () => closeSync(fd),
-    /** The line since opening that best explains a failure; may be empty. */
+    /**
+     * Of the lines since the file was opened, the one that best explains a failure; empty if there
+     * is none.
+     */
     tail: () => readTail(path, startBytes),
   }
 }
@@ -41,8 +45,8 @@ function readTail(path: string, startBytes: number) {
 }
 
 /**
- * The line of a log that probably tells why the program ended: the last one that mentions an error,
- * otherwise the last one. A crashing program prints further lines after its error.
+ * The line of a log that probably says why the program ended: the last line that mentions an error,
+ * because a crashing program prints further lines after its error; otherwise the last line.
  */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)

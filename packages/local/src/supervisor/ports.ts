@@ -6,22 +6,21 @@ const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
 /**
- * The range that ports are picked from. It is below the ports that systems give to outgoing
+ * The range that ports are picked from. It is below the ports that systems use for outgoing
  * connections, because such a connection could take a port after it was picked.
  */
 const lowestPicked = 20_000
 const highestPicked = 26_383
 /**
- * A process that was given a port also listens on the port this far above it until it ends. No
- * other process therefore gets the same port before a service listens on it, or while the service
- * restarts.
+ * A process that picks a port also listens, until it ends, on the port whose number is higher by
+ * this distance. So no other process picks the same port before a service listens on it, or while
+ * the service restarts.
  */
 const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100
 
 /**
- * A free port on loopback that was given neither to this process nor to another one that is still
- * running.
+ * Picks a free port on loopback that neither this process nor another running process has picked.
  */
 export async function pickPort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -41,7 +40,10 @@ function mark(port: number): Promise<boolean> {
   })
 }
 
-/** Returns the port, or a free one if it is 0. Rejects with one sentence if it is in use. */
+/**
+ * Resolves to the port, or to a free one if `port` is 0. Rejects with a `StartError` if the port
+ * cannot be used.
+ */
 export async function claimPort(name: string, port: number): Promise<number> {
   if (port === 0) return pickPort()
   const problem = await portProblem(port)
@@ -50,8 +52,8 @@ export async function claimPort(name: string, port: number): Promise<number> {
 }
 
 /**
- * The reason why the port cannot be used on this machine; undefined if it is free. A port in use on
- * another address also counts as in use if `localhost` could reach that address.
+ * Why the port cannot be used on this machine; undefined if it can. A port that another process
+ * uses on another address also counts as used if `localhost` could reach that address.
  */
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])

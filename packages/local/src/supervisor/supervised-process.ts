@@ -6,7 +6,7 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborts when the process is stopped: the launch must then leave no process and reject. */
+  /** Aborts when the process is to stop. The launch must then leave no process and reject. */
   signal: AbortSignal
   /** True for a restart: the process was ready before. */
   again: boolean
@@ -40,10 +40,14 @@ export interface SupervisedProcess<R extends Running = Running> {
 }
 
 /**
- * A process that has run this long counts as healthy: its next death resets backoff and messages.
+ * A process that has run for this time counts as healthy: when it dies, pauses and messages start
+ * anew.
  */
 const healthyMs = 30_000
-/** Limits repeated messages, for example when the disk is full and every restart fails. */
+/**
+ * The interval at which a message may be repeated, for example when the disk is full and every
+ * restart fails.
+ */
 const sayAgainMs = 60_000
 
 export function superviseProcess<R extends Running>(

@@ -16,8 +16,8 @@ export interface UntilReadyOptions {
 
 /**
  * Resolves when the probe succeeds while the child is running. Otherwise stops the child and
- * rejects: with a {@link StartError} that shows the end of the child's log or, if aborted, with the
- * signal's reason.
+ * rejects: with the signal's reason if it aborts, else with a {@link StartError} that shows the end
+ * of the child's log.
  */
 export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + timeoutMs

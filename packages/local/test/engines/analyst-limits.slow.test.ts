@@ -163,7 +163,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
       )
       t.notMatch(texts.join('\n'), word, name)
     }
-    // Without limits, as for the owner, these calls reveal the secret.
+    // Proves that these calls would reveal the secret: for the owner, who has no limits, they do.
     for (const name of ['merge', 'mergeTreeProjection', 'mergeTreeTextIndex', 'view', 'eval']) {
       const texts = await Promise.all(
         callsOf(name).map(async (sql) => (await ask(server.url, sql, settings)).text),
@@ -187,8 +187,8 @@ const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
 /**
- * Settings that analysts may change: for inserts, for other servers and services, or without an
- * effect beyond their query.
+ * Settings that analysts may change, because they concern inserts or other servers, or have no
+ * effect beyond the query.
  */
 const harmless = [
   'allow_fuzz_query_functions',

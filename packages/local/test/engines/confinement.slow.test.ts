@@ -9,7 +9,9 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** A secret word in a file beside ClickHouse's data, where an installation has its passwords. */
+/**
+ * A secret word. It is in a file beside ClickHouse's data, where an installation has its passwords.
+ */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -25,7 +27,7 @@ t.teardown(async () => {
 await migrate({ clickhouse: owner })
 const skip = server.unconfined ?? false
 
-/** Connections from ClickHouse that this other server has accepted. */
+/** An entry for each connection that this other server has accepted from ClickHouse. */
 const contacts: string[] = []
 const other = createServer((socket) => {
   contacts.push('a connection')
@@ -48,7 +50,7 @@ async function send(t: Test, query: string): Promise<string> {
     signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
-  // Error messages repeat the query. That is no leak, because no query contains the word.
+  // Error messages repeat the query, but no query contains the word.
   if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
   return text
@@ -72,7 +74,7 @@ const quote = (value: string) => `'${value}'`
 const secret = quote(secretFile)
 const url = quote(`http://127.0.0.1:${otherPort}/x`)
 const address = quote(`127.0.0.1:${otherPort}`)
-/** The errors for a wrong number or type of arguments. Then the function itself has not run. */
+/** The errors for a wrong number or type of arguments, which mean that the function has not run. */
 const wrongArguments = /^Code: (35|42|43)\./
 
 const skipNetwork = server.unconfinedNetwork ?? skip
@@ -92,8 +94,8 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
 })
 
 /**
- * Categories of functions that only compute a result from their arguments. One attempt is enough
- * for each.
+ * Categories of functions that only compute a result from their arguments. Each of these functions
+ * is called with one list of arguments only.
  */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
@@ -187,7 +189,8 @@ t.test('analysts cannot read system tables with information about others', { ski
   )
   t.ok(lists.includes('INFORMATION_SCHEMA.TABLES'))
   for (const list of lists) {
-    // Definitions of views name raw tables, which SHOW CREATE shows as well.
+    // The definitions of views are left out: they name raw tables, and SHOW CREATE shows them as
+    // well.
     const columns = list.toLowerCase().endsWith('.views') ? 'table_name' : '*'
     const shown = await send(t, `SELECT ${columns} FROM ${list}`)
     t.notMatch(shown, /_raw|^Code: |Poco::Exception/, list)

@@ -30,8 +30,8 @@ t.test(
   async (t) => {
     const system = 'export PATH=/usr/bin:/bin\n'
     const dir = t.testdir({
-      // Behaves like apt-get on Debian, where the package redis-server contains a link to a program
-      // in the package redis-tools.
+      // These programs behave as on Debian, where the package redis-server contains a link to a
+      // program in the package redis-tools.
       'apt-get': `#!/bin/sh\n${system}
 case $1 in
   -s) echo 'Inst redis-server (5:7.0.15 Debian:12/stable [amd64])' ;;

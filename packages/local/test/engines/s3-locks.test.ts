@@ -12,7 +12,8 @@ import { type RawRequest, sendRaw, sign, statusOf } from './s3-requests.ts'
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 mkdirSync(join(dataDir, 'outside'))
-// Files outside the bucket. S3rver would show the first two as objects, and the others unchanged.
+// Files outside the bucket. S3rver keeps the content of objects in files with the ending
+// `._S3rver_object`.
 for (const name of ['canary._S3rver_object', 'canary', 'outside/x._S3rver_object', 'outside/x'])
   writeFileSync(join(dataDir, name), word)
 const filesOutside = () =>
@@ -62,8 +63,8 @@ async function refused(t: Test, request: RawRequest, what: string): Promise<void
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
 
 /**
- * Targets outside the bucket, in every encoding that S3rver, Koa or Node might decode, and targets
- * inside in unusual forms.
+ * Paths that must be refused even with a correct signature: paths out of the bucket, in every
+ * encoding that S3rver, Koa or Node might decode, and unusual spellings of paths inside it.
  */
 const outside = [
   ...[1, 2, 3, 4].flatMap((levels) => [
@@ -162,7 +163,10 @@ async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => P
   await Promise.all(Array.from({ length: 16 }, workOff))
 }
 
-/** A test that also checks, at its end, that no file outside the bucket was written or removed. */
+/**
+ * Defines a test that checks at its end that no file, inside or outside the bucket, was added or
+ * removed.
+ */
 function test(title: string, work: (t: Test) => Promise<void>, options = {}) {
   t.test(title, options, async (t) => {
     await work(t)

@@ -34,7 +34,7 @@ export const statusOf = (response: string): string => response.slice(9, 12)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** The headers with a correct signature (version 4) for a request with this canonical path. */
+/** Returns the headers of a request with a correct signature (version 4) for its canonical path. */
 export function sign(
   request: RawRequest & { canonicalPath?: string },
   { accessKey, secretKey, port }: { accessKey: string; secretKey: string; port: number },

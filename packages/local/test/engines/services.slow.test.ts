@@ -117,7 +117,7 @@ t.test('ClickHouse', async (t) => {
       'SELECT 1 SETTINGS readonly = 0',
       'SELECT 1 SETTINGS max_execution_time = 1000',
       'SELECT 1 SETTINGS use_skip_indexes_if_final_exact_mode = 0',
-      // Filters may contain subqueries, which would run with the rights of the views' owner.
+      // A filter may contain a subquery, which would run with the rights of the views' owner.
       "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
       "SELECT 1 SETTINGS additional_result_filter = '1'",
       "SELECT 1 SETTINGS parallel_replicas_custom_key = '1'",
@@ -165,7 +165,8 @@ t.test('ClickHouse', async (t) => {
     const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
     t.equal(named.status, 401)
 
-    // The engine would use the password in the parameter instead of that in the header.
+    // With basic authentication the engine would use the password in the parameter instead of that
+    // in the header.
     const basic = (user: string, password: string) => ({
       authorization: `Basic ${btoa(`${user}:${password}`)}`,
     })
@@ -204,7 +205,7 @@ t.test('ClickHouse', async (t) => {
     t.match(await response.text(), /<title>ClickHouse Query</)
     t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
 
-    // Sends the same request as the page, with the path from the page's link.
+    // Sends the same request as the page does, to the path in the page's link.
     const target = page.searchParams.get('url') ?? ''
     const send = (url: string, headers: Record<string, string> = {}) =>
       fetch(url, {
@@ -301,7 +302,7 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
 
 const passwords = { password: 'x', workerPassword: 'x', readerPassword: 'x' }
 
-/** The settings of a profile by name, and its constraints under `constraint` and their name. */
+/** Returns the settings of a profile by name, and its constraints by `constraint` and the name. */
 function settingsOf(config: string, profile: string) {
   const [profiles = ''] = /<profiles>[^]*<\/profiles>/.exec(config) ?? []
   const [, block = ''] =

@@ -4,8 +4,8 @@ import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
 /**
- * Runs a program with another time zone of the machine. A mount over /etc, which only this program
- * sees, changes it.
+ * A shell script that runs a program on a machine with another time zone: it mounts another /etc,
+ * which only this program sees.
  */
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&

@@ -80,7 +80,7 @@ t.test(
       try {
         writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize - leave))
       } catch {
-        // another process used the remaining space
+        // Another process used the remaining space.
       }
     }
     // Leaves some space at first, because docs/guarantees.md excludes a disk that fills within
@@ -104,13 +104,13 @@ t.test(
     const filling = setInterval(() => fill(), 20)
     const ended = await once(second, 'close').finally(() => clearInterval(filling))
     t.strictSame(ended, [1, null])
-    // Which service fails first on the full disk depends on what has freed a little space.
+    // Which service fails first depends on how much space is free at that moment.
     t.match(
       reason,
       /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,
     )
 
-    // After the death of another process, endpoints.json must be written.
+    // When a process dies, endpoints.json must be written, which fails on the full disk.
     process.kill(before.pids.s3 ?? 0, 'SIGKILL')
     await until('S3 has died', hasSaid('S3 died'))
     fill()

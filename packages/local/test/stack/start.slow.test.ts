@@ -177,8 +177,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    // These lines were printed before endpoints.json was written, but this process may read the
-    // output later than the file.
+    // Waits for these lines: they were printed before endpoints.json was written, but this process
+    // may read the output after the file.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))
@@ -220,8 +220,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
   await t.test('killed, it leaves no process, and the next start has the data', async (t) => {
     first.process.kill('SIGKILL')
-    await first.exited // with it ends its lock
-    const second = start(t, dataDir, samePorts) // waits until the processes of the first have ended
+    await first.exited // which also releases its lock
+    const second = start(t, dataDir, samePorts) // waits until the processes of `first` have ended
     await untilReady(second)
     await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)
     const clickhouse = createClickHouse({ url: readEndpoints(dataDir).clickhouse })

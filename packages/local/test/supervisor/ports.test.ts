@@ -8,8 +8,8 @@ import t from 'tap'
 import { pickPort } from '../../src/supervisor/ports.ts'
 
 /**
- * The number of ports per process. If processes only looked for free ports, they would almost
- * certainly pick some of so many ports twice.
+ * The number of ports per process. With so many, processes that only look for free ports would
+ * almost certainly pick some ports twice.
  */
 const count = 300
 

@@ -3,7 +3,7 @@ package intake.client
 import java.io.IOException
 import kotlin.concurrent.withLock
 
-/** What a response means for the records of its request. */
+/** What to do with the records of a failed request. */
 internal enum class Decision {
     /** Send the same request again later. */
     RETRY,
@@ -14,10 +14,13 @@ internal enum class Decision {
     /** The request is too large. Send its records in smaller requests. */
     SPLIT,
 
-    /** Keep everything, and send nothing: every request fails until someone changes a setting. */
+    /**
+     * Keep all records and send nothing more, because every request fails until someone changes a
+     * setting.
+     */
     STOP,
 
-    /** Give up the records, because they will never be accepted. */
+    /** Drop the records, because they will never be accepted. */
     DROP,
 }
 
@@ -25,7 +28,8 @@ internal enum class Decision {
  * The result of an attempt.
  *
  * @property body the body of a successful response; otherwise null
- * @property code the code of the problem, or `http_` and the status, which is 0 without a response
+ * @property code the error code in the response; without one, `http_` and the status, which is 0 if
+ *   there was no response
  * @property isDefinite whether it is certain that nothing was stored
  * @property retryAfterMs the pause that the server asked for; 0 if it asked for none
  */
@@ -40,8 +44,9 @@ internal class Attempted(
 private val noAnswer = Answer(0, "")
 
 /**
- * Sends a request and reads from its response what every request needs. A response that arrives
- * after the end of the client counts as none, so that the records are kept as they are.
+ * Sends a request, and evaluates what the responses for log events and for feedback have in common.
+ * A response that arrives after the end of the client is ignored, so that the records are kept
+ * unchanged.
  */
 internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val time = core.ports.time
@@ -60,7 +65,8 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     // A response of a proxy does not show the server's clock.
     val isOfIntake =
         if (isSuccess) problem["id"] is String || problem["results"] is List<*> else code != null
-    // The header has whole seconds; on average half a second has passed.
+    // `Date` has whole seconds, so on average half a second has passed since the time that it
+    // names.
     val serverMs =
         parseIso(problem["server_time"] as? String) ?: parseHttpDate(answer.date)?.plus(500)
     val now =
@@ -86,11 +92,13 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 }
 
 /**
- * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
- * If a status about the address or the key comes without a code, a proxy sent it: the request may
- * reach the gateway later.
+ * Decides what to do after a failed request. A 4xx about the records is final, even if this release
+ * does not know its code. A 4xx about the address or the key stops sending if it has a code.
+ * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
+ * is retried. A 401 always stops sending, because Java may lose its body and so its code.
  *
- * @param code the code of the problem; null if there was no response, or if it is not Intake's
+ * @param code the error code in the response; null if there was no response, or if it is not
+ *   Intake's
  */
 internal fun decide(status: Int, code: String?): Decision =
     when {

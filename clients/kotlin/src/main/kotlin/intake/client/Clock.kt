@@ -4,8 +4,8 @@ import kotlin.math.abs
 
 /**
  * A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
- * the same amount of time. Eras are compared by identity, because every change creates another
- * object.
+ * the same amount of time. Every change of the clock creates a new object, so eras are compared by
+ * identity.
  */
 internal class Era(
     /** The device's clock minus the monotonic clock. */
@@ -16,31 +16,34 @@ internal class Era(
     val isTrusted: Boolean,
 )
 
-/** Differences up to this are not corrected: the transmission of a response can cause them. */
+/**
+ * Smaller differences from the server's clock are not corrected, because the transfer time of a
+ * response can cause them.
+ */
 private const val TOLERATED_MS = 60_000L
 
-/** The clocks of a device may differ by this much although none was set. */
+/** Smaller jumps of the device's clock are ignored, because they occur even if nobody sets it. */
 private const val JUMP_MS = 2000L
 private const val DAY_MS = 86_400_000L
 
 /**
- * The device's clock, corrected by the server's if it is wrong by more than a minute.
+ * The device's clock, corrected if it differs from the server's by more than a minute.
  *
- * If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped,
- * as Java's does. A jump backwards, or of more than a day, always means that the clock was set.
- * Only one thread may use it at a time.
+ * If the device's clock jumps, it was set, or the device slept, during which Java's monotonic clock
+ * stops. A jump backwards, or of more than a day, always means that the clock was set. Only one
+ * thread may use a clock at a time.
  */
 internal class Clock(private val time: TimeSource) {
     private var era = Era(time.now() - time.monotonic(), 0, false)
 
-    /** The time, as far as it is known, in milliseconds since 1970. */
+    /** The device's time, corrected if the server's clock is known, in milliseconds since 1970. */
     fun now(): Long {
         val wall = time.now()
         val drift = wall - time.monotonic()
         val jump = drift - era.drift
         if (abs(jump) > JUMP_MS) {
-            // If only the clock was set, real time ran on evenly: subtract the jump, so that ids
-            // stay right.
+            // If someone set the clock, real time did not jump. So the offset is reduced by the
+            // jump, and ids stay right.
             val isKnown = era.isTrusted && wasSet(jump)
             era = Era(drift, if (isKnown) unlessTolerated(era.offset - jump) else era.offset, false)
         }
@@ -68,8 +71,8 @@ internal class Clock(private val time: TimeSource) {
     /**
      * The milliseconds to add to the times of ids that were made in `past` and never sent.
      *
-     * @param isOfThisRun whether `past` was made by this run, so that its monotonic clock still
-     * counts
+     * @param isOfThisRun whether `past` is from this run: only then can its monotonic clock be
+     *   compared
      */
     fun shiftFor(past: Era, isOfThisRun: Boolean): Long {
         if (past.isTrusted || !era.isTrusted) return 0

@@ -3,12 +3,11 @@ package intake.client
 import java.util.concurrent.locks.ReentrantLock
 
 /**
- * What all parts of one client share.
+ * What all classes of one client share.
  *
- * There are two locks, which are always taken in this order. `io` is for the threads of the client:
- * only one of them uses the storage at a time. `memory` is held for microseconds by every thread
- * that reads or changes what is in memory. The app's threads take only `memory`, so they never wait
- * for a disk.
+ * There are two locks; a thread that needs both takes `io` first. `io` guards the storage, and only
+ * threads of the client take it. `memory` guards what is in memory, and every thread holds it for
+ * microseconds only. The app's threads take only `memory`, so they never wait for a disk.
  */
 internal class Core(
     val bundleIdentifier: String,
@@ -20,21 +19,21 @@ internal class Core(
     val io = ReentrantLock()
     val memory = Any()
 
-    /** The storage of the ports, with a fallback. */
+    /** The platform's storage, with a fallback to memory. */
     val storage: Storage = FallbackStorage(ports.storage)
     val clock = Clock(ports.time)
 
     /**
-     * Guarded by `io`. True from the end of the client on: other clients may have taken over its
-     * records, so it sends none and changes none.
+     * Guarded by `io`. True after the end of the client. Other clients may have taken over its
+     * records then, so it neither sends nor changes them.
      */
     var hasEnded = false
     val drops = Drops { reason, count -> options.onDrop?.let { execute { it(reason, count) } } }
     private val uuids = Uuids()
 
     /**
-     * The name of this run of the client. Only the client's threads may read it, because the first
-     * access reads the process's id from `/proc`.
+     * The name of this run of the client. Only threads of the client may use this property, because
+     * its first use reads the id of the process from `/proc`.
      */
     val run: String by lazy { newId() + processSuffix() }
 

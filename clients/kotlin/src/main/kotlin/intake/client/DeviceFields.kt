@@ -24,7 +24,10 @@ private val feedbackOnly =
 internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
     device.filterKeys { it !in feedbackOnly }
 
-/** Leaves out unknown properties, because an absent one is better than a guess. */
+/**
+ * Leaves out properties without a known value, because an absent property is better than a wrong
+ * one.
+ */
 internal fun knownOf(device: Map<String, Any?>): Map<String, Any?> =
     device.filterValues { it != null && it != "" && it != "unknown" }
 

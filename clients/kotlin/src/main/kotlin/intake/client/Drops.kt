@@ -1,6 +1,6 @@
 package intake.client
 
-/** Counts the records that were given up, by reason. */
+/** Counts the records that the client drops, by reason. */
 internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     private val total = HashMap<String, Int>()
     private var unreported = LinkedHashMap<String, Int>()
@@ -14,19 +14,19 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
         onDrop(reason, count)
     }
 
-    /** Adds records that an earlier run gave up and did not report. */
+    /** Adds records that an earlier run dropped and did not report. */
     @Synchronized
     fun addUnreported(reason: String, count: Int) {
         unreported[reason] = (unreported[reason] ?: 0) + count
         isChanged = true
     }
 
-    /** All records that were given up since the start. */
+    /** The number of records dropped since the client started, by reason. */
     @Synchronized fun total(): Map<String, Int> = HashMap(total)
 
     /**
-     * Returns how many records no `intake.dropped` event has reported, by reason. They then count
-     * as reported.
+     * Returns how many dropped records no `intake.dropped` event has reported yet, by reason. From
+     * then on they count as reported.
      */
     @Synchronized
     fun takeUnreported(): Map<String, Int> {
@@ -36,7 +36,10 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
         return taken
     }
 
-    /** The counts to store; null if they have not changed since the last call. */
+    /**
+     * The counts to store: the dropped records that are not reported yet. Null if they have not
+     * changed since the last call.
+     */
     @Synchronized
     fun changed(): Map<String, Int>? {
         if (!isChanged) return null

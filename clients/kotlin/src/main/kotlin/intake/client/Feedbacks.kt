@@ -72,8 +72,8 @@ internal class Feedbacks(private val core: Core) {
 
     /**
      * Sends the oldest feedback; returns null if none can be sent. Throws an IOException, and keeps
-     * the feedback, if it cannot be read. A form that is too large, even for a server that drops
-     * images it cannot keep, is sent again without images, so that the text arrives.
+     * the feedback, if it cannot be read. If the server refuses a form as too large, the form is
+     * sent again without its images, so that at least the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
@@ -92,7 +92,7 @@ internal class Feedbacks(private val core: Core) {
         return Sent()
     }
 
-    /** Sends a feedback. Returns null if its result is final. */
+    /** Sends a feedback. Returns null if its result is final; otherwise how sending continues. */
     private fun send(entry: Entry, form: OutgoingRequest.Form): Sent? {
         var attempted = attemptRequest(core, form)
         if (attempted.decision == Decision.SPLIT && form.attachments.isNotEmpty()) {

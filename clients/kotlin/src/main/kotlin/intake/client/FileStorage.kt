@@ -15,8 +15,8 @@ private const val DIGITS = 16
 private const val PID_MARK = "-pid"
 
 /**
- * A directory with a file for each segment and value. It uses `java.io` only: `java.nio.file` needs
- * Android 8.
+ * Storage in a directory, with a file for each segment and each value. It uses only `java.io`,
+ * because `java.nio.file` needs Android 8.
  *
  * @param directory called once, on a thread of the client
  */
@@ -24,7 +24,10 @@ internal class FileStorage(directory: () -> File) : Storage {
     private val openDir by lazy(directory)
     private var isClosed = false
 
-    /** After `close` there is none, because another client may have taken over the files. */
+    /**
+     * The directory. Throws after `close`, because another client may have taken over the files
+     * then.
+     */
     private val dir
         get() = if (isClosed) throw IOException("the storage is closed") else openDir
 
@@ -41,7 +44,7 @@ internal class FileStorage(directory: () -> File) : Storage {
             throw IOException("no directory: $dir")
     }
 
-    /** Reserves numbers and returns the first one. */
+    /** Reserves numbers of the device's counter. Returns the first one. */
     private fun reserve(count: Int): Long {
         val file =
             sequenceFile
@@ -51,8 +54,8 @@ internal class FileStorage(directory: () -> File) : Storage {
                 }
         val first = sequence + 1
         sequence += count
-        // The number survives the end of the process; after a power failure numbers may be used
-        // twice.
+        // The counter survives the end of the process without fsync. After a power failure, numbers
+        // may be used twice.
         file.seek(0)
         file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
         return first
@@ -69,8 +72,8 @@ internal class FileStorage(directory: () -> File) : Storage {
         try {
             fileOf(name).readBytes()
         } catch (error: FileNotFoundException) {
-            // Java also throws this if the file is there but cannot be opened, for example because
-            // the process has too many open files.
+            // Java also throws this exception if the file exists but cannot be opened, for example
+            // because the process has too many open files.
             if (fileOf(name).exists()) throw error
             null
         }
@@ -89,8 +92,8 @@ internal class FileStorage(directory: () -> File) : Storage {
             growingName = name
         } else if (growingName != name || !fileOf(name).exists()) return false
         growing!!.write(print(reserve(count)).toByteArray())
-        // Checked after the write, because another process that takes the file over may rename it
-        // at any moment.
+        // Checks this after the write, because another process that takes over the file may rename
+        // it at any moment.
         return fileOf(name).exists()
     }
 
@@ -105,7 +108,8 @@ internal class FileStorage(directory: () -> File) : Storage {
             if (fileOf(from).exists()) throw IOException("it cannot be renamed: $from")
             return false
         }
-        // On the file systems of Android and Linux this makes the new name durable, too.
+        // Makes the new name survive a power failure: on the file systems of Android and Linux,
+        // syncing the file is enough for that.
         FileOutputStream(fileOf(to), true).use { it.fd.sync() }
         return true
     }
@@ -126,7 +130,7 @@ internal class FileStorage(directory: () -> File) : Storage {
         write(fileOf(key + VALUE_END), parts.asList())
     }
 
-    /** Replaces a file in one step. */
+    /** Replaces a file in one step: after a kill it has its old or its new content. */
     private fun write(file: File, parts: List<ByteArray>) {
         val temporary = File(file.path + TEMPORARY_END)
         FileOutputStream(temporary).use { out ->
@@ -155,7 +159,7 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 }
 
-/** Added to the name of a run. Empty if there is no `/proc`. */
+/** The end of the name of a run, with the id of the process. Empty if there is no `/proc`. */
 internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
 
 private val pid: String? by lazy {
@@ -167,8 +171,8 @@ private val pid: String? by lazy {
 }
 
 /**
- * Whether the process that owns a file is running. If another process has got the id of an ended
- * one, the file waits until that process ends, too.
+ * Whether the process that owns a file is another one that is running. If the owner has ended and a
+ * new process has its id, the file is taken over only after that process has ended.
  */
 private fun isOfRunningProcess(name: String): Boolean {
     val owner = name.substringAfter(PID_MARK, "").substringBefore('.')

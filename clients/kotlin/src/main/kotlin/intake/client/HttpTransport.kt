@@ -12,16 +12,17 @@ import java.util.zip.GZIPOutputStream
 
 private const val CONNECT_MS_MAX = 10_000
 
-/** Timeouts of a whole request. A form may contain pictures, whose upload takes longer. */
+/**
+ * Timeouts of a whole request, in milliseconds. A form may contain pictures, so its upload takes
+ * longer.
+ */
 private const val TEXT_MS_MAX = 30_000
 private const val FORM_MS_MAX = 180_000
 
-/** Smaller bodies are not compressed, because they would not become smaller. */
+/** Smaller bodies are not compressed, because compression saves little. */
 private const val GZIP_BYTES_MIN = 1000
 
-/**
- * The maximum size of a response. The results of 500 events with an error each are much smaller.
- */
+/** The maximum size of a response, in bytes. Even a response with 500 errors is much smaller. */
 private const val ANSWER_BYTES_MAX = 4_000_000
 
 /** The prefix of all paths. `/api` is appended to an address without a path. */
@@ -31,8 +32,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies until a
- * server refuses a compressed one.
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies until the
+ * server refuses one because of its compression (415).
  *
  * @param schedule the client's timer, which ends requests that take too long
  */
@@ -104,7 +105,7 @@ internal class HttpTransport(
         msMax: Int,
     ): Answer {
         val connection = URL(prefix + path).openConnection() as HttpURLConnection
-        // A timer limits the whole request, because the read timeout applies to each read alone,
+        // A timer limits the whole request, because the read timeout applies to each single read,
         // and there is no timeout for writing.
         val timer = schedule(msMax.toLong(), connection::disconnect)
         try {
@@ -122,7 +123,8 @@ internal class HttpTransport(
             connection.outputStream.use { out -> for (part in body) out.write(part) }
             return read(connection)
         } catch (error: HttpRetryException) {
-            // Java throws this for a 401 to a request that it cannot repeat.
+            // Java throws this if the response is a 401 and it cannot repeat the request. The body
+            // of the response is then lost.
             return Answer(error.responseCode(), "")
         } catch (error: RuntimeException) {
             // Some releases of Android throw other exceptions than an IOException for a broken

@@ -13,8 +13,8 @@ private const val FOREVER = Long.MAX_VALUE
  * Sends log events and feedback, each exactly once.
  *
  * All methods may be called at any time, in any order, on any thread; none throws, and none uses a
- * file or the network on the thread of its caller. What takes longer returns a [Future], which
- * never fails and need not be read.
+ * file or the network on the thread of its caller. Methods that take longer return a [Future],
+ * which never fails and may be ignored.
  */
 class Intake
 internal constructor(
@@ -38,7 +38,10 @@ internal constructor(
     /** Guarded by `io`. */
     private var isStarted = false
 
-    /** Guarded by `io`. Whether the counts that earlier runs stored are among those of this run. */
+    /**
+     * Guarded by `io`. Whether the counts of dropped records that earlier runs stored are in
+     * `drops`.
+     */
     private var hasOldDrops = false
 
     // The following fields are guarded by `memory`.
@@ -49,7 +52,7 @@ internal constructor(
     private var isWriteScheduled = false
     private var flushTimer: Future<*>? = null
 
-    /** Calls of `flush` that wait until nothing more can be sent. */
+    /** The results of the calls of `flush` that wait until nothing more can be sent. */
     private val waiting = ArrayList<Promised<Int>>()
 
     init {
@@ -61,12 +64,13 @@ internal constructor(
     }
 
     /**
-     * Keeps an event, and sends it later. It takes microseconds.
+     * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
      *
      * @param params texts, numbers, booleans, null, lists, maps and dates; other values are sent as
-     * their `toString`
-     * @return its id; null if it was not kept, because of `beforeSend` or `optOut`, or because it
-     * cannot be an event (`onDrop` has the reason)
+     *   their `toString`
+     * @return the id of the event; null if the event is not kept: because `beforeSend` dropped it,
+     *   the user has opted out, the client is shut down, or the event is invalid (then `onDrop`
+     *   gets the reason)
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
@@ -80,7 +84,7 @@ internal constructor(
             if (text.length > PARAMS_MAX) return drop("too_large")
             return add(sent.event, text)
         } catch (_: Exception) {
-            // JSON cannot hold the params, or `beforeSend` has thrown.
+            // JSON cannot represent the params, or `beforeSend` threw an exception.
             return drop("invalid_event")
         }
     }
@@ -109,7 +113,7 @@ internal constructor(
     /**
      * Keeps a feedback, with up to four images, and sends it.
      *
-     * @return resolves when the feedback is on the device
+     * @return resolves when the feedback is stored on the device
      */
     @JvmOverloads
     fun feedback(
@@ -168,7 +172,10 @@ internal constructor(
         return false
     }
 
-    /** Returns null if the image can no longer be read, so that the text arrives without it. */
+    /**
+     * Reads an image. Returns null if it cannot be read, so that the feedback is sent without this
+     * image.
+     */
     private fun read(attachment: Attachment): StoredAttachment? =
         try {
             StoredAttachment(attachment.name, attachment.type, attachment.read())
@@ -180,7 +187,7 @@ internal constructor(
     fun identify(userId: String?) = synchronized(core.memory) { user = validUser(userId) }
 
     /**
-     * Stores the events that were logged so far.
+     * Stores all events that were logged before this call.
      *
      * @return resolves when they survive even a power failure
      */
@@ -227,7 +234,8 @@ internal constructor(
     }
 
     /**
-     * Flushes and ends. Remaining records are sent after the next start.
+     * Flushes and ends the client. Remaining records are sent after the next start. Later calls do
+     * nothing.
      *
      * @return the number of records that remain
      */
@@ -258,7 +266,7 @@ internal constructor(
         worker.shutdown()
     }
 
-    /** Deletes the records that wait, and keeps no more of them, also after a restart. */
+    /** Deletes all records that wait, and keeps no new ones, even after a restart. */
     fun optOut(): Future<Unit> {
         synchronized(core.memory) { isOptedOut = true }
         return inOrder {
@@ -285,7 +293,7 @@ internal constructor(
         return done
     }
 
-    /** How many records wait, and how many were given up. */
+    /** The state of the client: how many records wait and how many were dropped. */
     fun stats(): Stats =
         synchronized(core.memory) {
             Stats(
@@ -315,7 +323,7 @@ internal constructor(
 
     private fun sendLogs(): Sent? {
         val sent = logSender.send()
-        // A server that responds can receive the report of lost records.
+        // Reports dropped records now, because the server responds.
         if (sent != null && sent.isSettled) reportDrops()
         return sent
     }
@@ -352,7 +360,7 @@ internal constructor(
             isStarted = true
             if (core.deviceUuid == "") findDeviceUuid()
             addOldDrops()
-            // Its value is always true, so that it need not be read.
+            // The value is not read, because it is always true.
             val wasOptedOut = storage.has(OPT_OUT_KEY)
             val isOut =
                 synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
@@ -382,8 +390,8 @@ internal constructor(
     }
 
     /**
-     * Adds the counts that earlier runs stored, once. Returns false if they cannot be read now: they
-     * must not be overwritten then.
+     * Adds the counts of dropped records that earlier runs stored to `drops`, once. Returns false
+     * if they cannot be read now. The caller must not overwrite them then.
      */
     private fun addOldDrops(): Boolean {
         if (hasOldDrops) return true
@@ -422,7 +430,7 @@ internal constructor(
             try {
                 ports.device()
             } catch (_: Exception) {
-                // Some devices refuse to return a property.
+                // Some devices throw when a property is read.
                 emptyMap()
             }
         val device = knownOf(found) + knownOf(options.device)

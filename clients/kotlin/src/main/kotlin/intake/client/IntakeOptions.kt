@@ -1,11 +1,11 @@
 package intake.client
 
-/** A log event, as `beforeSend` gets it. */
+/** A log event as `beforeSend` receives it. */
 class LogEvent(@JvmField val event: String, @JvmField val params: Map<String, Any?>)
 
 /** The options besides the address, the key and the application. */
 class IntakeOptions internal constructor() {
-    /** Identifies the device: a UUID. Without it the client makes one and keeps it. */
+    /** The UUID that identifies the device. Default: the client makes one and keeps it. */
     var deviceUuid: String? = null
 
     /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
@@ -14,7 +14,10 @@ class IntakeOptions internal constructor() {
     /** Properties of the device. They replace those of the same name that the client finds. */
     var device: Map<String, Any?> = emptyMap()
 
-    /** How long an event waits for others that are sent in the same request, in milliseconds. */
+    /**
+     * How long an event waits for other events, to be sent in one request with them, in
+     * milliseconds.
+     */
     var flushIntervalMs: Long = 5000
 
     /** The maximum number of events in a request, 1 to 500. */
@@ -35,20 +38,23 @@ class IntakeOptions internal constructor() {
     /** The longest pause before a request is repeated, in milliseconds. */
     var retryMsMax: Long = 900_000
 
-    /** Changes an event before it is kept; null drops it. It must be fast: `log` calls it. */
+    /**
+     * Changes an event before it is kept; null drops it. It must be fast, because `log` waits for
+     * it.
+     */
     var beforeSend: ((LogEvent) -> LogEvent?)? = null
 
     /**
-     * Called with the reason and the number of records whenever the client gives up records, on a
-     * thread of the client.
+     * Called whenever the client has dropped records, with the reason and the number of records. It
+     * is called on a thread of the client.
      */
     var onDrop: ((reason: String, count: Int) -> Unit)? = null
 }
 
 /**
- * An image. `type` and `name` are only hints: the gateway checks the bytes.
+ * An image. `type` and `name` are only hints: the gateway detects the type from the bytes.
  *
- * @param read called once, on a thread of the client
+ * @param read returns the bytes; called once, on a thread of the client
  */
 class Attachment(
     internal val name: String = "image",
@@ -66,11 +72,12 @@ class Attachment(
 /**
  * The result of keeping a feedback.
  *
- * @property isKept false if the feedback was refused at once; `onDrop` then got the reason
+ * @property isKept false if the feedback is not kept. `onDrop` then gets the reason, except after
+ *   `optOut` or `shutdown`
  */
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
-/** How many records wait, and how many were given up. */
+/** The state of the client: how many records wait and how many were dropped. */
 class Stats
 internal constructor(
     /** Log events that wait to be sent. */
@@ -78,19 +85,19 @@ internal constructor(
     /** Feedback that waits to be sent. */
     @JvmField val pendingFeedback: Int,
     /**
-     * Why nothing is sent until the next start, such as `unauthorized`; null while records are
-     * sent.
+     * The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
+     * null.
      */
     @JvmField val stopped: String?,
-    /** Records that were given up since the start, by reason. */
+    /** Numbers of records that were dropped since the client started, by reason. */
     @JvmField val dropped: Map<String, Int>,
     /** Size of the log events that wait, in bytes. */
     @JvmField val storageBytes: Long,
     /** Whether `optOut` is in effect. */
     @JvmField val isOptedOut: Boolean,
     /**
-     * The milliseconds that are added to the device's clock; 0 if it is right, or if the time is
-     * unknown.
+     * Milliseconds that are added to the device's clock; 0 if the clock is right, or as long as the
+     * server's time is not known.
      */
     @JvmField val clockOffsetMs: Long,
 )

@@ -7,9 +7,9 @@ import java.io.File
  * `System.exit`, an uncaught error or SIGTERM, it stores what is in memory.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- * replaces its `/api`, such as `https://www.example.com/i`
+ *   replaces its `/api`, such as `https://www.example.com/i`
  * @param storage a directory for the records that wait; only one process at a time should use it.
- * By default it is in the home directory
+ *   Default: `.intake/java/` and the bundle identifier, in the home directory
  */
 fun Intake(
     url: String,

@@ -3,15 +3,15 @@ package intake.client
 import java.util.Date
 
 /**
- * The maximum nesting of an event's params. Without it, printing a list that contains itself would
- * never end.
+ * The maximum nesting of an event's params. Without a limit, printing a list that contains itself
+ * would never end.
  */
 private const val DEPTH_MAX = 100
 
 internal class JsonException(message: String) : Exception(message)
 
 /**
- * JSON as the client needs it. Android's `org.json` is not part of Java, and a library would be one
+ * Prints and parses JSON. Java has no `org.json`, which Android has, and a library would be one
  * more dependency of every app.
  */
 internal object Json {
@@ -19,7 +19,7 @@ internal object Json {
      * Prints maps, lists, arrays, texts, numbers, booleans and null. Prints dates as ISO 8601 in
      * UTC, NaN and infinite numbers as null, and everything else as its `toString`.
      *
-     * @throws JsonException if it is nested too deeply
+     * @throws JsonException if the value is nested too deeply
      */
     fun print(value: Any?): String = StringBuilder(128).also { printTo(it, value, 0) }.toString()
 
@@ -93,8 +93,8 @@ internal object Json {
     }
 
     /**
-     * @return an empty map if the text is not a JSON object but, for example, the login page of a
-     * network
+     * Parses a JSON object. Never throws: a text that is not a JSON object, such as a network's
+     * login page, gives an empty map.
      */
     @Suppress("UNCHECKED_CAST")
     fun parseObject(text: String): Map<String, Any?> =
@@ -104,7 +104,7 @@ internal object Json {
             emptyMap()
         }
 
-    /** Whole numbers become `Long`, others `Double`. */
+    /** Parses a JSON value. Whole numbers become `Long`, other numbers `Double`. */
     fun parse(text: String): Any? = Parser(text).parse()
 
     private class Parser(private val text: String) {

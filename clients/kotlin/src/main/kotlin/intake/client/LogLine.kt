@@ -4,7 +4,7 @@ private const val ID_AT = "{\"id\":\"".length
 private const val ID_END = ID_AT + 36
 
 /**
- * An event as JSON without its closing brace.
+ * Prints an event as JSON without its closing brace.
  *
  * @param params as JSON
  * @param deviceMs the time of the device's clock if the id has another time; otherwise 0
@@ -25,7 +25,8 @@ internal fun closeLine(line: String, sequence: Long): String =
 internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
 
 /**
- * The event with the id of another time. The time of the device's clock is kept as its timestamp.
+ * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
+ * the time of the device's clock, which the id had.
  */
 internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
     if (ms == 0L) return line

@@ -18,7 +18,7 @@ internal class LogQueue(private val core: Core) {
     private val segments = ArrayList<Segment>()
     private var open: Segment? = null
 
-    /** The segments that must still be deleted from storage. */
+    /** The forgotten segments that are still in storage. */
     private val doomed = ArrayList<Segment>()
     private var count = 0
     private var bytes = 0L
@@ -26,7 +26,7 @@ internal class LogQueue(private val core: Core) {
     private fun divideUp(whole: Long) = (whole + SEGMENTS_MIN - 1) / SEGMENTS_MIN
 
     /**
-     * Adds an event to the open segment. `save` stores it. The caller holds `memory`.
+     * Adds an event to the open segment. `save` stores it. The caller must hold `memory`.
      *
      * @param line from `printLine`
      */
@@ -74,9 +74,9 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Forgets a segment at once, and deletes it from storage on a thread of the client. It is
-     * deleted before more is written, so that storage stays below its limit even if events arrive
-     * faster than files are deleted.
+     * Forgets a segment at once, and deletes it from storage on a thread of the client. All such
+     * segments are deleted before more events are written, so that storage stays below its limit
+     * even if events arrive faster than files are deleted.
      */
     private fun remove(segment: Segment) =
         synchronized(core.memory) {
@@ -119,7 +119,7 @@ internal class LogQueue(private val core: Core) {
         for (segment in unsaved) core.io.withLock { store(segment) }
     }
 
-    /** Updates storage to the state of a segment of this run. */
+    /** Stores the events of a segment of this run, and its state if it is closed. */
     private fun store(segment: Segment) {
         val memory = write(segment) ?: return
         val isOver =
@@ -128,7 +128,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Stores the events that are only in memory. Returns null if the segment has none, or is gone.
+     * Stores the events that are only in memory. Returns null if no event of the segment is in
+     * memory, or if the segment no longer exists.
      */
     private fun write(segment: Segment): SegmentMemory? {
         while (true) {
@@ -156,7 +157,8 @@ internal class LogQueue(private val core: Core) {
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
                 }
-                // Another run has taken the stored part, so the rest becomes a segment of its own.
+                // The stored part is gone, because another run has taken the segment over. The
+                // events that are only in memory become a new segment.
                 memory.lines.subList(0, from).clear()
                 memory.numbered -= from
                 memory.stored = 0
@@ -167,8 +169,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * The lines up to `end` that are not stored, each with its sequence number. The context comes
-     * before the first line.
+     * Returns the lines before `end` that are not stored, each with its sequence number. The
+     * context comes before the first line of a segment.
      */
     private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
         synchronized(core.memory) {
@@ -184,7 +186,10 @@ internal class LogQueue(private val core: Core) {
     private fun contextOf(memory: SegmentMemory) =
         Context(core.senderOf(memory.user, false), memory.era, core.run)
 
-    /** Renames a segment in storage to match its state. Returns false if the segment is gone. */
+    /**
+     * Renames a segment in storage to match its state. Returns false if the segment no longer
+     * exists.
+     */
     private fun rename(segment: Segment): Boolean {
         val name = synchronized(core.memory) { segment.printName(core.run) }
         if (name == segment.name) return true
@@ -193,13 +198,16 @@ internal class LogQueue(private val core: Core) {
             if (isThere) segment.name = name else forget(segment)
             isThere
         } catch (_: IOException) {
-            // Continues without the rename. If records waited for it while storage is full, they
-            // could not be sent and storage would stay full.
+            // Continues without the rename. Otherwise records could not be sent while storage is
+            // full, and storage would remain full.
             true
         }
     }
 
-    /** Takes over the segments of ended runs: the newest entry of each key, oldest first. */
+    /**
+     * Takes over the segments of ended runs. Of several names with the same key, takes the last.
+     * `names` must be in ascending order.
+     */
     fun adopt(names: List<String>) {
         val adopted = ArrayList<Segment>()
         val parsed = names.mapNotNull { name -> parseName(name)?.let { name to it } }
@@ -210,8 +218,8 @@ internal class LogQueue(private val core: Core) {
                     Segment(
                         entry.key,
                         entry.generation,
-                        // State 1 exists only in browsers: the end of a page may have sent an open
-                        // segment.
+                        // State 1 exists only in browsers: the segment was open, and may have been
+                        // sent when its page ended.
                         if (entry.state == OPEN || entry.state == CLOSED) entry.state
                         else ATTEMPTED,
                         entry.count,
@@ -230,7 +238,7 @@ internal class LogQueue(private val core: Core) {
             try {
                 load(segment)
             } catch (_: IOException) {
-                // It is read again before it is sent.
+                // The segment is read again before it is sent.
             }
         }
     }
@@ -241,16 +249,19 @@ internal class LogQueue(private val core: Core) {
             segments.find { it !== open && !it.isBusy && it.failures < FEW_ATTEMPTS }
         }
 
-    /** Like `oldest`, but the segment is not dropped for others until `release`. */
+    /**
+     * Like `oldest`. Until `release`, the segment is neither dropped to make room nor returned
+     * again.
+     */
     fun take(): Segment? = synchronized(core.memory) { oldest()?.also { it.isBusy = true } }
 
     fun release(segment: Segment) = synchronized(core.memory) { segment.isBusy = false }
 
     /**
-     * Marks a segment as attempted, in storage, and reads it. Throws an [IOException] if it cannot
-     * be read now.
+     * Marks a segment as attempted in storage, and returns its content. Throws an [IOException] if
+     * the segment cannot be read now.
      *
-     * @return null if it is gone, or if the client has ended
+     * @return null if the segment no longer exists, or if the client has ended
      */
     fun attempt(segment: Segment): StoredSegment? =
         core.io.withLock {
@@ -273,8 +284,8 @@ internal class LogQueue(private val core: Core) {
         }
 
     /**
-     * Reads a segment and counts its events. If it is gone or has none, removes it and returns null.
-     * Throws an [IOException], and keeps it, if it cannot be read.
+     * Reads a segment and corrects its size. If the segment no longer exists or has no events,
+     * removes it and returns null. If it cannot be read, keeps it and throws an [IOException].
      */
     private fun load(segment: Segment): StoredSegment? {
         val text = storage.read(segment.name)

@@ -35,7 +35,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
     }
 
     /**
-     * Handles the result of an attempt.
+     * Handles the result of an attempt. Returns how sending continues.
      *
      * @param wasOpen whether an earlier attempt may have stored events
      */
@@ -48,8 +48,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // A body without a result for each entry comes from a proxy, although the status is one
-            // of Intake's.
+            // A body without a result for each entry comes from a proxy, even if the status is one
+            // that Intake sends.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen
@@ -128,8 +128,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
     }
 
     /**
-     * Prints a batch. Its context was made when the first event was logged; properties that were
-     * unknown then may be known now, and are added.
+     * Prints the body of a batch. Adds those properties of the sender that were not known when its
+     * first event was logged.
      */
     private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
         val context = stored.context
@@ -146,7 +146,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return results.map {
             val result = it as? Map<*, *> ?: return null
             when (result["status"] as? String ?: return null) {
-                // An operator's rule drops such events, so `dropped` is final, too.
+                // `dropped` is final, because an operator's rule drops the event.
                 "accepted", "dropped" -> EntryResult(null)
                 // A status that this release does not know counts as rejected.
                 else -> EntryResult(result["code"] as? String ?: "unknown")

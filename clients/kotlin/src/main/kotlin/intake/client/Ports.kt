@@ -5,8 +5,8 @@ import java.io.IOException
 /**
  * Stores the records that wait. Only threads of the client use it, one call at a time. Names and
  * keys consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the
- * process. It also survives a power failure once `rename`, `create`, `set` or `sync` has returned.
- * Every call may throw an [IOException].
+ * process, and after `rename`, `create`, `set` or `sync` also a power failure. Every call may throw
+ * an [IOException].
  */
 internal interface Storage {
     /** All names and keys, except those of another process that is known to be running. */
@@ -21,7 +21,7 @@ internal interface Storage {
      *
      * @param isNew whether `name` is to be created
      * @param count how many numbers are reserved
-     * @param print returns the text; gets the first of the numbers
+     * @param print returns the text when given the first number
      * @return false if `name` should exist but does not, because another process has renamed it
      */
     fun append(name: String, isNew: Boolean, count: Int, print: (first: Long) -> String): Boolean
@@ -42,16 +42,16 @@ internal interface Storage {
     /** @return the value of a key; null if it does not exist */
     fun get(key: String): ByteArray?
 
-    /** Whether there is a value, even one that cannot be read now. */
+    /** Whether the key has a value, even one that cannot be read now. */
     fun has(key: String): Boolean
 
     /** @param parts the value, in pieces */
     fun set(key: String, vararg parts: ByteArray)
 
-    /** Makes everything that was appended durable. */
+    /** Makes everything that was appended survive a power failure. */
     fun sync()
 
-    /** Every later call throws. */
+    /** Ends the use of the storage: every later call throws. */
     fun close()
 }
 
@@ -76,18 +76,21 @@ internal sealed class OutgoingRequest(val path: String) {
         OutgoingRequest(path)
 }
 
-/** Sends a request. Throws an [IOException] if there is no complete response within its timeout. */
+/**
+ * Sends a request. Throws an [IOException] if no complete response arrives within the timeout of
+ * the transport.
+ */
 internal typealias Transport = (OutgoingRequest) -> Answer
 
 internal interface TimeSource {
     /** The clock of the device, in milliseconds since 1970. */
     fun now(): Long
 
-    /** Milliseconds since a moment that does not change while the process runs. */
+    /** Milliseconds since some moment, which is the same as long as the process runs. */
     fun monotonic(): Long
 }
 
-/** The parts that differ between platforms, and in tests. */
+/** The parts that differ between platforms and that tests replace. */
 internal class Ports(
     val storage: Storage,
     val transport: Transport,

@@ -6,11 +6,11 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.TimeoutException
 
 /**
- * A result that the threads of the client will set. It cannot fail or be cancelled: after its
- * timeout, or when it is given up, it has the result of `otherwise`. (`CompletableFuture` needs
- * Android 7.)
+ * A result that the threads of the client will set. It cannot fail or be cancelled. After its
+ * timeout, or after `giveUp`, its result is that of `otherwise`. (`CompletableFuture` needs Android
+ * 7.)
  *
- * @param timeoutMs from now; `get` waits at most this long
+ * @param timeoutMs milliseconds from the creation on; `get` does not wait longer
  */
 internal class Promised<Result>(timeoutMs: Long, private val otherwise: () -> Result) :
     Future<Result> {
@@ -18,7 +18,7 @@ internal class Promised<Result>(timeoutMs: Long, private val otherwise: () -> Re
     private val done = CountDownLatch(1)
     private var result: Result? = null
 
-    /** Called once, by the thread that completes it. */
+    /** Called once, by the thread that sets the result. */
     var then: () -> Unit = {}
 
     fun complete(value: Result) {

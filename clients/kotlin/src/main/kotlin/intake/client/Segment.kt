@@ -1,15 +1,15 @@
 package intake.client
 
 /**
- * Events may still be added. (State 1 is only for browsers: the end of a page may have sent the
- * segment.)
+ * The state of a segment to which events may still be added. (State 1 exists only in browsers: the
+ * segment is open, and may have been sent when its page ended.)
  */
 internal const val OPEN = 0
 
-/** The segment was never sent. */
+/** The state of a complete segment that was never sent. */
 internal const val CLOSED = 2
 
-/** A request may have reached the server. */
+/** The state of a segment that may have reached the server in a request. */
 internal const val ATTEMPTED = 3
 
 /**
@@ -17,17 +17,19 @@ internal const val ATTEMPTED = 3
  * once.
  */
 internal class EntryName(
-    /** Ascends with the time at which the segment was begun. */
+    /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
     val key: String,
     /**
-     * Of several segments with the same key, the one with the highest generation and state replaces
-     * the others.
+     * How often events of the segment got new ids. Of several stored segments with the same key,
+     * the one with the highest generation, and then the highest state, replaces the others.
      */
     val generation: Int,
     val state: Int,
-    /** The run of the client that owns it. */
+    /** The run of the client that owns the segment. */
     val run: String,
-    /** The number of events and of bytes; both are 0 while the segment is open. */
+    /**
+     * The number of events, and their size in bytes; in a stored name 0 while the segment is open.
+     */
     val count: Int,
     val bytes: Long,
     /** The milliseconds by which every id of an attempted segment is shifted. */
@@ -55,7 +57,7 @@ internal fun parseName(name: String): EntryName? {
  * The properties that all events of a segment share. They are the first line of the stored segment.
  */
 internal class Context(
-    /** What every request says about its sender. Unknown properties are absent. */
+    /** The fields of every request that describe its sender. Unknown properties are absent. */
     val sender: Map<String, Any?>,
     val era: Era,
     /** The run whose monotonic clock `era` refers to. */
@@ -71,7 +73,8 @@ internal class Segment(
     var bytes: Long = 0,
     var shiftMs: Long = 0,
     /**
-     * The name in storage, which may lag behind `state`. Empty if the segment is not stored yet.
+     * The name in storage, whose state may be older than `state`. Empty if the segment is not
+     * stored yet.
      */
     var name: String = "",
     /** The events in memory, for a segment of this run until it is closed and stored. */
@@ -83,7 +86,10 @@ internal class Segment(
     var isKnown = false
     var isBusy = false
 
-    /** How many attempts got 500. After three, the segment waits for the next start. */
+    /**
+     * How many attempts got 500. After three of them, the segment is not sent again before the next
+     * start.
+     */
     var failures = 0
 
     fun printName(run: String) =

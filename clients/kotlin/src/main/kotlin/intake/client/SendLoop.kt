@@ -6,8 +6,8 @@ import kotlin.random.Random
 /**
  * The result of one request. If neither property is set, the next request is sent at once.
  *
- * @property retryAfterMs set if the records have no final result: pause, for this long if it is not
- *   0
+ * @property retryAfterMs set if the records have no final result: pause for this time, or if it is
+ *   0, for a time that the loop chooses
  * @property stop set if nothing more is to be sent, with the reason
  */
 internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
@@ -16,8 +16,8 @@ internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
 }
 
 /**
- * Sends one request after the other. Pauses double after failures; each takes a random part of its
- * maximum, so that the devices of a fleet do not return together.
+ * Sends one request after another. After a failure it pauses; the pauses double and have a random
+ * part, so that many devices do not send at the same moment after an outage.
  *
  * @param send sends the oldest records; returns null if none can be sent
  * @param onPause called whenever the loop ends or pauses
@@ -42,9 +42,9 @@ internal class SendLoop(
     private var notBefore = Long.MIN_VALUE
 
     /**
-     * Sends until nothing waits any more.
+     * Sends until no record waits.
      *
-     * @param isUrgent ends the pause after a failure, but not one that the server asked for
+     * @param isUrgent also ends a pause after a failure, but not a pause that the server asked for
      */
     fun wake(isUrgent: Boolean = false) {
         synchronized(core.memory) {
@@ -71,8 +71,8 @@ internal class SendLoop(
         try {
             send()
         } catch (_: Throwable) {
-            // If storage fails or memory is short, the loop pauses as after a network failure: the
-            // records are kept and the attempt is repeated.
+            // If storage fails or memory is short, the loop pauses as after a network failure, so
+            // that the records are kept and sent later.
             Sent(retryAfterMs = 0)
         }
 

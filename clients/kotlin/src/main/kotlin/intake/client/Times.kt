@@ -15,7 +15,10 @@ private fun format(pattern: String) =
 /** Prints a time such as `2026-11-26T08:15:30.123Z`. */
 internal fun printIso(ms: Long): String = format("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").format(Date(ms))
 
-/** @return null if the text has another form */
+/**
+ * Parses a time that `printIso` could have printed, to milliseconds since 1970. Returns null for
+ * any other text.
+ */
 internal fun parseIso(text: String?): Long? = parse("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", text)
 
 /** Parses the date of a header field, such as `Thu, 26 Nov 2026 08:15:30 GMT`. */

@@ -2,13 +2,15 @@ package intake.client
 
 import java.security.SecureRandom
 
-/** If the clock went back further than this, it was set, and ids follow it. */
+/**
+ * If the clock goes back by more than this, someone has set it, and new ids have the earlier time.
+ */
 private const val BACK_MS_MAX = 2000L
 private const val COUNTER_MAX = 0xfff
 
 /**
  * Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up. Only
- * one thread may use it at a time.
+ * one thread may use an object at a time.
  */
 internal class Uuids {
     private val random = SecureRandom()
@@ -46,14 +48,14 @@ internal fun isUuid(text: String): Boolean = uuidForm.matches(text)
 /** The time inside a UUIDv7, in milliseconds since 1970. */
 internal fun timeOfUuid(id: String): Long = (id.substring(0, 8) + id.substring(9, 13)).toLong(16)
 
-/** The same UUIDv7 with another time. */
+/** Returns the same UUIDv7 with its time shifted by `ms`. */
 internal fun shiftUuid(id: String, ms: Long): String {
     val out = StringBuilder(36)
     printTime(out, timeOfUuid(id) + ms)
     return out.append(id, 13, id.length).toString()
 }
 
-/** The first 48 bits of a UUIDv7. */
+/** Prints a time as the first 48 bits of a UUIDv7, with its first hyphen. */
 private fun printTime(out: StringBuilder, timeMs: Long) {
     val time = maxOf(timeMs, 0)
     printHex(out, time shr 16, 8)

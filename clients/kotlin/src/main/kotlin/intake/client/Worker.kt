@@ -5,11 +5,14 @@ import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
-/** One thread sends log events, one sends feedback, and the third writes and runs timers. */
+/**
+ * Enough for three things at a time: sending log events, sending feedback, and writing or running
+ * timers.
+ */
 private const val THREADS = 3
 
 /**
- * The threads of a client. They end when they are not needed, and do not keep the process alive.
+ * The threads of a client. The threads end when they are idle, and do not keep the process alive.
  */
 internal class Worker {
     private val pool =
@@ -34,6 +37,8 @@ internal class Worker {
             null
         }
 
-    /** Tasks of before still run, such as the timers of requests that have not ended. */
+    /**
+     * Accepts no more tasks. Earlier tasks still run, such as the timers of requests in progress.
+     */
     fun shutdown() = pool.shutdown()
 }

@@ -49,7 +49,7 @@ class CallerThreadTest {
     }
 }
 
-/** Records what a thread does with files and hosts. */
+/** Records which files and hosts a thread uses. */
 @Suppress("DEPRECATION", "removal")
 private class Watch(private val thread: Thread) : SecurityManager() {
     private val seen = Collections.synchronizedList(ArrayList<String>())

@@ -24,7 +24,10 @@ private class Device(var ahead: Long) {
 
     fun answer() = clock.observe(trueNow(), 0)
 
-    /** Makes an id now. Returns a function for the error of the id after its correction. */
+    /**
+     * Makes an id now. Returns a function that returns by how many milliseconds the id would be
+     * wrong if it were corrected when the function is called.
+     */
     fun note(): (isOfThisRun: Boolean) -> Long {
         val idTime = clock.now()
         val era = clock.era()

@@ -10,7 +10,7 @@ import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
 
-/** Storage whose first `failures` reads fail, of the names and keys that are chosen. */
+/** Storage in which, of all reads of the chosen names and keys, the first `failures` fail. */
 private class FailingReads(
     private val files: Storage,
     private var failures: Int,
@@ -63,7 +63,7 @@ class FailedReadTest {
         return Intake("com.example.app", options, Worker(), ports)
     }
 
-    /** A client that reaches no server, and waits an hour after that. */
+    /** Starts a client that reaches no server, and pauses for an hour after the first failure. */
     private fun startOffline() =
         start(transport = { throw IOException("unreachable") }, retryMs = 3_600_000)
 
@@ -200,7 +200,7 @@ class FailedReadTest {
         assertEquals(null, storage.read("absent"))
         assertEquals(null, storage.get("absent"))
         assertEquals(false, storage.has("absent"))
-        // Java reports this as it reports a file that is absent.
+        // For a folder, Java reports the same error as for a file that does not exist.
         File(dir, "name").mkdir()
         File(dir, "key.value").mkdir()
         assertThrows(IOException::class.java) { storage.read("name") }

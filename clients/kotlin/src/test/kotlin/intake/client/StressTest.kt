@@ -17,7 +17,7 @@ private const val EVENTS_OF_THREAD = 100
 
 /** Handles batches like the gateway, as far as a client notices, with random faults. */
 private class FakeIntake(seed: Int) {
-    /** The numbers of events, by id. */
+    /** The number `n` of each stored event, by its id. */
     val rows = ConcurrentHashMap<String, Long>()
     private val random = Random(seed)
     @Volatile var isHealthy = false
@@ -43,7 +43,7 @@ private class FakeIntake(seed: Int) {
     private fun numberOf(log: Map<*, *>) = (log["params"] as Map<*, *>)["n"] as Long
 }
 
-/** The storage and the network of a process that can be killed between any two of their steps. */
+/** The storage and the network of a process, which can be killed between any two operations. */
 private class Process(private val files: Storage, server: FakeIntake) : Storage {
     @Volatile var isDead = false
 
@@ -158,7 +158,8 @@ class StressTest {
             if (n % 7 == 0) {
                 val saved: Future<Unit> = intake.stored()
                 saved.get()
-                // What a process reports as stored after its death is only in its memory.
+                // After its death, a process may report as stored what is only in its memory, so
+                // this is not counted.
                 if (process.isDead) return
                 for (one in maxOf(from, n - 6)..n) stored.add(one.toLong())
             }

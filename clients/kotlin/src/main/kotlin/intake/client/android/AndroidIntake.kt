@@ -24,12 +24,12 @@ import java.io.File
 import java.io.FileNotFoundException
 
 /**
- * A client for an Android app. Create it in `Application.onCreate`. It uses no file on the calling
- * thread. It sends when the app goes to the background, and when the network is available again or
- * the app is in the foreground again.
+ * A client for an Android app. Create it in `Application.onCreate`. It uses no files on the thread
+ * of its caller. It sends when the app goes to the background, and when the network is available
+ * again or the app is in the foreground again.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- * replaces its `/api`, such as `https://www.example.com/i`
+ *   replaces its `/api`, such as `https://www.example.com/i`
  */
 fun Intake(
     context: Context,
@@ -39,7 +39,8 @@ fun Intake(
 ): Intake {
     val app = context.applicationContext as? Application ?: context
     val options = IntakeOptions().apply(configure)
-    // This directory is never restored from a backup, which would contain another device's UUID.
+    // This directory is never in a backup. Otherwise a new device to which the backup is restored
+    // would have the UUID of the old one.
     val storage = FileStorage { File(app.noBackupFilesDir, "intake") }
     val intake =
         createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
@@ -78,7 +79,8 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
             }
 
             override fun onActivityStopped(activity: Activity) {
-                // A client that was created late has not seen the first activities start.
+                // If the client was created late, it has not counted the activities that had
+                // already started.
                 visible = maxOf(visible - 1, 0)
                 if (visible == 0) intake.flush()
             }
@@ -99,7 +101,7 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
 
 /**
  * Ends pauses when a network becomes available. Needs Android 7 and the permission
- * `ACCESS_NETWORK_STATE`; without them a pause lasts its full time.
+ * `ACCESS_NETWORK_STATE`; if either is missing, pauses last their full time.
  */
 @NewerApi
 private fun watchNetwork(context: Context, intake: Intake): () -> Unit {

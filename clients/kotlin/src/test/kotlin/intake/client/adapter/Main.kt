@@ -15,7 +15,7 @@ import java.io.File
 
 fun main() {
     for (line in System.`in`.bufferedReader().lineSequence()) {
-        // A flush must not block the calls after it.
+        // Handles each call in a thread, so that a flush does not block later calls.
         Thread { println(respond(Json.parseObject(line))) }.start()
     }
 }
