@@ -68,9 +68,13 @@ export interface ClickHouse {
    */
   insertGzip(insert: InsertGzip): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
-  query<Row = Record<string, unknown>>(sql: string, params?: QueryParams): Promise<Row[]>
+  query<Row = Record<string, unknown>>(
+    sql: string,
+    params?: QueryParams,
+    options?: QueryOptions,
+  ): Promise<Row[]>
   /** Like `query`, but each row is a line of JSON, in which 64-bit integers are exact. */
-  lines(sql: string, params?: QueryParams): Promise<string[]>
+  lines(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string[]>
   /** Runs an INSERT … SELECT; resolves to the number of rows written. */
   insertSelect(sql: string, params?: QueryParams): Promise<number>
   /** Runs a statement that returns nothing. */
@@ -83,6 +87,11 @@ export interface ClickHouse {
 
 /** Values for `{name:Type}` placeholders. */
 export type QueryParams = Record<string, unknown>
+
+export interface QueryOptions {
+  /** Abandons the request. */
+  signal?: AbortSignal
+}
 
 const pingTimeoutMs = 2_000
 const killTimeoutMs = 2_000
@@ -133,8 +142,12 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     )
   }
 
-  async function lines(sql: string, params?: QueryParams): Promise<string[]> {
-    const { body } = await execute({ query: sql, settings: querySettings, params })
+  async function lines(
+    sql: string,
+    params?: QueryParams,
+    { signal }: QueryOptions = {},
+  ): Promise<string[]> {
+    const { body } = await execute({ query: sql, settings: querySettings, params, signal })
     return body.split('\n').filter((line) => line !== '')
   }
 
@@ -154,8 +167,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
       throw new ClickHouseError(message, { kind: 'split' })
     },
-    query: async <Row>(sql: string, params?: QueryParams) => {
-      return (await lines(sql, params)).map((line) => JSON.parse(line) as Row)
+    query: async <Row>(sql: string, params?: QueryParams, options?: QueryOptions) => {
+      return (await lines(sql, params, options)).map((line) => JSON.parse(line) as Row)
     },
     lines,
     insertSelect: async (sql, params) => {

@@ -2,6 +2,7 @@ export {
   type ClickHouse,
   type ClickHouseOptions,
   type InsertGzip,
+  type QueryOptions,
   type QueryParams,
   createClickHouse,
 } from './client.ts'

@@ -238,6 +238,12 @@ t.test('retry: the caller aborts, before or while it waits', async (t) => {
     await failureOf(clickhouse.insertGzip({ ...insert, signal: AbortSignal.abort() })),
     expected,
   )
+  for (const read of [clickhouse.query, clickhouse.lines]) {
+    const reading = new AbortController()
+    const abandoned = failureOf(read('SELECT 1', {}, { signal: reading.signal }))
+    reading.abort()
+    t.match(await abandoned, expected)
+  }
   kill(server.pid, 'SIGCONT')
 })
 

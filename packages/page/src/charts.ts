@@ -10,9 +10,8 @@ import { shortNumber, wholeNumber } from './numbers.ts'
  * a client.
  */
 
-/** What a column or mark stands for; the style sheet has its colour and pattern. */
-export type Series =
-  'events' | 'feedback' | 'refused' | 'dead' | 'quiet' | 'v1' | 'v2' | 'v3' | 'v4'
+/** What a column, bar or mark stands for; the style sheet has its colour and pattern. */
+export type Series = 'events' | 'feedback' | 'refused' | 'dead' | 'v1' | 'v2' | 'v3' | 'v4'
 
 /**
  * The numbers of one step of time, by column key. `t` is the beginning of the step in ms since
@@ -36,8 +35,6 @@ interface Lane {
   total?: number
   /** The columns of a step, stacked from bottom to top. */
   columns: readonly Column[]
-  /** The key of a number. A step in which it is not zero is marked with a triangle. */
-  mark?: string
   height: number
   ticks?: number
 }
@@ -139,7 +136,7 @@ function drawLane(options: {
   isPale: (t: number) => boolean
 }): Html {
   const { lane, points, x, y0, y1, isPale } = options
-  const { columns, ticks = 3, mark } = lane
+  const { columns, ticks = 3 } = lane
   const most = Math.max(1, ...points.map((point) => sumOf(point, columns)))
   const y = scaleLinear([0, most], [y1, y0]).nice(ticks)
   const whole = y.ticks(ticks).filter((value) => value > 0 && Number.isInteger(value))
@@ -169,30 +166,14 @@ function drawLane(options: {
         })}</g
       >`,
   )
-  const marks =
-    mark === undefined
-      ? undefined
-      : points.map((point) =>
-          (point[mark] ?? 0) > 0
-            ? triangle({
-                x: (x(point.t) ?? 0) + x.bandwidth() / 2,
-                y: y(sumOf(point, columns)) - 14,
-              })
-            : undefined,
-        )
   return html`${title}${grid.map((value) => html`<line class="grid" x1="0" x2="100%" y1="${pixels(y(value))}" y2="${pixels(y(value))}" />`)}<line
       class="axis"
       x1="0"
       x2="100%"
       y1="${y1}"
       y2="${y1}"
-    />${bars}${grid.map((value) => html`<text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}${marks}`
+    />${bars}${grid.map((value) => html`<text class="tick" x="100%" dx="6" y="${pixels(y(value)) + 4}">${shortNumber(value)}</text>`)}`
 }
-
-const triangle = ({ x, y }: { x: number; y: number }) =>
-  html`<svg x="${percentOf(x)}" y="${pixels(y)}" width="1" height="1" overflow="visible">
-    <path class="s-dead" d="M0 0l6 10h-12z" />
-  </svg>`
 
 function axisTime(date: Date, stepMs: number): string {
   const isMidnight = date.getTime() % dayMs === 0
@@ -269,7 +250,7 @@ export const barBehind = (share: number, series: Series): Html =>
 export const legendKey = (series: Series, name: string | Html): Html =>
   html`<span
     ><svg width="12" height="10" aria-hidden="true">
-      ${series === 'dead' ? html`<path class="s-dead" d="M6 0l6 10h-12z" />` : html`<g class="s-${series}"><rect width="12" height="10" rx="2" /></g>`}</svg
+      <g class="s-${series}"><rect width="12" height="10" rx="2" /></g></svg
     >${name}</span
   >`
 

@@ -12,6 +12,8 @@ import {
 import { timeOfId, type Search } from './search.ts'
 
 const pageRows = 50
+/** The maximum number of events on each side that a record is shown with. */
+export const eventsAroundMax = 25
 const textStart = 1_000
 const paramsStart = 600
 const identity = 'bundle_identifier, time, id, device_uuid'

@@ -9,7 +9,6 @@ export type Arrivals = {
   events: number
   feedback: number
   refused: number
-  dead: number
 }
 
 const isRefused = "code NOT IN ('accepted', 'suppressed', 'overflow')"
@@ -38,7 +37,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
   const found = new Map(rows.map((row) => [row.at * 1_000, row]))
   return startsOf(steps).map((t) => {
     const { events = 0, feedback = 0, refused = 0 } = found.get(t) ?? {}
-    return { t, events, feedback, refused, dead: 0 }
+    return { t, events, feedback, refused }
   })
 }
 

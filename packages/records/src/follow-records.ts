@@ -34,6 +34,7 @@ export interface FollowOptions {
   since: string
   /** The columns of a line. */
   columns: string
+  /** Ends following, also while ClickHouse is asked. */
   signal: AbortSignal
 }
 
@@ -41,10 +42,12 @@ const pauseMs = 1_000
 /** The minimum pause after a poll, as a multiple of its duration. */
 const pausePerPoll = 2
 const pageRows = 20_000
-/** Maximum number of records that are read with one statement. */
+/** Maximum number of records that are read with one statement by their arrival. */
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
+/** Records are read by their arrival only if at least one in so many of that time is wanted. */
+const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
@@ -72,17 +75,23 @@ interface Key {
  *   leaves out no record, but returns some records again
  */
 export async function* followRecords(options: FollowOptions): AsyncGenerator<Followed> {
-  const { clickhouse, since, signal } = options
+  try {
+    yield* pollRecords(options)
+  } catch (error) {
+    if (!options.signal.aborted) throw error
+  }
+}
+
+async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
+  const { since, signal } = options
   /** The records that were shown, with their arrival, as long as a poll may find them again. */
   const shown = new Map<string, string>()
   let from = since
   while (!signal.aborted) {
     const began = performance.now()
-    const { until, behind } = await readWatermark(clickhouse, options.kind)
+    const { until, behind } = await readWatermark(options)
     for await (const keys of readKeys(options, from)) {
-      const unseen = keys.filter((key) => !shown.has(identityOf(key)))
-      for (let at = 0; at < unseen.length; at += recordsMax) {
-        const some = unseen.slice(at, at + recordsMax)
+      for (const some of groupUnseen(keys, (key) => shown.has(identityOf(key)))) {
         const lines = await readRecords(options, some)
         for (const key of some) shown.set(identityOf(key), key.received_at)
         yield { lines, completeUntil: undefined, behindSeconds: 0 }
@@ -95,25 +104,38 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }
     const took = performance.now() - began
-    await pause(Math.max(pauseMs, pausePerPoll * took), undefined, { signal }).catch(ignoreAbort)
+    await pause(Math.max(pauseMs, pausePerPoll * took), undefined, { signal })
   }
 }
 
-function ignoreAbort(error: unknown): void {
-  if ((error as Error).name !== 'AbortError') throw error
+/**
+ * The unseen ones of these keys, in groups that are read with one statement each. A group with more
+ * than `idsMax` keys has few other records between them, so that it can be read by its arrival.
+ */
+function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
+  const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))
+  for (let at = 0; at < unseen.length;) {
+    let group = unseen.slice(at, at + recordsMax)
+    const span = (group.at(-1)?.place ?? 0) - (group[0]?.place ?? 0) + 1
+    if (span > readPerWanted * group.length) group = group.slice(0, idsMax)
+    at += group.length
+    yield group.map(({ key }) => key)
+  }
 }
 
 const identityOf = ({ bundle_identifier, id, device_uuid }: Key) =>
   `${id} ${device_uuid} ${bundle_identifier}`
 
-async function readWatermark(
-  clickhouse: FollowOptions['clickhouse'],
-  kind: RecordTable,
-): Promise<{ until: string | undefined; behind: number }> {
+async function readWatermark({
+  clickhouse,
+  kind,
+  signal,
+}: FollowOptions): Promise<{ until: string | undefined; behind: number }> {
   const [row] = await clickhouse.query<{ until: string; behind: number }>(
     `SELECT visible_until AS until, dateDiff('second', visible_until, now64(3, 'UTC')) AS behind
      FROM intake.watermark WHERE kind = {kind:String}`,
     { kind },
+    { signal },
   )
   return { until: row?.until, behind: row?.behind ?? 0 }
 }
@@ -123,7 +145,7 @@ async function readWatermark(
  * arrival.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
-  const { clickhouse, kind, filter } = options
+  const { clickhouse, kind, filter, signal } = options
   const { conditions, params } = conditionsOf(filter)
   let after: Key | undefined
   for (;;) {
@@ -147,6 +169,7 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
           after_bundle: after.bundle_identifier,
         }),
       },
+      { signal },
     )
     yield keys
     after = keys.at(-1)
@@ -159,7 +182,7 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
  * meanwhile are missing. Few records are read by their ids, many by their arrival.
  */
 async function readRecords(options: FollowOptions, keys: readonly Key[]): Promise<string[]> {
-  const { clickhouse, kind, columns, filter } = options
+  const { clickhouse, kind, columns, filter, signal } = options
   const times = keys.map(({ time }) => time).toSorted()
   const isFew = keys.length <= idsMax
   const { conditions, params } = conditionsOf(filter)
@@ -182,6 +205,7 @@ async function readRecords(options: FollowOptions, keys: readonly Key[]): Promis
       last_received: keys.at(-1)?.received_at,
       ...(isFew && { ids: keys.map(({ id }) => id) }),
     },
+    { signal },
   )
   const wanted = new Set(keys.map(identityOf))
   return lines.flatMap((line) => {

@@ -146,8 +146,8 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
     }
   }
   return {
-    query: (sql, params) => repeat(() => clickhouse.query(sql, params)),
-    lines: (sql, params) => repeat(() => clickhouse.lines(sql, params)),
+    query: (...query) => repeat(() => clickhouse.query(...query)),
+    lines: (...query) => repeat(() => clickhouse.lines(...query)),
   }
 }
 

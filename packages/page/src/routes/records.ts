@@ -1,6 +1,6 @@
 import { countDeadLetters, listDeadLetters, readDeadLetterCursor } from '../dead-letters.ts'
 import { findById, findByOtherId } from '../find-records.ts'
-import { listEventsAround } from '../list-records.ts'
+import { eventsAroundMax, listEventsAround } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
 import { readExact, readText, requireUuid } from '../search.ts'
 import { deadLetterList } from '../views/dead-letter-list.ts'
@@ -9,7 +9,6 @@ import { recordPath } from '../views/links.ts'
 import { recordView } from '../views/record.ts'
 import type { ViewContext } from './context.ts'
 
-const eventsAround = 25
 const nothingFound = {
   feedback: { rows: [], hasMore: false },
   logs: { rows: [], hasMore: false },
@@ -37,7 +36,7 @@ export function recordRoutes({ reader, state, sign, view }: ViewContext): void {
         return foundList(header, { ...nothingFound, [kind]: { rows, hasMore: false } })
       }
       const [around, names] = await Promise.all([
-        listEventsAround(reader, record.columns, eventsAround),
+        listEventsAround(reader, record.columns, eventsAroundMax),
         state.keyNames(),
       ])
       return recordView({ header, found: { record, around }, sign, names })

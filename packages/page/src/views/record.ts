@@ -1,6 +1,7 @@
 import { strip } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
+import { eventsAroundMax } from '../list-records.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, EventSummary, FullRecord, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
@@ -142,7 +143,9 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
           atMs,
           at: what,
           marks: near,
-          label: `${near.length} events of this device in the half hour before and after ${what}, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
+          label:
+            `${near.length} events of this device around ${what}, at most ${eventsAroundMax} before and ${eventsAroundMax} after it ` +
+            `and half an hour away, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
         })
   const here = html`<li class="${isFeedback ? 'here fb' : 'here'}">
     <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b>${what}</b>
@@ -156,7 +159,8 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
       <div>${paramList(row.params_start)}</div>
     </li>`
   return card(
-    html`What this device did <small>before and after</small>`,
+    html`What this device did
+      <small>the nearest ${eventsAroundMax} events before and after</small>`,
     html`${picture}
       <ol class="time-line">
         ${around.after.map(rowOf)}${here}${around.before.map(rowOf)}

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { startPage, view } from './fixture.ts'
+
+const id = '01a1fc28-0000-7000-8000-000000000001'
+const head = {
+  id,
+  time: '2026-11-21 12:00:00.000',
+  received_at: '2026-11-21 12:00:00.000',
+  bundle_identifier: 'shop',
+  device_uuid: '01a1fc28-0000-4000-8000-000000000001',
+  unique_user_id: 'anna',
+}
+
+t.test('a record says that it has the 25 nearest events on each side, not all', async (t) => {
+  const { url } = await startPage(t, {
+    reader: {
+      lines: async () => [JSON.stringify({ ...head, event: 'crash', params: {}, device: {} })],
+      async query<Row>(sql: string) {
+        const [, max = '0'] = /LIMIT (\d+)/.exec(sql) ?? []
+        return Array.from({ length: Math.min(60, Number(max)) }, (_, n) => ({
+          ...head,
+          id: `01a1fc28-0000-7000-8000-${String(n + 100).padStart(12, '0')}`,
+          event: 'opened',
+          params_start: '{}',
+        })) as Row[]
+      },
+    },
+  })
+  const { status, text } = await view(url, `/events/${id}`)
+  t.equal(status, 200)
+  t.match(
+    text,
+    /50 events of this device around this event, at most 25 before and 25 after it and half an hour away, 0 of them bad/,
+  )
+  t.match(text, 'the nearest 25 events before and after')
+})

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { followRecords } from '../src/index.ts'
+
+const hour = '2026-11-26 10'
+const keyOf = (n: number, received_at = `${hour}:30:00.${String(n % 1_000).padStart(3, '0')}`) => ({
+  bundle_identifier: 'shop',
+  time: received_at,
+  id: `id ${n}`,
+  device_uuid: 'device',
+  received_at,
+})
+
+t.test('many new records beside an old one are not read with all between them', async (t) => {
+  const shown = Array.from({ length: 5_000 }, (_, n) => keyOf(n))
+  const late = keyOf(9_999, `${hour}:00:00.000`)
+  const fresh = Array.from({ length: 2_500 }, (_, n) => keyOf(10_000 + n, `${hour}:59:00.000`))
+  const pages = [shown, [late, ...shown, ...fresh]]
+  const reads: { poll: number; ids: number; first: string }[] = []
+  let poll = 0
+  const ending = new AbortController()
+  const following = followRecords({
+    clickhouse: {
+      async query<Row>(sql: string) {
+        if (!sql.includes('watermark')) return (pages.shift() ?? []) as Row[]
+        if (++poll === 3) ending.abort()
+        return []
+      },
+      async lines(_, params = {}) {
+        const ids = (params['ids'] as string[] | undefined)?.length ?? 0
+        reads.push({ poll, ids, first: String(params['first_received']) })
+        return []
+      },
+    },
+    kind: 'logs',
+    filter: {},
+    since: `${hour}:00:00.000`,
+    columns: 'id',
+    signal: ending.signal,
+  })
+  for await (const { lines } of following) t.same(lines, [])
+  t.same(
+    reads.filter((read) => read.poll === 2),
+    [
+      { poll: 2, ids: 200, first: late.received_at },
+      { poll: 2, ids: 0, first: `${hour}:59:00.000` },
+      { poll: 2, ids: 0, first: `${hour}:59:00.000` },
+    ],
+  )
+})
+
+t.test('following ends at once although ClickHouse does not respond', async (t) => {
+  const ending = new AbortController()
+  let signals = 0
+  const never = async (_: string, __?: object, { signal }: { signal?: AbortSignal } = {}) => {
+    signals++
+    ending.abort()
+    if (signal?.aborted !== true) await once(signal!, 'abort')
+    throw new Error('given up')
+  }
+  const following = followRecords({
+    clickhouse: { query: never, lines: never },
+    kind: 'logs',
+    filter: {},
+    since: `${hour}:00:00.000`,
+    columns: 'id',
+    signal: ending.signal,
+  })
+  t.same(await following.next(), { done: true, value: undefined })
+  t.equal(signals, 1)
+})
+
+t.test('a failure is no end', async (t) => {
+  const fail = () => Promise.reject(new Error('refused'))
+  const following = followRecords({
+    clickhouse: { query: fail, lines: fail },
+    kind: 'logs',
+    filter: {},
+    since: `${hour}:00:00.000`,
+    columns: 'id',
+    signal: new AbortController().signal,
+  })
+  await t.rejects(following.next(), { message: 'refused' })
+})
