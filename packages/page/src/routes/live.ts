@@ -53,7 +53,7 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const sinceMs = Number(query.get('since'))
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
-    const from = Math.max(sinceMs, header.nowMs - overlapMsMax)
+    const from = Math.min(header.nowMs, Math.max(sinceMs, header.nowMs - overlapMsMax))
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
