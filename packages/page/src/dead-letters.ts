@@ -1,3 +1,6 @@
+import { sqlTime } from '@intake/clickhouse'
+import { limits } from '@intake/contract'
+import { parseTime } from '@intake/runtime'
 import { querySettings, type Found, type RecordHead, type RecordReader } from './records.ts'
 import { PageError } from './page-error.ts'
 import { readText, requireUuid } from './search.ts'
@@ -80,10 +83,12 @@ export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor |
   const text = readText(query, 'after')
   if (text === undefined) return undefined
   const [failedAt = '', id = '', device = ''] = text.split(',')
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/.test(failedAt))
+  const failedAtMs = parseTime(failedAt)?.getTime() ?? 0
+  const { after, before } = limits.recordTimeMs
+  if (failedAtMs <= after || failedAtMs >= before)
     throw new PageError(400, 'after must be the place where a page ended.')
   return {
-    failedAt: failedAt.replace('T', ' '),
+    failedAt: sqlTime(new Date(failedAtMs)),
     id: requireUuid(id, 'after'),
     device: requireUuid(device, 'after'),
   }

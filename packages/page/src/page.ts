@@ -64,6 +64,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   const { password, reader, store, keepsMetadata = false, state, log } = options
   const links = createSignedLinks(password, options.linkSecret)
   const views = createConcurrencyLimit(viewsMax)
+  const urgentViews = createConcurrencyLimit(viewsMax)
   const isSigned = (request: FastifyRequest) =>
     password !== undefined &&
     request.url.startsWith(signedPrefix) &&
@@ -93,9 +94,10 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     cached: createCache(cacheMs.long),
     cachedBriefly: createCache(cacheMs.brief),
     sign: store && { path: (key) => links.sign(`${signedPrefix}${key}`), keepsMetadata },
-    view(path, make, routeOptions = {}) {
+    view(path, make, { isUrgent = false, ...routeOptions } = {}) {
+      const limit = isUrgent ? urgentViews : views
       app.get(path, routeOptions, async (request, reply) => {
-        const made = await views.run(reply, () => {
+        const made = await limit.run(reply, () => {
           cutOffAfter(viewTimeoutMs, reply)
           return make({
             query: queryOf(request),

@@ -253,3 +253,32 @@ t.test('503 at once when too many views are being made', async (t) => {
   const statuses = await Promise.all(requests)
   t.equal(statuses.filter((status) => status === 200).length, 36)
 })
+
+t.test('the status does not wait for views that wait for ClickHouse', async (t) => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  let reading = 0
+  const { url } = await startPage(t, {
+    reader: {
+      ...emptyReader,
+      query: async <Row>(sql: string) => {
+        if (!sql.includes('dead_letters')) return []
+        reading++
+        await held
+        return [] as Row[]
+      },
+    },
+  })
+  let refused = () => {}
+  const isFull = new Promise<void>((resolve) => (refused = resolve))
+  const others = Array.from({ length: 40 }, async () => {
+    const { status } = await fetch(`${url}/dead-letters`)
+    if (status === 503) refused()
+  })
+  await isFull
+  t.ok(reading > 0)
+  const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+  t.equal(response.status, 200)
+  release()
+  await Promise.all(others)
+})

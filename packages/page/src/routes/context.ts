@@ -21,12 +21,12 @@ export interface ViewContext {
   sign: SignPicture
   /**
    * Registers a route that shows a view or redirects. A request waits while too many views are
-   * being created.
+   * being created; one for an urgent view waits only for other urgent ones.
    */
   view(
     path: string,
     make: (request: ViewRequest) => Promise<Html | Elsewhere>,
-    options?: { constraints?: { wants: 'html' } },
+    options?: { constraints?: { wants: 'html' }; isUrgent?: boolean },
   ): void
 }
 

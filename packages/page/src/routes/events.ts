@@ -1,3 +1,4 @@
+import { limits } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
 import { listRecords } from '../list-records.ts'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
@@ -19,9 +20,12 @@ export function chosenPeriod(
     const period = readPeriod(query, absent)
     return { steps: stepsOf(period, nowMs), period, isGiven: query.has('period') }
   }
-  const end = to?.getTime() ?? nowMs
+  const { after } = limits.recordTimeMs
+  // No record lies outside these bounds, and ClickHouse cannot express every time outside them.
+  const bounded = (ms: number) => Math.min(Math.max(ms, after), nowMs + limits.eventAheadMs)
+  const end = bounded(to?.getTime() ?? nowMs)
   const dayBefore = end - 24 * 3_600_000
-  const begin = Math.min(from?.getTime() ?? dayBefore, end)
+  const begin = Math.min(bounded(from?.getTime() ?? dayBefore), end)
   return { steps: stepsBetween({ from: begin, to: end }), period: undefined, isGiven: false }
 }
 

@@ -68,9 +68,7 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const sinceMs = Number(query.get('since'))
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
-    // Whole seconds, so that readers who ask at the same time share a query.
-    const earliestMs = Math.floor((header.nowMs - overlapMsMax) / 1_000) * 1_000
-    const from = Math.max(sinceMs, earliestMs)
+    const from = Math.min(header.nowMs, Math.max(sinceMs, header.nowMs - overlapMsMax))
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )

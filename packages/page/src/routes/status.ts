@@ -28,6 +28,7 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
       ])
       return statusView({ header, data, processes })
     },
-    { constraints: { wants: 'html' } },
+    // During an outage other views wait for ClickHouse, and this one says why.
+    { constraints: { wants: 'html' }, isUrgent: true },
   )
 }
