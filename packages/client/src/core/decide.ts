@@ -18,6 +18,19 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
+/** The result of one record, or of an attachment. What is not accepted has a `code`. */
+export interface Result {
+  status?: unknown
+  code?: string
+}
+
+/** Whether Intake has taken it. It may also have dropped it because of an operator's rule. */
+export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
+
+/** Returns an empty list for anything but a list. */
+export const resultsOf = (list: unknown): Result[] =>
+  Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
+
 /**
  * Decides what to do after a failure. A 4xx is final, even if this release does not know its code.
  * Without a code, a 4xx about the address or the key comes from a proxy, which may reach the

@@ -1,5 +1,6 @@
 import { stemOf } from '../core/entry-name.ts'
 import type { Storage } from '../core/ports.ts'
+import { nothing } from '../core/with-fallback.ts'
 
 const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
@@ -10,12 +11,13 @@ const digits = 16
 
 /**
  * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
- * rename the same segment, one succeeds.
+ * rename the same segment, one succeeds. When the browser closes the database, or someone wants to
+ * delete it, the next call opens it again.
  *
  * A name is stored under the key `n` and itself. Its text is stored in pieces under `t`, the stem
  * of the name and a number, so that a rename does not copy it.
  */
-export function createIndexedDbStorage(databaseName: string): Storage {
+export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined
 
   function database(): Promise<IDBDatabase> {
@@ -25,7 +27,14 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         setTimeout(reject, openMs)
         request.onupgradeneeded = () => request.result.createObjectStore(storeName)
         request.onerror = reject
-        request.onsuccess = () => resolve(request.result)
+        request.onsuccess = () => {
+          const { result } = request
+          result.onclose = result.onversionchange = () => {
+            result.close()
+            opening = undefined
+          }
+          resolve(result)
+        }
       })
       // A failure may be temporary, so the database is opened again later. Until then calls fail at
       // once instead of waiting for the timeout.
@@ -120,6 +129,10 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         store.delete(`n${name}`)
         store.delete(rangeOf(name))
       })
+    },
+    // A connection that stays open would block the deletion of the database.
+    close: () => {
+      if (opening) opening.then((database) => database.close(), nothing)
     },
     get: async (key) => (await read(key))[0],
     async set(key, value) {
