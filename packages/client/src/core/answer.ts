@@ -18,6 +18,7 @@ export interface Attempted {
    * response.
    */
   code: string
+  /** True if a smaller request could succeed. */
   isTooLarge: boolean
   /** True if it is certain that nothing was stored. */
   isDefinite: boolean

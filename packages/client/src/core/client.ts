@@ -1,6 +1,7 @@
 import { createClock } from './clock.ts'
 import type { Core } from './core.ts'
-import { addCounts, createDrops } from './drops.ts'
+import { parseObject } from './decide.ts'
+import { addCounts, createDrops, type Drops } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import type { Sender } from './segment.ts'
 import { createFeedbacks, isFeedback } from './feedbacks.ts'
@@ -13,13 +14,14 @@ import {
 } from './limits.ts'
 import { printLine } from './log-line.ts'
 import { createLogQueue, type LogQueue } from './log-queue.ts'
-import type { Feedback, FeedbackReceipt, Intake, IntakeOptions } from './options.ts'
+import type { Feedback, FeedbackReceipt, FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
 import { createLogSender } from './send-logs.ts'
 import { createSendLoop, type SendLoop } from './send-loop.ts'
 import { createSerial } from './serial.ts'
 import { textBytes } from './text-bytes.ts'
 import { createUuids } from './uuid.ts'
+import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
 import { nothing, withFallback } from './with-fallback.ts'
 
 /** The methods that a platform's entry needs beside those for the app. */
@@ -33,14 +35,16 @@ export interface Client<Attachment> extends Intake<Attachment> {
   /** The loop that sends log events, and the loop that sends feedback. */
   loops: readonly SendLoop[]
   logs: LogQueue
+  drops: Drops
   /** The name of this run. */
   run: string
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const deviceKey = 'device'
-const optOutKey = 'opted-out'
-const droppedKey = 'dropped'
+/** An address with its scheme, or a path of the page's own origin. */
+const urlForm = /^(https?:\/)?\/\S*$/i
+/** What the value of a header may contain. */
+const keyForm = /^[!-~]+$/
 
 /**
  * Creates the part of a client that is the same on every platform. It does no I/O before its first
@@ -51,8 +55,12 @@ export function createClient<Attachment>(
   ports: Ports<Attachment>,
 ): Client<Attachment> {
   const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
-  if (!url || !apiKey || !bundleIdentifier || !(uuidForm.test(deviceUuid) || deviceUuid === ''))
-    throw new TypeError('url, apiKey, bundleIdentifier or deviceUuid is wrong')
+  const isValid =
+    urlForm.test(url) &&
+    keyForm.test(apiKey) &&
+    bundleIdentifier &&
+    (!deviceUuid || uuidForm.test(deviceUuid))
+  if (!isValid) throw new TypeError('url, apiKey, bundleIdentifier or deviceUuid is wrong')
   const { time } = ports
   const { beforeSend, onDrop, flushIntervalMs = 5000 } = options
   const setIdleTimeout = time.setIdleTimeout || time.setTimeout
@@ -109,7 +117,8 @@ export function createClient<Attachment>(
   const logs = createLogQueue(core)
   const feedbacks = createFeedbacks(core)
   const logSender = createLogSender(core, logs)
-  const retryMs = options.retryMs || { min: 1000, max: 900_000 }
+  const { min = 1000, max = 900_000 } = options.retryMs || {}
+  const retryMs = { min, max }
   const logLoop = createSendLoop({
     time,
     retryMs,
@@ -122,8 +131,9 @@ export function createClient<Attachment>(
         logs.close()
       }
       const sent = await logSender.send()
-      // Reports dropped records now, because the server accepts events.
-      if (sent && sent.isAccepted) reportDrops()
+      // The server accepts events, so it can receive the report of dropped records.
+      // `flush` waits for this report, too.
+      if (sent && sent.isAccepted && reportDrops() && waiting[0]) logs.close()
       return sent
     },
   })
@@ -249,12 +259,13 @@ export function createClient<Attachment>(
     await storage.set(droppedKey, { ...drops.unreported })
   }
 
-  function reportDrops(): void {
+  /** Returns the id of the report; undefined if there is nothing to report. */
+  function reportDrops(): string | undefined {
     const counts = drops.unreported
-    if (!Object.keys(counts)[0] || isOptedOut || isShut) return
+    if (!Object.keys(counts)[0] || isOptedOut || isShut) return undefined
     drops.unreported = {}
     hasNewDrops = true
-    add('intake.dropped', JSON.stringify(counts))
+    return add('intake.dropped', JSON.stringify(counts))
   }
 
   function add(event: string, params: string): string {
@@ -281,16 +292,20 @@ export function createClient<Attachment>(
     return undefined
   }
 
-  function log(event: string, params: Record<string, unknown> = {}): string | undefined {
+  function log(event: string, params?: object | null): string | undefined {
     if (isOptedOut || isShut) return undefined
     try {
-      const changed = beforeSend ? beforeSend({ event, params }) : { event, params }
-      if (!changed) return undefined
-      const text = JSON.stringify(changed.params)
-      if (!isText(changed.event, identifierMax) || !text || text[0] !== '{')
-        return drop('invalid_event')
+      let name = event
+      let text = JSON.stringify(params || {})
+      if (beforeSend) {
+        const changed = beforeSend({ event, params: parseObject(text) })
+        if (!changed) return undefined
+        name = changed.event
+        text = JSON.stringify(changed.params)
+      }
+      if (!isText(name, identifierMax) || !text || text[0] !== '{') return drop('invalid_event')
       if (textBytes(text) > paramsBytesMax) return drop('too_large')
-      return add(changed.event, text)
+      return add(name, text)
     } catch {
       // JSON cannot represent the params, or `beforeSend` threw an error.
       return drop('invalid_event')
@@ -304,7 +319,10 @@ export function createClient<Attachment>(
     try {
       const { text } = sent
       const email = sent.email || ''
-      const attachments = sent.attachments || []
+      // Apps without TypeScript also give one attachment without a list.
+      const all = ([] as Attachment[]).concat(sent.attachments || [])
+      const first = all.slice(0, attachmentsMax)
+      const keeping = Promise.all(first.map(ports.keepAttachment))
       await start()
       await readDevice()
       if (isOptedOut || isShut) return { id, isKept: false }
@@ -312,10 +330,11 @@ export function createClient<Attachment>(
         ...core.senderOf(owner, true),
         feedback: { id, text, email, attachments: [], timestamp: new Date(nowMs).toISOString() },
       })
-      const kept = attachments.slice(0, attachmentsMax).map(ports.keepAttachment)
+      const kept = (await keeping).filter(Boolean)
       if (!isText(text, feedbackTextMax)) drop('invalid_feedback')
       else if (await feedbacks.add(id, { payload, attachments: kept })) {
-        drops.add('too_many_attachments', attachments.length - kept.length)
+        drops.add('too_many_attachments', all.length - first.length)
+        drops.add('invalid_attachment', first.length - kept.length)
         feedbackLoop.wake()
         return { id, isKept: true }
       } else if (!isOptedOut) drop('feedback_full')
@@ -336,7 +355,8 @@ export function createClient<Attachment>(
     await settled
   }
 
-  async function flush({ timeoutMs = 5000 } = {}): Promise<{ left: number }> {
+  async function flush(settings?: FlushOptions | null): Promise<{ left: number }> {
+    const { timeoutMs = 5000 } = settings || {}
     await within(timeoutMs, drain())
     return { left: logs.count() + feedbacks.count() }
   }
@@ -344,7 +364,8 @@ export function createClient<Attachment>(
   /** Resolves to the result of `work`; to undefined if it fails, or takes longer than `ms`. */
   function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve) => {
-      const timer = time.setTimeout(() => resolve(undefined), ms)
+      // A longer timer would run at once.
+      const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9))
       void work.catch(nothing).then((result) => {
         time.clearTimeout(timer)
         resolve(result)
@@ -409,6 +430,7 @@ export function createClient<Attachment>(
       void save()
     },
     logs,
+    drops,
     run: core.run,
   }
 }
@@ -429,7 +451,7 @@ function addKnown(device: Record<string, unknown>, more: unknown): void {
   for (const name of Object.keys(fields)) {
     try {
       const text = JSON.stringify(fields[name])
-      if (['null', '""', '"unknown"'].indexOf(text) < 0) device[name] = JSON.parse(text)
+      if (!/^(null|""|"unknown")$/.test(text)) device[name] = JSON.parse(text)
     } catch {
       // JSON cannot represent a function, undefined, or a value that refers to itself.
     }

@@ -19,6 +19,19 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
+/** The result of one record, or of an attachment. What is not accepted has a `code`. */
+export interface Result {
+  status?: unknown
+  code?: string
+}
+
+/** Whether Intake has taken it. It may also have dropped it because of an operator's rule. */
+export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
+
+/** Returns an empty list for anything but a list. */
+export const resultsOf = (list: unknown): Result[] =>
+  Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
+
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the address or the key stops sending if it has a code.

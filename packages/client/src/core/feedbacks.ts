@@ -1,6 +1,6 @@
 import { attemptRequest } from './answer.ts'
 import type { Core } from './core.ts'
-import { parseObject } from './decide.ts'
+import { isTaken, parseObject, resultsOf } from './decide.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
 import { printAccepted } from './print-accepted.ts'
 import type { Sent } from './send-loop.ts'
@@ -21,9 +21,9 @@ export interface Feedbacks {
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Sends the oldest feedback; resolves to undefined if none can be sent. If the server refuses a
-   * form as too large, the form is sent again without its images, so that at least the text
-   * arrives.
+   * Sends the oldest feedback, or the next one if an earlier attempt had no final result; resolves to
+   * undefined if none can be sent. A form that is too large, even for a server that drops images it
+   * cannot keep, is sent again without images, so that the text arrives.
    */
   send(): Promise<Sent | undefined>
   canSend(): boolean
@@ -34,10 +34,13 @@ export interface Feedbacks {
 const prefix = 'feedback-'
 export const isFeedback = (key: string): boolean => key.indexOf(prefix) === 0
 
+
 interface Entry {
   key: string
   failures: number
 }
+
+const entryOf = (key: string): Entry => ({ key, failures: 0 })
 
 /** Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
@@ -59,6 +62,12 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
+  /** Counts the images that the server has left out of a feedback that it keeps. */
+  function countRefused(body: string): void {
+    for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
+      if (!isTaken(status)) drops.add(code, 1)
+  }
+
   return {
     async add(id, feedback) {
       if (entries.length + adding.length >= feedbackMax) return false
@@ -67,30 +76,33 @@ export function createFeedbacks(core: Core): Feedbacks {
       await storage.set(key, feedback)
       const isWanted = adding.indexOf(key) >= 0
       adding = adding.filter((one) => one !== key)
-      if (isWanted) entries.push({ key, failures: 0 })
+      if (isWanted) entries.push(entryOf(key))
       else await storage.remove(key)
       return isWanted
     },
     adopt(keys) {
       entries = keys
         .filter((key) => isFeedback(key) && entries.every((entry) => entry.key !== key))
-        .map((key) => ({ key, failures: 0 }))
+        .map(entryOf)
         .concat(entries)
     },
     async send() {
       const entry = oldest()
       if (!entry) return undefined
+      // Puts it behind the others, which it must not block.
+      entries = entries.filter((one) => one !== entry).concat(entry)
       const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
       if (stored) {
         const { payload, attachments } = stored
         let attempted = await attempt(entry, payload, attachments)
-        if (attempted.isTooLarge && attachments[0]) {
-          drops.add(attempted.code, attachments.length)
-          attempted = await attempt(entry, payload, [])
-        }
+        const { code: reason, isTooLarge } = attempted
+        const isWithout = isTooLarge && attachments.length > 0
+        if (isWithout) attempted = await attempt(entry, payload, [])
         const { body, unsettled, code } = attempted
         if (unsettled) return unsettled
-        if (!body) drops.add(code, 1)
+        if (isWithout) drops.add(reason, attachments.length)
+        if (body) countRefused(body)
+        else drops.add(code, 1)
       }
       entries = entries.filter((one) => one !== entry)
       await storage.remove(entry.key)

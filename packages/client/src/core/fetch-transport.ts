@@ -2,10 +2,9 @@ import { prefixOf } from './prefix.ts'
 import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
 import { textBytes } from './text-bytes.ts'
 
-/**
- * Timeouts for a request with its response. A form may contain pictures, so its upload takes
- * longer.
- */
+export type Timers = Pick<TimeSource, 'setTimeout' | 'clearTimeout'>
+
+/** Timeouts for a response. A form may contain pictures, whose upload takes longer. */
 const timeoutMs = { text: 30_000, form: 180_000 }
 /** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
@@ -31,11 +30,13 @@ export function createFetchTransport(options: {
   url: string
   apiKey: string
   fetch: typeof fetch
-  time: Pick<TimeSource, 'setTimeout' | 'clearTimeout'>
+  time: Timers
   gzip?: ((text: string) => Promise<Uint8Array>) | undefined
   hasKeepalive?: boolean
+  /** Default: `abortAfter`. */
+  within?: typeof abortAfter
 }): FetchTransport {
-  const { apiKey, time, hasKeepalive } = options
+  const { apiKey, time, hasKeepalive, within = abortAfter } = options
   const prefix = prefixOf(options.url)
   let { gzip } = options
   let keptAlive = 0
@@ -45,7 +46,6 @@ export function createFetchTransport(options: {
     const isText = typeof body === 'string'
     const bytes = packed ? packed.length : isText ? textBytes(body) : Infinity
     const keepalive = hasKeepalive === true && keptAlive + bytes <= keepaliveBytesMax
-    const abort = typeof AbortController === 'undefined' ? undefined : new AbortController()
     const headers: Record<string, string> = { 'x-api-key': apiKey }
     if (isText) headers['content-type'] = 'application/json'
     else headers['prefer'] = 'handling=lenient'
@@ -59,25 +59,13 @@ export function createFetchTransport(options: {
       // counts as a failed attempt.
       redirect: 'manual',
       keepalive,
-      signal: abort && abort.signal,
     } as RequestInit
     if (keepalive) keptAlive += bytes
-    let timer: unknown
     try {
-      return await Promise.race([
-        options.fetch(prefix + path, init).then(readAnswer),
-        new Promise<never>((_, reject) => {
-          timer = time.setTimeout(
-            () => {
-              if (abort) abort.abort()
-              reject(new Error('timeout'))
-            },
-            isText ? timeoutMs.text : timeoutMs.form,
-          )
-        }),
-      ])
+      return await within(time, isText ? timeoutMs.text : timeoutMs.form, (signal) =>
+        options.fetch(prefix + path, { ...init, signal }).then(readAnswer),
+      )
     } finally {
-      time.clearTimeout(timer)
       if (keepalive) keptAlive -= bytes
     }
   }
@@ -94,6 +82,21 @@ export function createFetchTransport(options: {
       return send(request)
     },
     keepaliveBytes: () => (hasKeepalive ? keepaliveBytesMax - keptAlive : 0),
+  }
+}
+
+/** Runs a request whose signal is aborted after `ms`. */
+export async function abortAfter<Result>(
+  time: Timers,
+  ms: number,
+  run: (signal: AbortSignal | null) => Promise<Result>,
+): Promise<Result> {
+  const abort = new AbortController()
+  const timer = time.setTimeout(() => abort.abort(), ms)
+  try {
+    return await run(abort.signal)
+  } finally {
+    time.clearTimeout(timer)
   }
 }
 

@@ -25,7 +25,7 @@ export interface LogQueue {
    * @param line from `printLine`
    */
   add(line: string, user: string): void
-  /** Closes the open segment, so that it can be sent. */
+  /** Closes the open segments, so that they can be sent. */
   close(): void
   /**
    * Stores events that are only in memory, and marks closed segments as closed in storage. Runs
@@ -53,10 +53,10 @@ export interface LogQueue {
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
   /**
-   * Closes the open segment at the end of the page. Returns those of its events that fit into a
-   * request then; undefined if there are none. `isAll`: all of them fit.
+   * Closes the open segments at the end of the page. Calls `send` with the events of each, as far as
+   * they fit.
    */
-  leave(): { segment: Segment; stored: StoredSegment; isAll: boolean } | undefined
+  leave(send: (segment: Segment, stored: StoredSegment, isAll: boolean) => void): void
   /** Deletes all events, in memory and in storage. */
   clear(): void
   count(): number
@@ -69,8 +69,9 @@ export interface LogQueue {
 }
 
 /**
- * Creates the queue of log events that wait: one open segment of this run, and closed segments,
- * oldest first.
+ * The log events that wait: an open segment of this run for each user who has logged since the last
+ * request, and closed segments, oldest first. A process that serves several users therefore needs
+ * one file and one request for each of them, not for each event.
  */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
@@ -83,7 +84,8 @@ export function createLogQueue(core: Core): LogQueue {
   const segmentBytes = Math.min(segmentBytesMax, Math.ceil(storageBytesMax / segmentsMin))
   const serial = createSerial()
   let segments: Segment[] = []
-  let open: Segment | undefined
+  /** The open segments by user. */
+  const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0
   /** 0 until storage has returned the next number. */
@@ -95,26 +97,29 @@ export function createLogQueue(core: Core): LogQueue {
     run,
   })
   const isKnown = (segment: Segment) => segments.indexOf(segment) >= 0
+  const isOpen = (segment: Segment) => segment.state < state.closed
 
   function add(line: string, user: string): void {
     const era = clock.era()
     const size = textBytes(line) + 20
-    if (open) {
-      const memory = open.memory!
-      const hasRoom = open.count < entriesMax && open.bytes + size <= segmentBytes
-      if (!hasRoom || memory.era !== era || memory.user !== user) close()
+    let segment = open.get(user)
+    if (segment) {
+      const hasRoom = segment.count < entriesMax && segment.bytes + size <= segmentBytes
+      if (!hasRoom || segment.memory!.era !== era) {
+        close(segment)
+        segment = undefined
+      }
     }
-    if (!open) {
-      open = newSegment({
-        key: newId(),
-        state: ports.pageEndBytes() > 0 ? state.leaving : state.open,
-        memory: { user, era, lines: [], numbered: 0, stored: 0 },
-      })
-      segments.push(open)
-      grow(open, 0, textBytes(JSON.stringify(contextOf(open.memory!))))
+    if (!segment) {
+      const memory = { user, era, lines: [], numbered: 0, stored: 0 }
+      const isPage = ports.pageEndBytes() > 0
+      segment = newSegment({ key: newId(), state: isPage ? state.leaving : state.open, memory })
+      open.set(user, segment)
+      segments.push(segment)
+      grow(segment, 0, textBytes(JSON.stringify(contextOf(memory))))
     }
-    open.memory!.lines.push(line)
-    grow(open, 1, size)
+    segment.memory!.lines.push(line)
+    grow(segment, 1, size)
     while (isFull() && evict());
   }
 
@@ -151,18 +156,18 @@ export function createLogQueue(core: Core): LogQueue {
     if (!isKnown(segment)) return
     segments.splice(segments.indexOf(segment), 1)
     tally(segment, -1)
-    if (open === segment) open = undefined
+    if (isOpen(segment)) close(segment)
   }
 
-  function close(): void {
-    if (open) open.state = state.closed
-    open = undefined
+  function close(segment: Segment): void {
+    segment.state = state.closed
+    open.delete(segment.memory!.user)
   }
 
   /** Stores the events of a segment of this run, and its state if it is closed. */
   async function store(segment: Segment): Promise<void> {
     const memory = await write(segment)
-    if (!memory || segment === open) return
+    if (!memory || isOpen(segment)) return
     if (memory.stored === memory.lines.length && (await rename(segment))) segment.memory = undefined
   }
 
@@ -173,18 +178,23 @@ export function createLogQueue(core: Core): LogQueue {
     const { stored, lines } = memory
     const end = lines.length
     if (stored === end) return memory
+    const isNew = stored === 0
     const print = (first: number) => {
       numberLines(memory, end, first)
       nextSequence = first + end - stored
       return textOf(memory, end, contextOf(memory))
     }
-    if (stored === 0) segment.name = printFirstName(segment, run)
-    if (await storage.append(segment.name, stored === 0, end - stored, print)) {
+    if (isNew) segment.name = printFirstName(segment, run)
+    const isThere = await storage.append(segment.name, isNew, end - stored, print).catch(nothing)
+    if (isThere) {
       memory.stored = end
       return memory
     }
-    // The stored part is gone, because another run has taken the segment over. The events that are
-    // only in memory become a new segment.
+    if (!isKnown(segment)) return undefined
+    // The rest becomes a segment of its own. If the storage is full or broken, so does the stored
+    // part, whose size `load` corrects; if the name is gone, another run has taken that part.
+    const part = { key: segment.key, name: segment.name, state: stateOfEnded(segment.state) }
+    if (isThere === undefined) insert(segment, [newSegment({ ...part, count: stored })])
     lines.splice(0, stored)
     memory.numbered -= stored
     memory.stored = 0
@@ -193,10 +203,12 @@ export function createLogQueue(core: Core): LogQueue {
     return write(segment)
   }
 
-  /**
-   * Renames a segment in storage to match its state. Resolves to false if the segment no longer
-   * exists.
-   */
+  function insert(before: Segment, parts: readonly Segment[]): void {
+    segments.splice(segments.indexOf(before), 0, ...parts)
+    for (const part of parts) tally(part, 1)
+  }
+
+  /** Renames a segment in storage to match its state. Resolves to false if it is gone. */
   async function rename(segment: Segment): Promise<boolean> {
     const name = printName(segment, run)
     if (name === segment.name) return true
@@ -245,21 +257,20 @@ export function createLogQueue(core: Core): LogQueue {
 
   return {
     add,
-    close,
-    save: () =>
-      serial(async () => {
-        for (const segment of segments.slice()) await store(segment)
-      }),
+    close: () => open.forEach(close),
+    async save() {
+      await serial(async () => undefined)
+      // One task for each segment, so that an attempt waits for one write, not for all.
+      for (const segment of segments.filter(({ memory }) => memory))
+        await serial(() => store(segment))
+    },
     async adopt(names) {
       const adopted: Segment[] = []
       names.forEach(({ name, run: _run, ...entry }, at) => {
         const next = names[at + 1]
         if (next && next.key === entry.key) void serial(() => storage.remove(name))
         else if (segments.every(({ key }) => key !== entry.key)) {
-          // A segment in this state may have been sent when its page ended, so its ids must not
-          // change.
-          if (entry.state === state.leaving) entry.state = state.attempted
-          const segment = newSegment({ ...entry, name })
+          const segment = newSegment({ ...entry, name, state: stateOfEnded(entry.state) })
           adopted.push(segment)
           tally(segment, 1)
         }
@@ -268,7 +279,7 @@ export function createLogQueue(core: Core): LogQueue {
       for (const segment of adopted)
         if (!segment.count) await serial(() => load(segment)).catch(nothing)
     },
-    oldest: () => segments.find((one) => one !== open && !one.isBusy && one.failures < fewAttempts),
+    oldest: () => segments.find((one) => !isOpen(one) && !one.isBusy && one.failures < fewAttempts),
     attempt: (segment) => serial(() => attempt(segment)),
     async replace(segment, parts = []) {
       await serial(async () => {
@@ -277,26 +288,28 @@ export function createLogQueue(core: Core): LogQueue {
           part.name = printName(part, run)
           await storage.append(part.name, true, 0, () => printSegment(stored))
         }
-        segments.splice(segments.indexOf(segment), 0, ...parts.map((part) => part.segment))
-        for (const { segment: part } of parts) tally(part, 1)
+        insert(
+          segment,
+          parts.map((part) => part.segment),
+        )
       })
       await remove(segment)
     },
-    leave() {
-      const segment = open
-      if (!segment) return undefined
-      const memory = segment.memory!
-      const { lines, era } = memory
-      if (segment.state === state.open && !era.isTrusted) return undefined
-      close()
-      numberLines(memory, lines.length, nextSequence)
-      const context = contextOf(memory)
-      let left = ports.pageEndBytes() - textBytes(JSON.stringify(context))
-      const kept = lines.filter((line) => (left -= textBytes(line) + 1) >= 0)
-      if (kept.length === 0) return undefined
-      segment.state = state.attempted
-      segment.mayBeStored = true
-      return { segment, stored: { context, lines: kept }, isAll: kept.length === lines.length }
+    leave(send) {
+      open.forEach((segment) => {
+        const memory = segment.memory!
+        const { lines, era } = memory
+        if (segment.state === state.open && !era.isTrusted) return
+        close(segment)
+        numberLines(memory, lines.length, nextSequence)
+        const context = contextOf(memory)
+        let left = ports.pageEndBytes() - textBytes(JSON.stringify(context))
+        const kept = lines.filter((line) => (left -= textBytes(line) + 1) >= 0)
+        if (kept.length === 0) return
+        segment.state = state.attempted
+        segment.mayBeStored = true
+        send(segment, { context, lines: kept }, kept.length === lines.length)
+      })
     },
     clear() {
       while (segments[0]) void remove(segments[0])
@@ -308,3 +321,10 @@ export function createLogQueue(core: Core): LogQueue {
     contextOf,
   }
 }
+
+/**
+ * The state of a segment that can no longer grow. One that was open may have been sent at the end
+ * of its page.
+ */
+const stateOfEnded = (last: number): number =>
+  last === state.leaving ? state.attempted : Math.max(last, state.closed)

@@ -33,14 +33,11 @@ export interface IntakeOptions {
   storageBytesMax?: number | undefined
   /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
+  /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
+  retryMs?: { min?: number | undefined; max?: number | undefined } | undefined
   /**
-   * The shortest and the longest pause before a request is repeated, in milliseconds. Default:
-   * 1,000 and 900,000.
-   */
-  retryMs?: { min: number; max: number } | undefined
-  /**
-   * Changes an event before it is kept. `null` drops it. It must be fast, because `log` waits for
-   * it.
+   * Changes an event before it is kept. `null` drops it. Its params are a copy, with what JSON can
+   * represent. It must be fast: `log` calls it.
    */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
   /**
@@ -50,10 +47,17 @@ export interface IntakeOptions {
   onDrop?: ((reason: string, count: number) => void) | undefined
 }
 
+export interface FlushOptions {
+  timeoutMs?: number | undefined
+}
+
 export interface Feedback<Attachment> {
   text: string
   email?: string | undefined
-  /** Up to four images. */
+  /**
+   * Up to four images. They are copied, except files of React Native. One that is no image data is
+   * left out and counted as `invalid_attachment`; the text is kept.
+   */
   attachments?: readonly Attachment[] | undefined
 }
 
@@ -100,11 +104,11 @@ export interface Intake<Attachment> {
    *   sent because the clock was wrong. Undefined if the event is not kept; `onDrop` then gets the
    *   reason, except after `optOut`, after `shutdown`, and if `beforeSend` returned `null`
    */
-  log(event: string, params?: Record<string, unknown>): string | undefined
+  log(event: string, params?: object | null): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */
   feedback(feedback: Feedback<Attachment>): Promise<FeedbackReceipt>
   /** Sets the user of all later records; undefined if there is none. */
-  identify(userId: string | undefined): void
+  identify(userId: string | null | undefined): void
   /**
    * Resolves when every event that was logged before is stored on the device, or in memory if the
    * storage cannot be written.
@@ -115,12 +119,12 @@ export interface Intake<Attachment> {
    * none remain, when sending has stopped, or after `timeoutMs` (default: 5,000), with the number
    * of remaining records.
    */
-  flush(options?: { timeoutMs?: number }): Promise<{ left: number }>
+  flush(options?: FlushOptions | null): Promise<{ left: number }>
   /**
    * Flushes and ends the client. Remaining records are sent after the next start. Later calls do
    * nothing.
    */
-  shutdown(options?: { timeoutMs?: number }): Promise<{ left: number }>
+  shutdown(options?: FlushOptions | null): Promise<{ left: number }>
   /** Deletes all records that wait, and keeps no new ones, even after a restart. */
   optOut(): Promise<void>
   /** Ends the effect of `optOut`. */

@@ -5,7 +5,10 @@
  * reported as if the name did not exist.
  */
 export interface Storage {
-  /** All names and keys, except those of another process that is known to be running. */
+  /**
+   * All names and keys that the client has written, except those of another process that is known to
+   * be running.
+   */
   list(): Promise<string[]>
   /** Reads the text of a name; resolves to undefined if the name does not exist. */
   read(name: string): Promise<string | undefined>
@@ -33,7 +36,10 @@ export interface Storage {
   rename(from: string, to: string): Promise<boolean>
   /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
-  /** Reads a value; resolves to undefined if the key does not exist. */
+  /**
+   * Reads a value; resolves to undefined if the key does not exist, or if what is stored can never be
+   * parsed.
+   */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>
 }
@@ -93,8 +99,12 @@ export interface Ports<Attachment> {
    * then. Such a body is sent before its segment is marked as attempted.
    */
   pageEndBytes(): number
-  /** Converts an attachment to the value that is stored. */
-  keepAttachment(attachment: Attachment): unknown
-  /** Builds the body of a feedback request. */
+  /**
+   * Converts an attachment to the value that is stored, or a promise of it: a copy, because the app
+   * may change the attachment after the call. The result is undefined for anything that is no
+   * attachment; it never throws or rejects.
+   */
+  keepAttachment(attachment: Attachment | undefined): unknown
+  /** Builds the body of a feedback request. Leaves out what is no attachment; never throws. */
   form(payload: string, attachments: readonly unknown[]): unknown
 }

@@ -1,5 +1,5 @@
 /** The prefix of all paths. `/api` is appended to an address without a path. */
 export function prefixOf(url: string): string {
   const prefix = url.replace(/\/+$/, '')
-  return /^[a-z]+:\/\/[^/]+$/i.test(prefix) || prefix === '' ? `${prefix}/api` : prefix
+  return /^([a-z]+:\/\/[^/]+)?$/i.test(prefix) ? `${prefix}/api` : prefix
 }

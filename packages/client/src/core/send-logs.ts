@@ -1,6 +1,6 @@
 import { attemptRequest, type Attempted } from './answer.ts'
 import type { Core } from './core.ts'
-import { parseObject } from './decide.ts'
+import { isTaken, parseObject, resultsOf, type Result } from './decide.ts'
 import { attempted as attemptedState } from './entry-name.ts'
 import { generationsMax } from './limits.ts'
 import { shiftLine } from './log-line.ts'
@@ -10,20 +10,12 @@ import { newSegment, printSegment, type Segment, type StoredSegment } from './se
 import type { Sent } from './send-loop.ts'
 import { shiftOf } from './shift.ts'
 import { textBytes } from './text-bytes.ts'
-
-/** The result of one entry of a batch. Entries that are not accepted have a `code`. */
-type EntryResult = { status?: unknown; code?: string } | null
-
-/**
- * Whether Intake has acknowledged the entry: stored it, or dropped it because of an operator's
- * rule.
- */
-const isTaken = (status: unknown) => status === 'accepted' || status === 'dropped'
+import { nothing } from './with-fallback.ts'
 
 export interface LogSender {
   /** Sends the oldest segment; resolves to undefined if none can be sent. */
   send(): Promise<Sent | undefined>
-  /** Sends the open segment in a request that outlives the page. */
+  /** Sends the open segments in requests that outlive the page. */
   sendAtPageEnd(): void
 }
 
@@ -62,7 +54,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       await split(segment, stored)
       return {}
     }
-    const results: EntryResult[] | undefined =
+    const results: Result[] | undefined =
       body === '' ? lines.map(() => ({ code })) : readResults(body, lines.length)
     // The status is Intake's, but the body is not: a proxy responded.
     if (!results) return { retryAfterMs: 0 }
@@ -81,7 +73,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       segment,
       again.length > 0 ? [partOf(next, { ...stored, lines: again })] : [],
     )
-    return { isAccepted: results.some((result) => isTaken(result!.status)) }
+    return { isAccepted: results.some((result) => isTaken(result.status)) }
   }
 
   function split(segment: Segment, { context, lines }: StoredSegment): Promise<void> {
@@ -119,20 +111,19 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       }
     },
     sendAtPageEnd() {
-      const left = queue.leave()
-      if (!left) return
-      const { segment, stored, isAll } = left
-      segment.isBusy = true
-      void attempt(segment, stored, true)
-        // This runs only if the page continues after all. If only a part was sent, all events of
-        // the segment are sent again, under the same ids.
-        .then(async (attempted) => {
-          if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
-        })
-        .catch(() => undefined)
-        .then(() => {
-          segment.isBusy = false
-        })
+      queue.leave((segment, stored, isAll) => {
+        segment.isBusy = true
+        void attempt(segment, stored, true)
+          // This runs only if the page was not closed after all. If only a part was sent, everything
+          // is sent again, under the same ids.
+          .then(async (attempted) => {
+            if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
+          })
+          .catch(nothing)
+          .then(() => {
+            segment.isBusy = false
+          })
+      })
     },
   }
 }
@@ -149,10 +140,11 @@ function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Co
 }
 
 /** Reads the results of a batch; undefined unless there is a result for each entry. */
-function readResults(body: string, count: number): EntryResult[] | undefined {
-  const { results } = parseObject(body)
-  if (!Array.isArray(results) || results.length !== count) return undefined
+function readResults(body: string, count: number): Result[] | undefined {
+  const results = resultsOf(parseObject(body)['results'])
   // A status that this release does not know counts as rejected.
-  const isResult = (result: EntryResult) => typeof result?.status === 'string'
-  return (results as EntryResult[]).every(isResult) ? (results as EntryResult[]) : undefined
+  const isWhole = results.length === count && results.every(({ status }) => isText(status))
+  return isWhole ? results : undefined
 }
+
+const isText = (value: unknown) => typeof value === 'string'

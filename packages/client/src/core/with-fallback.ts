@@ -4,8 +4,8 @@ import type { Storage } from './ports.ts'
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
  * storage is full, forbidden or broken. Reading and renaming reject, so that a failure is never
- * mistaken for absence. An append to an existing name that fails resolves to false, as if the name
- * did not exist, so that the caller stores the remaining lines under a new name.
+ * mistaken for absence. So does an append to an existing name, because the caller then stores the
+ * rest under a name of its own.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()
@@ -13,9 +13,9 @@ export function withFallback(storage: Storage): Storage {
     list: async () => (await storage.list()).concat(await memory.list()),
     read: async (name) => (await memory.read(name)) || storage.read(name),
     append: async (name, isNew, ...rest) =>
-      (!isNew && (await memory.append(name, isNew, ...rest))) ||
-      (await storage.append(name, isNew, ...rest).catch(() => false)) ||
-      memory.append(name, isNew, ...rest),
+      isNew
+        ? storage.append(name, isNew, ...rest).catch(() => memory.append(name, isNew, ...rest))
+        : (await memory.append(name, isNew, ...rest)) || storage.append(name, isNew, ...rest),
     rename: async (from, to) => (await memory.rename(from, to)) || storage.rename(from, to),
     async remove(name) {
       await memory.remove(name)

@@ -1,14 +1,21 @@
-import { appendFileSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, constants, mkdirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Storage } from '../core/ports.ts'
-import { endRun, isOfLiveProcess, keepRun, processMark } from './runs.ts'
+import { optOutKey } from '../core/value-keys.ts'
+import { nothing } from '../core/with-fallback.ts'
+import {
+  isSegment,
+  isTemporary,
+  isValue,
+  keyOfValue,
+  temporaryName,
+  valueName,
+} from './file-names.ts'
+import { endRun, isOfLiveProcess, keepRun } from './runs.ts'
+import { openSequence } from './sequence.ts'
 
-const sequenceFile = 'sequence'
-const valueEnd = '.value'
-const temporaryEnd = '.new'
-const digits = 16
 
 export interface FileStorage extends Storage {
   /**
@@ -25,10 +32,12 @@ export interface FileStorage extends Storage {
 /**
  * Stores each segment and each value in a file of a directory. Text that was appended, and new
  * names, are on disk when the call resolves. A new file is written under a temporary name, so that
- * after a kill it exists completely or not at all.
+ * after a kill it is there whole or not at all.
+ *
+ * @param onDamaged called when the file of a value cannot be parsed; it is then treated as absent
  */
-export function createFileStorage(dir: string): FileStorage {
-  let sequence: number | undefined
+export function createFileStorage(dir: string, onDamaged: () => void = nothing): FileStorage {
+  const sequence = openSequence(dir)
   let written = 0
   const runs = new Set<string>()
   const pathOf = (name: string) => join(dir, name)
@@ -38,7 +47,7 @@ export function createFileStorage(dir: string): FileStorage {
    * removed it.
    */
   async function create(name: string, data: string | Uint8Array): Promise<void> {
-    const temporary = pathOf(`${name}${processMark}-${written++}${temporaryEnd}`)
+    const temporary = pathOf(temporaryName(name, written++))
     await mkdir(dir, { recursive: true, mode: 0o700 })
     try {
       await writeFile(temporary, data, { flush: true, mode: 0o600 })
@@ -50,23 +59,6 @@ export function createFileStorage(dir: string): FileStorage {
     await syncDirectory(dir)
   }
 
-  /** Reserves numbers; resolves to the first one. */
-  async function reserve(count: number): Promise<number> {
-    sequence ??= Number(await readFile(pathOf(sequenceFile), 'utf8').catch(() => '0')) || 0
-    const first = sequence + 1
-    sequence += count
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    // The counter survives the end of the process without fsync. After a power failure, numbers may
-    // be used twice.
-    const file = await open(pathOf(sequenceFile), constants.O_WRONLY | constants.O_CREAT, 0o600)
-    try {
-      await file.write(String(sequence).padStart(digits, '0'), 0)
-    } finally {
-      await file.close()
-    }
-    return first
-  }
-
   return {
     async list() {
       const entries = await readdir(dir, { withFileTypes: true }).catch(orIfAbsent<Dirent[]>([]))
@@ -74,24 +66,22 @@ export function createFileStorage(dir: string): FileStorage {
         .filter((entry) => entry.isFile() && !isOfLiveProcess(entry.name))
         .map((entry) => entry.name)
       // Removes the temporary files of ended processes.
-      for (const name of names)
-        if (name.endsWith(temporaryEnd)) await unlink(pathOf(name)).catch(orIfAbsent(undefined))
-      return names
-        .filter((name) => !name.endsWith(temporaryEnd))
-        .map((name) => (name.endsWith(valueEnd) ? name.slice(0, -valueEnd.length) : name))
+      for (const name of names.filter(isTemporary))
+        await unlink(pathOf(name)).catch(orIfAbsent(undefined))
+      return [...names.filter(isSegment), ...names.filter(isValue).map(keyOfValue)]
     },
     read: (name) => readFile(pathOf(name), 'utf8').catch(orIfAbsent(undefined)),
     async append(name, isNew, count, print) {
       runs.add(keepRun(name))
       if (isNew) {
-        await create(name, print(await reserve(count)))
+        await create(name, print(await sequence.reserve(count)))
         return true
       }
       const { O_APPEND, O_WRONLY } = constants
       const file = await open(pathOf(name), O_APPEND | O_WRONLY).catch(orIfAbsent(undefined))
       if (file === undefined) return false
       try {
-        await file.appendFile(print(await reserve(count)))
+        await file.appendFile(print(await sequence.reserve(count)))
         await file.datasync()
       } finally {
         await file.close()
@@ -105,40 +95,27 @@ export function createFileStorage(dir: string): FileStorage {
     },
     async remove(name) {
       await unlink(pathOf(name)).catch(orIfAbsent(undefined))
-      await unlink(pathOf(name + valueEnd)).catch(orIfAbsent(undefined))
+      await unlink(pathOf(valueName(name))).catch(orIfAbsent(undefined))
     },
     async get(key) {
-      const value = await readFile(pathOf(key + valueEnd)).catch(orIfAbsent(undefined))
-      return value && decodeValue(value)
+      const value = await readFile(pathOf(valueName(key))).catch(orIfAbsent(undefined))
+      if (value === undefined) return undefined
+      const decoded = decodeValue(value)
+      if (decoded !== undefined) return decoded
+      onDamaged()
+      // This file exists only after an `optOut`, so it means the same without its content.
+      return key === optOutKey || undefined
     },
-    set: (key, value) => create(key + valueEnd, encodeValue(value)),
+    set: (key, value) => create(valueName(key), encodeValue(value)),
     appendSync(name, text) {
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       appendFileSync(pathOf(name), text, { mode: 0o600, flush: true })
     },
-    reserveSync(count) {
-      try {
-        mkdirSync(dir, { recursive: true, mode: 0o700 })
-        sequence ??= readSequence(pathOf(sequenceFile))
-        const first = sequence + 1
-        sequence += count
-        writeFileSync(pathOf(sequenceFile), String(sequence).padStart(digits, '0'), { mode: 0o600 })
-        return first
-      } catch {
-        return 0
-      }
-    },
+    reserveSync: sequence.reserveSync,
     close() {
+      sequence.close()
       for (const run of runs) endRun(run)
     },
-  }
-}
-
-function readSequence(path: string): number {
-  try {
-    return Number(readFileSync(path, 'utf8')) || 0
-  } catch {
-    return 0
   }
 }
 
@@ -156,15 +133,20 @@ function encodeValue(value: unknown): Uint8Array {
   return Buffer.concat([Buffer.from(`${text}\n`), ...bytes])
 }
 
+/** Returns undefined if the file is damaged, for instance empty. */
 function decodeValue(file: Buffer): unknown {
   const end = file.indexOf(10)
   let from = end + 1
-  return JSON.parse(file.toString('utf8', 0, end), (_, inner: unknown) => {
-    const length = Object(inner)[bytesMark] as unknown
-    if (typeof length !== 'number') return inner
-    from += length
-    return file.subarray(from - length, from)
-  })
+  try {
+    return JSON.parse(file.toString('utf8', 0, end), (_, inner: unknown) => {
+      const length = Object(inner)[bytesMark] as unknown
+      if (typeof length !== 'number') return inner
+      from += length
+      return file.subarray(from - length, from)
+    })
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -173,17 +155,7 @@ function decodeValue(file: Buffer): unknown {
  */
 const bytesMark = '$bytes'
 
-/** An image in its stored form. */
-export interface FileAttachment {
-  name: string
-  type: string
-  data: Uint8Array
-}
-
-/**
- * Makes new names in a directory survive a power failure. Does nothing on Windows, which has no
- * such call.
- */
+/** Makes new names durable. Windows has no such call. */
 async function syncDirectory(dir: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(dir, 'r')

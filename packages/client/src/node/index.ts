@@ -8,31 +8,27 @@ import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
 import { readDevice } from './device.ts'
-import { createFileStorage, type FileAttachment } from './files.ts'
+import { keepAttachment, type FileAttachment, type NodeAttachment } from './attachment.ts'
+import { createFileStorage } from './files.ts'
 import { processMark } from './runs.ts'
 import { takeUnsaved } from './unsaved.ts'
 
 export type {
   Feedback,
   FeedbackReceipt,
+  FlushOptions,
   Intake,
   IntakeOptions,
   LogEvent,
   Stats,
 } from '../core/options.ts'
-
-/** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */
-export interface NodeAttachment {
-  data: Uint8Array
-  name?: string
-  type?: string
-}
+export type { ImageBytes, NodeAttachment } from './attachment.ts'
 
 export interface NodeOptions extends IntakeOptions {
   /**
-   * Directory for records that wait; only one process at a time should use it. With `memory`
-   * nothing survives the process. Default: the directory `.intake/<bundle identifier>` in the home
-   * directory.
+   * Directory for records that wait; it should contain nothing else, and only one process at a time
+   * should use it. With `memory` nothing survives the process. Default: the directory
+   * `.intake/<bundle identifier>` in the home directory; `memory` if the user has none.
    */
   storage?: string | undefined
 }
@@ -45,7 +41,7 @@ const writeDelayMs = 50
 
 /** A client for Node. It does no I/O before its first record or the next turn of the event loop. */
 export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
-  const { storage = join(homedir(), '.intake', fileNameOf(options.bundleIdentifier)) } = options
+  const { storage = homeStorage(options.bundleIdentifier) } = options
   return createNodeClient(options, { storage, time: systemTime })
 }
 
@@ -54,7 +50,9 @@ export function createNodeClient(
   options: NodeOptions,
   host: { storage: string; time: TimeSource },
 ): Intake<NodeAttachment> {
-  const files = host.storage === 'memory' ? undefined : createFileStorage(host.storage)
+  // Throws if the address cannot be parsed. A path is an address only in a browser.
+  if (!URL.canParse(options.url)) throw new TypeError('url is no absolute URL')
+  const files = host.storage === 'memory' ? undefined : createFileStorage(host.storage, () => client.drops.add('damaged', 1))
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport({
@@ -74,13 +72,7 @@ export function createNodeClient(
     runSuffix: processMark,
     writeDelayMs,
     pageEndBytes: () => 0,
-    keepAttachment: ({ data, name = 'image', type = 'application/octet-stream' }) => ({
-      // Copies the data, because the app may change it, and because a `Buffer` has a JSON form of
-      // its own.
-      data: new Uint8Array(data),
-      name,
-      type,
-    }),
+    keepAttachment,
     form(payload, attachments) {
       const form = new FormData()
       form.append('payload', payload)
@@ -90,8 +82,10 @@ export function createNodeClient(
     },
   }
   const client = createClient(options, ports)
-  const { wake: _wake, leavePage: _leavePage, loops, logs, run, ...intake } = client
+  const { wake: _wake, leavePage: _leavePage, drops: _drops, loops, logs, run, ...intake } = client
+  let isExiting = false
   const saveNow = () => {
+    isExiting = true
     if (!files || client.stats().isOptedOut) return
     for (const { name, text } of takeUnsaved(logs, run, files.reserveSync)) {
       try {
@@ -104,6 +98,12 @@ export function createNodeClient(
   process.once('exit', saveNow)
   return {
     ...intake,
+    log(event, params) {
+      const id = intake.log(event, params)
+      // Listeners of the app run after this client's, and nothing asynchronous runs after them.
+      if (isExiting) saveNow()
+      return id
+    },
     async shutdown(settings) {
       const result = await intake.shutdown(settings)
       process.removeListener('exit', saveNow)
@@ -119,7 +119,14 @@ export function createNodeClient(
   }
 }
 
-const fileNameOf = (bundle: string) => bundle.replace(/[^\w.-]/g, '_')
+function homeStorage(bundle: string): string {
+  try {
+    return join(homedir(), '.intake', String(bundle).replace(/[^\w.-]/g, '_'))
+  } catch {
+    // The user of the process has no home directory.
+    return 'memory'
+  }
+}
 
 const systemTime: TimeSource = {
   now: Date.now,

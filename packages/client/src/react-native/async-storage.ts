@@ -1,6 +1,8 @@
 import { stemOf } from '../core/entry-name.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Storage } from '../core/ports.ts'
+import { optOutKey } from '../core/value-keys.ts'
+import { nothing } from '../core/with-fallback.ts'
 
 /**
  * The methods of `@react-native-async-storage/async-storage` that the client uses; any object with
@@ -18,10 +20,16 @@ export interface AsyncStorageLike {
  * the key of a value; or `t`, the stem of a name and a number, for one piece of that name's text.
  * When a segment is closed, its pieces are joined under one key.
  *
- * A rename takes several steps here. The new name is written before the old one is removed, so a
- * crash can leave both. The client knows which of them is newer.
+ * A rename takes several steps here. The new name is written before the old one is removed, and the
+ * client knows which of two names is newer.
+ *
+ * @param onDamaged called when a value cannot be parsed; it is then treated as absent
  */
-export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): Storage {
+export function createAsyncStorage(
+  storage: AsyncStorageLike,
+  prefix: string,
+  onDamaged: () => void = nothing,
+): Storage {
   const serial = createSerial()
   let known: Promise<Set<string>> | undefined
 
@@ -122,8 +130,21 @@ export function createAsyncStorage(storage: AsyncStorageLike, prefix: string): S
     get: (key) =>
       serial(async () => {
         const text = await storage.getItem(`${prefix}v${key}`)
-        return text === null ? undefined : (JSON.parse(text) as unknown)
+        if (text === null) return undefined
+        const value = parse(text)
+        if (value !== undefined) return value
+        onDamaged()
+        // This key exists only after an `optOut`, so it means the same without its content.
+        return key === optOutKey || undefined
       }),
     set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

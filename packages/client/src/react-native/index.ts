@@ -5,6 +5,8 @@ import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
 import { fillRandom } from '../core/random.ts'
+import { giveUpAfter } from './give-up-after.ts'
+import { createFormTransport } from './form-transport.ts'
 import { createAsyncStorage, type AsyncStorageLike } from './async-storage.ts'
 import { readDeviceInfo, readExpo, type DeviceInfoLike, type ExpoModules } from './device.ts'
 import { findAsyncStorage, findDeviceInfo, findExpo, findReactNative } from './found.ts'
@@ -12,6 +14,7 @@ import { findAsyncStorage, findDeviceInfo, findExpo, findReactNative } from './f
 export type {
   Feedback,
   FeedbackReceipt,
+  FlushOptions,
   Intake,
   IntakeOptions,
   LogEvent,
@@ -19,11 +22,14 @@ export type {
 } from '../core/options.ts'
 export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }
 
-/** An image as image pickers return it. The file at `uri` must exist until it is sent. */
+/**
+ * An image as image pickers return it. If the file at `uri` no longer exists when it is sent, the
+ * text is sent without images.
+ */
 export interface ReactNativeAttachment {
   uri: string
-  name?: string
-  type?: string
+  name?: string | null | undefined
+  type?: string | null | undefined
 }
 
 export interface ReactNativeOptions extends IntakeOptions {
@@ -57,13 +63,19 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
     storage:
       storage === 'memory'
         ? createMemoryStorage()
-        : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`),
-    transport: createFetchTransport({
-      url: options.url,
-      apiKey: options.apiKey,
-      fetch: (url, init) => fetch(url, init),
-      time,
-    }).transport,
+        : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
+            client.drops.add('damaged', 1),
+          ),
+    transport: createFormTransport(
+      createFetchTransport({
+        url: options.url,
+        apiKey: options.apiKey,
+        fetch: (url, init) => fetch(url, init),
+        time,
+        within: giveUpAfter,
+      }).transport,
+      (count) => client.drops.add('invalid_attachment', count),
+    ),
     time,
     random: fillRandom,
     device: async () => ({
@@ -75,14 +87,12 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
     runSuffix: '',
     writeDelayMs: 50,
     pageEndBytes: () => 0,
-    keepAttachment: ({ uri, name = 'image', type = 'image/jpeg' }) => ({ uri, name, type }),
-    form(payload, attachments) {
-      const form = new FormData()
-      form.append('payload', payload)
-      // React Native reads the file of such an object when it sends the form.
-      for (const attachment of attachments) form.append('attachments', attachment as Blob)
-      return form
+    keepAttachment(given) {
+      const { uri, name, type } = Object(given) as Partial<ReactNativeAttachment>
+      if (typeof uri !== 'string') return undefined
+      return { uri, name: name || 'image', type: type || 'image/jpeg' }
     },
+    form: (payload, attachments) => ({ payload, attachments }),
   }
   const client = createClient(options, ports)
   const subscription =

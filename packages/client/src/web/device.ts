@@ -4,18 +4,18 @@ type NavigatorLike = Navigator & {
   }
 }
 
-const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'CrOS', 'Mac', 'Linux']
+const systems = /Android|iPhone|iPad|Windows|CrOS|Mac|Linux(?!.*Android)/
 
 /** Reads what a page can find out about its device without asking the user. */
 export async function readDevice(): Promise<Record<string, unknown>> {
   const { userAgent, userAgentData, language } = navigator as NavigatorLike
-  const os = systems.find((name) => userAgent.indexOf(name) >= 0)
+  const [os] = systems.exec(userAgent) || []
   const device: Record<string, unknown> = { os, language, user_agent: userAgent }
   try {
     // Some browsers do not have these hints, and a page's policy can forbid them.
     const hints = await userAgentData!.getHighEntropyValues(['model', 'platformVersion'])
     device['device_model'] = hints.model
-    device[os === systems[0] ? 'android_version' : 'os_version'] = hints.platformVersion
+    device[os === 'Android' ? 'android_version' : 'os_version'] = hints.platformVersion
   } catch {
     // Properties that are not known are left out.
   }

@@ -9,6 +9,7 @@ import { createIndexedDbStorage } from './indexed-db.ts'
 export type {
   Feedback,
   FeedbackReceipt,
+  FlushOptions,
   Intake,
   IntakeOptions,
   LogEvent,
@@ -20,12 +21,17 @@ export interface WebOptions extends IntakeOptions {
   storage?: 'indexeddb' | 'memory' | undefined
 }
 
+/** An image: a `Blob`, such as a `File`, or its bytes. */
+export type WebAttachment = Blob | BufferSource
+
 /**
  * A client for a page. Tabs and later visits of the same origin share the waiting records. It does
  * no I/O before its first record or the next turn of the event loop.
  */
-export function createIntake(options: WebOptions): Intake<Blob> {
+export function createIntake(options: WebOptions): Intake<WebAttachment> {
+  const isPage = typeof document !== 'undefined'
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
+  const database = isKept && createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
   const { transport, keepaliveBytes } = createFetchTransport({
     url: options.url,
     apiKey: options.apiKey,
@@ -34,27 +40,29 @@ export function createIntake(options: WebOptions): Intake<Blob> {
     gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
     hasKeepalive: true,
   })
-  const client = createClient<Blob>(options, {
-    storage: isKept
-      ? createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
-      : createMemoryStorage(),
+  const client = createClient<WebAttachment>(options, {
+    storage: database || createMemoryStorage(),
     transport,
     time,
     random: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
-    pageEndBytes: () => (navigator.onLine ? keepaliveBytes() : 0),
-    keepAttachment: (attachment) => attachment,
+    pageEndBytes: () => (isPage && navigator.onLine ? keepaliveBytes() : 0),
+    keepAttachment(given) {
+      if (given instanceof Blob) return given
+      return Object(given).byteLength >= 0 ? new Blob([given as BufferSource]) : undefined
+    },
     form(payload, attachments) {
       const form = new FormData()
       form.append('payload', payload)
       for (const blob of attachments as (Blob | File)[])
-        form.append('attachments', blob, (blob as File).name || 'image')
+        // An earlier release also kept what is no image.
+        if (blob instanceof Blob) form.append('attachments', blob, (blob as File).name || 'image')
       return form
     },
   })
-  if (typeof document === 'undefined') return client
+  if (!isPage) return client
 
   const ended = new AbortController()
   const { signal } = ended
@@ -64,9 +72,11 @@ export function createIntake(options: WebOptions): Intake<Blob> {
   document.addEventListener('visibilitychange', change, { signal })
   return {
     ...client,
-    shutdown(settings) {
+    async shutdown(settings) {
       ended.abort()
-      return client.shutdown(settings)
+      const result = await client.shutdown(settings)
+      if (database) database.close()
+      return result
     },
   }
 }

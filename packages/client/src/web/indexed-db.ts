@@ -1,5 +1,6 @@
 import { stemOf } from '../core/entry-name.ts'
 import type { Storage } from '../core/ports.ts'
+import { nothing } from '../core/with-fallback.ts'
 
 const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
@@ -9,13 +10,14 @@ const sequenceKey = 's'
 const digits = 16
 
 /**
- * Creates the storage of a page, which all tabs of its origin share. Each call is one transaction,
- * so if two tabs rename the same segment, only one succeeds.
+ * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
+ * rename the same segment, one succeeds. When the browser closes the database, or someone wants to
+ * delete it, the next call opens it again.
  *
  * The key of a name is `n` and the name. The text of a name is stored in pieces. The key of a piece
  * is `t`, the stem of the name and a number, so that a rename need not copy the text.
  */
-export function createIndexedDbStorage(databaseName: string): Storage {
+export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined
 
   function database(): Promise<IDBDatabase> {
@@ -25,7 +27,14 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         setTimeout(reject, openMs)
         request.onupgradeneeded = () => request.result.createObjectStore(storeName)
         request.onerror = reject
-        request.onsuccess = () => resolve(request.result)
+        request.onsuccess = () => {
+          const { result } = request
+          result.onclose = result.onversionchange = () => {
+            result.close()
+            opening = undefined
+          }
+          resolve(result)
+        }
       })
       // A failure may be temporary, so the database is opened again later. Until then calls fail at
       // once instead of waiting for the timeout.
@@ -123,6 +132,10 @@ export function createIndexedDbStorage(databaseName: string): Storage {
         store.delete(`n${name}`)
         store.delete(rangeOf(name))
       })
+    },
+    // A connection that stays open would block the deletion of the database.
+    close: () => {
+      if (opening) opening.then((database) => database.close(), nothing)
     },
     get: async (key) => (await read(key))[0],
     async set(key, value) {

@@ -103,7 +103,8 @@ t.test('two clients of a process that share a directory lose nothing', async (t)
 t.test('a run that may still write is not listed, also in its own process', async (t) => {
   const dir = createDataDir(t)
   const [first, second] = [createFileStorage(dir), createFileStorage(dir)]
-  const name = `key.0.0.run${processMark}.0.0.0`
+  const uuid = '01a1fdfa-4600-75d0-9b9b-4b35b7cf1d10'
+  const name = `${uuid}.0.0.${uuid}${processMark}.0.0.0`
   await first.append(name, true, 1, () => 'x')
   t.notOk((await second.list()).includes(name))
   first.close()

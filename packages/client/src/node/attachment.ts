@@ -1,0 +1,39 @@
+import { types } from 'node:util'
+
+/** The bytes of an image. A `Buffer` is one, and so is a `File`. */
+export type ImageBytes = ArrayBufferView | ArrayBuffer | Blob
+
+/** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */
+export type NodeAttachment =
+  | ImageBytes
+  | { data: ImageBytes; name?: string | undefined; type?: string | undefined }
+
+/** An image in its stored form. */
+export interface FileAttachment {
+  name: string
+  type: string
+  data: Uint8Array
+}
+
+/**
+ * Copies an image, because the app may change it, and because a `Buffer` has a JSON form of its own.
+ * Resolves to undefined for anything else, such as a path.
+ */
+export async function keepAttachment(
+  given: NodeAttachment | undefined,
+): Promise<FileAttachment | undefined> {
+  const { data: inner, name, type } = Object(given) as Record<string, unknown>
+  const data = await bytesOf(inner ?? given).catch(() => undefined)
+  return data && { data, name: textOr(name, 'image'), type: textOr(type, defaultType) }
+}
+
+const defaultType = 'application/octet-stream'
+const textOr = (value: unknown, preset: string) =>
+  typeof value === 'string' && value !== '' ? value : preset
+
+async function bytesOf(data: unknown): Promise<Uint8Array | undefined> {
+  if (ArrayBuffer.isView(data))
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
+  if (types.isAnyArrayBuffer(data)) return new Uint8Array(data).slice()
+  return data instanceof Blob ? new Uint8Array(await data.arrayBuffer()) : undefined
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, open, readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createSerial } from '../core/serial.ts'
+
+/** The counter of a directory, in the file `sequence`. */
+export interface Sequence {
+  /** Reserves numbers; resolves to the first one. */
+  reserve(count: number): Promise<number>
+  /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
+  reserveSync(count: number): number
+  close(): void
+}
+
+interface Counter {
+  last?: number
+  users: number
+  serial: ReturnType<typeof createSerial>
+}
+
+/** Shared by all clients of a directory in this thread, so that no number is used twice. */
+const counters = new Map<string, Counter>()
+const digits = 16
+
+/** The file is read at the first use. */
+export function openSequence(dir: string): Sequence {
+  const path = join(dir, 'sequence')
+  const key = resolve(path)
+  const counter = counters.get(key) ?? { users: 0, serial: createSerial() }
+  counters.set(key, counter)
+  counter.users++
+
+  function take(count: number): number {
+    const last = counter.last ?? 0
+    counter.last = last + count
+    return last + 1
+  }
+
+  const text = () => String(counter.last).padStart(digits, '0')
+
+  return {
+    reserve: (count) =>
+      counter.serial(async () => {
+        counter.last ??= Number(await readFile(path, 'utf8').catch(() => '0')) || 0
+        const first = take(count)
+        await mkdir(dir, { recursive: true, mode: 0o700 })
+        // The counter survives the end of the process without fsync. After a power failure, numbers
+        // may be used twice.
+        const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+        try {
+          await file.write(text(), 0)
+        } finally {
+          await file.close()
+        }
+        return first
+      }),
+    reserveSync(count) {
+      try {
+        mkdirSync(dir, { recursive: true, mode: 0o700 })
+        counter.last ??= readLast(path)
+        const first = take(count)
+        writeFileSync(path, text(), { mode: 0o600 })
+        return first
+      } catch {
+        return 0
+      }
+    },
+    close() {
+      // A process that uses the directory next may count on, so the file is read again then.
+      if (--counter.users === 0) counters.delete(key)
+    },
+  }
+}
+
+function readLast(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8')) || 0
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,52 @@
+import { parseObject } from '../core/decide.ts'
+import { fewAttempts } from '../core/limits.ts'
+import type { Transport } from '../core/ports.ts'
+
+interface Form {
+  payload: string
+  attachments: readonly unknown[]
+}
+
+/**
+ * Converts forms to what React Native sends. It reads the files of images only then, and systems
+ * delete the files of image pickers. Such a form fails like one without a network. So if a form has
+ * got no response several times, its text is sent without images at the same moment: a response to
+ * that shows that the images are the cause.
+ *
+ * @param onLeftOut called with the number of images that were left out
+ */
+export function createFormTransport(
+  send: Transport,
+  onLeftOut: (count: number) => void,
+): Transport {
+  /** Attempts in a row that got no response, by payload. */
+  const silent = new Map<string, number>()
+  return async (request) => {
+    if (typeof request.body === 'string') return send(request)
+    const { payload, attachments } = request.body as Form
+    const key = String(Object(parseObject(payload)['feedback']).id)
+    const withImages = (images: readonly unknown[]) =>
+      send({ ...request, body: print(payload, images) })
+    try {
+      const answer = await withImages(attachments)
+      silent.delete(key)
+      return answer
+    } catch (error) {
+      const attempts = (silent.get(key) || 0) + 1
+      silent.set(key, attempts)
+      if (attachments.length === 0 || attempts < fewAttempts) throw error
+      const answer = await withImages([])
+      silent.delete(key)
+      if (answer.status === 201) onLeftOut(attachments.length)
+      return answer
+    }
+  }
+}
+
+function print(payload: string, images: readonly unknown[]): FormData {
+  const form = new FormData()
+  form.append('payload', payload)
+  // React Native reads the file of such an object when it sends the form.
+  for (const image of images) form.append('attachments', image as Blob)
+  return form
+}
