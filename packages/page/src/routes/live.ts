@@ -77,8 +77,8 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     if (found === undefined) reply.code(503)
     else {
       reply.header('x-since', String(nextSince(header)))
-      const state = omission(from > sinceMs, found.hasMore)
-      if (state !== undefined) reply.header('x-state', state)
+      const omitted = omission(from > sinceMs, found.hasMore)
+      if (omitted !== undefined) reply.header('x-state', omitted)
     }
     // The tab may be open for hours, so that the freshness in its header must be renewed, above all
     // when ClickHouse does not respond.
