@@ -167,8 +167,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
       throw new ClickHouseError(message, { kind: 'split' })
     },
-    query: async <Row>(sql: string, params?: QueryParams, options?: QueryOptions) => {
-      return (await lines(sql, params, options)).map((line) => JSON.parse(line) as Row)
+    query: async <Row>(sql: string, params?: QueryParams, how?: QueryOptions) => {
+      return (await lines(sql, params, how)).map((line) => JSON.parse(line) as Row)
     },
     lines,
     insertSelect: async (sql, params) => {

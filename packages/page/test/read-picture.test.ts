@@ -19,14 +19,14 @@ t.test('other work of the worker runs while a large picture is checked', async (
     height: null,
     thumbnail_key: null,
   }
-  let isRead = false
+  const state = { isRead: false }
   let turns = 0
   const reading = readPicture(key, {
     reader: { ...emptyReader, query: async <Row>() => [{ attachments: [attachment] }] as Row[] },
     store: { get: async () => body },
     keepsMetadata: true,
-  }).finally(() => (isRead = true))
-  for (; !isRead; turns++) await turnOfTheLoop()
+  }).finally(() => (state.isRead = true))
+  for (; !state.isRead; turns++) await turnOfTheLoop()
   t.equal((await reading).body, body)
   t.ok(turns >= 16, `${turns} turns of the loop`)
 })

@@ -76,8 +76,8 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     if (found === undefined) reply.code(503)
     else {
       reply.header('x-since', String(nextSince(header)))
-      const state = omission(from > sinceMs, found.hasMore)
-      if (state !== undefined) reply.header('x-state', state)
+      const omitted = omission(from > sinceMs, found.hasMore)
+      if (omitted !== undefined) reply.header('x-state', omitted)
     }
     // Sends the freshness for the header too, because the tab may be open for hours. It matters
     // most while ClickHouse does not respond.
