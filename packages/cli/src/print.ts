@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
@@ -43,18 +44,38 @@ export const printJson = (value: unknown, space?: number): void =>
 
 /**
  * Prints a text that is already JSON as a line. Waits for a slow reader, so that lines do not pile
- * up in memory.
+ * up in memory, until the signal is aborted.
  */
-export async function printJsonLine(json: string): Promise<void> {
+export async function printJsonLine(json: string, signal?: AbortSignal): Promise<void> {
   const { stdout } = process
-  if (stdout.write(`${visibleJson(json)}\n`) || stdout.destroyed) return
+  if (stdout.write(`${visibleJson(json)}\n`) || stdout.destroyed || signal?.aborted) return
   await new Promise<void>((resolve) => {
     const end = () => {
       stdout.off('drain', end).off('close', end)
+      signal?.removeEventListener('abort', end)
       resolve()
     }
     stdout.on('drain', end).on('close', end)
+    signal?.addEventListener('abort', end)
   })
+}
+
+/** How long a reader has to read the last lines of a command that was interrupted. */
+const lastLinesMs = 1_000
+
+/**
+ * Drops what is not printed yet if its reader does not read, because the process cannot end before.
+ *
+ * @returns whether all was printed
+ */
+export async function endOutput(): Promise<boolean> {
+  const { stdout } = process
+  if (stdout.destroyed || stdout.writableLength === 0) return true
+  const isPrinted = new Promise<void>((resolve) => void stdout.write('', () => resolve()))
+  await Promise.race([isPrinted, pause(lastLinesMs, undefined, { ref: false })])
+  if (stdout.writableLength === 0) return true
+  stdout.destroy()
+  return false
 }
 
 /** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */

@@ -10,7 +10,7 @@ import { createFrameProducer, createJobSink } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
-import { logRow, uuidV7 } from '../../schema/test/fixture.ts'
+import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 import { main, startServices } from './services.ts'
 
 /** With `TAIL_EVENTS=100000` the test takes some minutes. */
@@ -44,7 +44,7 @@ async function startTail(t: Test, args: string[] = []) {
     shown.push(JSON.parse(line) as (typeof shown)[number])
   })
   createInterface(child.stderr).on('line', (line) => notes.push(line))
-  await until('it follows', () => notes.some((note) => note.includes('following events')))
+  await until('it follows', () => notes.some((note) => /^following/.test(note)))
   return { child, exited, shown, notes }
 }
 
@@ -151,4 +151,63 @@ t.test('it ends on a signal although ClickHouse does not respond', async (t) => 
   } finally {
     kill(server.pid, 'SIGCONT')
   }
+})
+
+t.test('it waits for a ClickHouse that does not respond when it starts', async (t) => {
+  kill(server.pid, 'SIGSTOP')
+  const child = spawn(process.execPath, [main, 'tail'], {
+    env: { ...process.env, ...endpoints },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  const notes: string[] = []
+  createInterface(child.stderr).on('line', (line) => notes.push(line))
+  try {
+    await until('it waits', () => notes.some((it) => it.includes('ClickHouse does not respond')))
+  } finally {
+    kill(server.pid, 'SIGCONT')
+  }
+  await until('it follows', () => notes.some((it) => it.startsWith('following events')))
+  child.kill('SIGTERM')
+  t.same(await exited, [0, null])
+})
+
+t.test('it ends on a signal although nobody reads its output', async (t) => {
+  const child = spawn(process.execPath, [main, 'tail', '--event', 'stalled'], {
+    env: { ...process.env, ...endpoints },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  const notes: string[] = []
+  createInterface(child.stderr).on('line', (line) => notes.push(line))
+  await until('it follows', () => notes.some((it) => it.startsWith('following events')))
+  // Far more than a pipe and the streams at its ends hold.
+  const params = { text: 'x'.repeat(10_000) }
+  await insert(
+    'logs',
+    Array.from({ length: 400 }, () => ({ ...event({ name: 'stalled' }), params })),
+  )
+  // The first bytes are there, and are left unread.
+  await once(child.stdout, 'readable')
+  child.kill('SIGINT')
+  t.same(await exited, [0, null])
+  t.equal(notes.at(-1), 'ended; the last lines were not read')
+})
+
+t.test('it is silent about feedback that is as late as in ordinary operation', async (t) => {
+  const visible_until = new Date(Date.now() - 40_000).toISOString()
+  const rows = [{ kind: 'feedback', visible_until }]
+  await clickhouse.insertGzip({
+    table: 'watermark',
+    members: [gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'))],
+    rows: 1,
+  })
+  const tail = await startTail(t, ['--feedback'])
+  const time = new Date().toISOString()
+  await insert('feedback', [feedbackRow({ id: uuidV7(time), time, received_at: time })])
+  await until('it is shown', () => tail.shown.length === 1)
+  tail.child.kill('SIGTERM')
+  await tail.exited
+  t.notMatch(tail.notes.join('\n'), 'behind')
 })

@@ -14,6 +14,7 @@ const seen = new Set([...rows.children].map(identity))
 let since = box.dataset.since
 let paused = false
 let wait = 2000
+let polls = 0
 let waiting = []
 
 function show() {
@@ -33,12 +34,19 @@ async function ask() {
   const url = new URL('/live/rows', location.href)
   url.search = location.search
   url.searchParams.set('since', since)
+  if (++polls % 10 === 0) url.searchParams.set('besides', '')
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(8000) })
     const template = document.createElement('template')
     template.innerHTML = await response.text()
     const fresh = template.content.querySelector('.fresh')
     if (fresh) document.querySelector('.fresh').replaceWith(fresh)
+    // What stands beside the rows comes with every tenth poll, and stays while somebody uses it.
+    for (const part of template.content.querySelectorAll('[id]')) {
+      const old = document.getElementById(part.id)
+      if (old.querySelector(':focus, details[open]')) part.remove()
+      else old.replaceWith(part)
+    }
     if (!response.ok) throw new Error(String(response.status))
     const found = [...template.content.children].filter((row) => {
       const key = identity(row)

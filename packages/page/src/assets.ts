@@ -33,11 +33,11 @@ export const stylesheet = asset(
   'text/css; charset=utf-8',
   `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../assets/page.css', import.meta.url)))}`,
 )
-/** The script of the live view; every other view has none. */
+/** The script of the live view, without its comments; every other view has none. */
 export const liveScript = asset(
   'live.js',
   'text/javascript; charset=utf-8',
-  read(new URL('../assets/live.js', import.meta.url)),
+  read(new URL('../assets/live.js', import.meta.url)).replaceAll(/^ *\/\/.*\n/gm, ''),
 )
 export const icon = asset(
   'icon.svg',

@@ -83,12 +83,14 @@ function readCounted(
   const names = (Object.keys(countedCondition) as (keyof typeof countedCondition)[]).filter(
     (name) => search[name] !== undefined,
   )
+  const isNone = { version: "version_name = ''", event: "event = ''" } as const
   const params: QueryParams = Object.fromEntries(names.map((name) => [name, search[name]]))
   return reader.query<StepCount>(
     `SELECT ${stepOf('hour', steps)} AS at, sum(events) AS events FROM intake.hours
      WHERE ${[
        "hour >= toDateTime({from:DateTime64(3, 'UTC')}) AND hour < toDateTime({to:DateTime64(3, 'UTC')})",
        ...names.map((name) => countedCondition[name]),
+       ...(search.without === undefined ? [] : [isNone[search.without]]),
      ].join(' AND ')}
      GROUP BY at ${querySettings}`,
     { ...params, ...paramsOf(window) },

@@ -28,9 +28,8 @@ export async function readFeedbackFacets(
 ): Promise<FeedbackFacets> {
   const { after: _, from: __, to: ___, ...counted } = search
   const { conditions, params } = conditionsOf(counted)
-  const [rows, devices] = await Promise.all([
-    reader.query<{ facet: Facet; name: string; count: number }>(
-      `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
+  const rows = await reader.query<{ facet: Facet; name: string; count: number }>(
+    `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
        ARRAY JOIN [
          ('step', toString(${stepOf('time', steps)})),
          ('version', toString(ifNull(device.version_name, ''))),
@@ -39,11 +38,16 @@ export async function readFeedbackFacets(
          ('email', if(email IS NULL, '0', '1'))] AS pair
        WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
        GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,
-      { ...params, from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) },
-    ),
-    readVersions(reader, steps, search.application),
-  ])
+    { ...params, from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) },
+  )
   const of = (facet: Facet) => rows.filter((row) => row.facet === facet)
+  const versions = of('version').slice(0, 6)
+  const devices = await readVersions(
+    reader,
+    steps,
+    search.application,
+    versions.map(({ name }) => name),
+  )
   const countOf = (facet: Facet, name: string) =>
     of(facet).find((row) => row.name === name)?.count ?? 0
   const points = startsOf(steps).map((t) => ({ t, feedback: countOf('step', String(t / 1_000)) }))
@@ -53,12 +57,10 @@ export async function readFeedbackFacets(
     withPictures: countOf('pictures', '1'),
     withEmail: countOf('email', '1'),
     points,
-    versions: of('version')
-      .slice(0, 6)
-      .map(({ name, count }) => {
-        const sent = devicesOf.get(name)
-        return { name, count, perHundred: sent ? (100 * count) / sent : undefined }
-      }),
+    versions: versions.map(({ name, count }) => {
+      const sent = devicesOf.get(name)
+      return { name, count, perHundred: sent ? (100 * count) / sent : undefined }
+    }),
     applications: of('application').slice(0, 6),
   }
 }

@@ -113,11 +113,12 @@ async function readWindow<Kind extends RecordKind>(
 
 /** The conditions of a search on the columns of a view, without its period. */
 export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
-  const { after, from: _from, to: _to, ...values } = search
+  const { after, from: _from, to: _to, without, ...values } = search
   const names = (Object.keys(values) as (keyof typeof values)[]).filter(
     (name) => values[name] !== undefined,
   )
-  const conditions = names.map((name) => conditionOf[name])
+  const conditions: string[] = names.map((name) => conditionOf[name])
+  if (without !== undefined) conditions.push(withoutCondition[without])
   if (after === undefined) return { conditions, params: values }
   return {
     conditions: [...conditions, afterCondition],
@@ -131,6 +132,10 @@ export function conditionsOf(search: Search): { conditions: string[]; params: Qu
   }
 }
 
+const withoutCondition = {
+  version: "ifNull(device.version_name, '') = ''",
+  event: "event = ''",
+} as const
 const conditionOf = {
   application: 'bundle_identifier = {application:String}',
   version: 'device.version_name = {version:String}',

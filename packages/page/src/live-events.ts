@@ -1,5 +1,6 @@
-import { isoTime, sqlTime } from '@intake/clickhouse'
+import { sqlTime } from '@intake/clickhouse'
 import { conditionsOf, summaries } from './list-records.ts'
+import type { NameCount } from './read-counts.ts'
 import { querySettings, type EventSummary, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
@@ -53,21 +54,23 @@ async function readArrivedSince(
   return reader.query<EventSummary>(
     `SELECT ${summaries.logs} FROM intake.logs
      WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
-     ORDER BY received_at DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
+     ORDER BY received_at DESC, time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
     { ...params, since: sqlTime(new Date(sinceMs)) },
   )
 }
 
-/** Counts the events by name. Returns the eight most frequent names, most frequent first. */
-export function countNames(rows: readonly EventSummary[]): { name: string; count: number }[] {
-  const counts = new Map<string, number>()
-  for (const { event } of rows) counts.set(event, (counts.get(event) ?? 0) + 1)
-  return [...counts]
-    .map(([name, count]) => ({ name, count }))
-    .toSorted((one, other) => other.count - one.count)
-    .slice(0, 8)
+/** The most frequent names of the events that arrived in the last minute. */
+export function readFrequentArrivals(
+  reader: RecordReader,
+  search: Search,
+  nowMs: number,
+): Promise<NameCount[]> {
+  const { after: _, from: __, to: ___, ...filter } = search
+  const { conditions, params } = conditionsOf(filter)
+  return reader.query<NameCount>(
+    `SELECT event AS name, count() AS count FROM intake.logs
+     WHERE ${["received_at >= {since:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+     GROUP BY event ORDER BY count DESC, event LIMIT 8 ${querySettings}`,
+    { ...params, since: sqlTime(new Date(nowMs - minuteMs)) },
+  )
 }
-
-/** The time at which a row arrived, in ms since 1970. */
-export const arrivedMs = (row: Pick<EventSummary, 'received_at'>): number =>
-  Date.parse(isoTime(row.received_at))

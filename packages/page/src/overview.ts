@@ -9,6 +9,7 @@ import {
   readVersions,
   type ApplicationCounts,
   type NameCount,
+  type TopEvent,
 } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
@@ -22,7 +23,7 @@ export interface OverviewData {
   names: ReadonlyMap<string, string>
   applications: ApplicationCounts[]
   feedbackByApplication: ReadonlyMap<string, number>
-  topEvents: NameCount[]
+  topEvents: TopEvent[]
   /** Devices by version. */
   versions: NameCount[]
   devices: number

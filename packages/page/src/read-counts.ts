@@ -1,4 +1,5 @@
 import { isoTime, sqlTime } from '@intake/clickhouse'
+import { badNames } from './bad-events.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import { startsOf, stepOf, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
@@ -91,31 +92,60 @@ export interface NameCount {
   count: number
 }
 
-/** Reads the most frequent events, of one application or of all. */
+export interface TopEvent extends NameCount {
+  /** The number of all events, also of those with other names. */
+  total: number
+}
+
+/** The most frequent events, of one application or of all. */
 export const readTopEvents = (
   reader: RecordReader,
   window: TimeWindow,
   application?: string,
-): Promise<NameCount[]> =>
-  reader.query<NameCount>(
-    `SELECT event AS name, sum(events) AS count FROM intake.hours
+): Promise<TopEvent[]> =>
+  reader.query<TopEvent>(
+    `SELECT event AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM intake.hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
      GROUP BY event ORDER BY count DESC, event LIMIT 10 ${querySettings}`,
     { ...paramsOf(window), ...(application !== undefined && { application }) },
   )
 
-/** Reads the number of devices of each version, of one application or of all. */
+/**
+ * Devices by version, of one application or of all.
+ *
+ * @param names only these versions
+ */
 export const readVersions = (
   reader: RecordReader,
   window: TimeWindow,
   application?: string,
+  names?: readonly string[],
 ): Promise<NameCount[]> =>
   reader.query<NameCount>(
     `SELECT version_name AS name, uniqCombined64Merge(12)(devices) AS count FROM intake.device_hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
+       ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
      GROUP BY version_name ORDER BY count DESC, version_name LIMIT 8 ${querySettings}`,
-    { ...paramsOf(window), ...(application !== undefined && { application }) },
+    {
+      ...paramsOf(window),
+      ...(application !== undefined && { application }),
+      ...(names !== undefined && { names }),
+    },
   )
+
+/** The number of events whose names mark them as bad. */
+export async function countBadEvents(
+  reader: RecordReader,
+  window: TimeWindow,
+  application: string,
+): Promise<number> {
+  const [row] = await reader.query<{ bad: number }>(
+    `SELECT sum(events) AS bad FROM intake.hours
+     WHERE ${period} AND ${ofApplication} AND match(event, {names:String}) ${querySettings}`,
+    { ...paramsOf(window), application, names: `(?i)${badNames}` },
+  )
+  return row?.bad ?? 0
+}
 
 export async function countDevices(
   reader: RecordReader,

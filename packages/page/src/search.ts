@@ -1,6 +1,7 @@
 import { isUuid, limits, timeOfUuidV7, type RecordKind } from '@intake/contract'
 import { parseTime, timeForm } from '@intake/runtime'
 import { PageError } from './page-error.ts'
+import type { PeriodName } from './period.ts'
 
 /** The conditions of a list. Texts must match exactly, except `text`. */
 export interface Search {
@@ -14,10 +15,17 @@ export interface Search {
   device?: string
   /** Selects only feedback that has pictures, or an e-mail address. */
   has?: 'pictures' | 'email'
+  /** Selects only records whose version, or event, is empty. */
+  without?: 'version' | 'event'
   from?: Date
   /** The end of the period, excluded. */
   to?: Date
   after?: Cursor
+}
+
+/** A search in a list, with the name of its period if the reader has chosen one. */
+export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } & {
+  period?: PeriodName | undefined
 }
 
 /** The last record of a page: the next page begins after it. */
@@ -50,6 +58,12 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   if (device !== undefined) search.device = requireUuid(device, 'device')
   const has = readText(query, 'has')
   if (has !== undefined && kind === 'feedback') search.has = readHas(has)
+  const without = readText(query, 'without')
+  if (without !== undefined) {
+    const field = readWithout(without, kind)
+    // A name that is typed into the field replaces the condition.
+    if (search[field] === undefined) search.without = field
+  }
   for (const name of ['from', 'to'] as const) {
     const time = readTime(query, name)
     if (time !== undefined) search[name] = time
@@ -60,7 +74,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
 }
 
 /** The query string of a search, which `readSearch` reads. */
-export function printSearch(search: Search): string {
+export function printSearch(search: ListSearch): string {
   const { from, to, after, ...texts } = search
   const entries = Object.entries({
     ...texts,
@@ -113,6 +127,11 @@ export function requireUuid(text: string, name: string): string {
 function readHas(text: string): 'pictures' | 'email' {
   if (text === 'pictures' || text === 'email') return text
   throw new PageError(400, 'has must be pictures or email.')
+}
+
+function readWithout(text: string, kind: RecordKind): 'version' | 'event' {
+  if (text === 'version' || (text === 'event' && kind === 'logs')) return text
+  throw new PageError(400, 'without must be version, or event in a list of events.')
 }
 
 function readCursor(text: string): Cursor {

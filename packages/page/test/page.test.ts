@@ -187,7 +187,10 @@ t.test('a search of the former list of feedback leads to the list', async (t) =>
 
 t.test('a new installation shows a request to copy', async (t) => {
   const { url } = await startPage(t)
-  t.match(await view(url, '/'), { status: 200, text: /Nothing has arrived yet[^]*curl http/ })
+  t.match(await view(url, '/'), {
+    status: 200,
+    text: /Nothing has arrived yet[^]*curl YOUR_GATEWAY/,
+  })
 })
 
 t.test('files have the hash of their content, are small, and may be kept', async (t) => {
@@ -281,4 +284,25 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
   t.equal(response.status, 200)
   release()
   await Promise.all(others)
+})
+
+t.test('the status shows the worst problem, then the newest, and what is paused', async (t) => {
+  const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
+    ...{ code, state, title: `title of ${code}`, detail, help: 'docs/operations/x.md' },
+    since: new Date(Date.now() - minutes * 60_000).toISOString(),
+  })
+  const statusOf = async (problems: ReturnType<typeof problem>[]) => {
+    const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
+    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+    return response.text()
+  }
+  const old = problem('page_fails', 'degraded', 60)
+  const paused = problem('queue_paused', 'degraded', 5, 'logs')
+  const text = await statusOf([old, paused])
+  t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
+  t.match(text, /State<\/th>\s*<td class="num"><b>paused<\/b><\/td><td class="num">not paused</)
+  t.match(text, /Queue<\/h3>\s*<b>640 rows<\/b><span class="mute">paused, in/)
+  const down = problem('redis_connection', 'down', 30)
+  t.match(await statusOf([old, down, paused]), /class="alert"[^]*?redis_connection: title/)
+  t.notMatch(await statusOf([old]), '>paused<')
 })

@@ -152,18 +152,19 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
     const place =
       after === undefined
         ? ''
-        : `AND (received_at, id, device_uuid, bundle_identifier) >
-          ({after_received:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
+        : `AND (received_at, time, id, device_uuid, bundle_identifier) >
+          ({after_received:DateTime64(3, 'UTC')}, {after_time:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
     const keys: Key[] = await clickhouse.query<Key>(
       `SELECT ${identity}, received_at FROM intake.${kind}
        WHERE received_at >= {from:DateTime64(3, 'UTC')} ${place}
          ${conditions.map((condition) => `AND ${condition}`).join(' ')}
-       ORDER BY received_at, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
+       ORDER BY received_at, time, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
       {
         ...params,
         from: after?.received_at ?? from,
         ...(after && {
           after_received: after.received_at,
+          after_time: after.time,
           after_id: after.id,
           after_device: after.device_uuid,
           after_bundle: after.bundle_identifier,
@@ -196,7 +197,7 @@ async function readRecords(options: FollowOptions, keys: readonly Key[]): Promis
        ...own,
        ...conditions,
      ].join(' AND ')}
-     ORDER BY received_at, id, device_uuid`,
+     ORDER BY received_at, time, id, device_uuid`,
     {
       ...params,
       first: times[0],

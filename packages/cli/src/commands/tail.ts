@@ -3,7 +3,7 @@ import { isUuid } from '@intake/contract'
 import { followRecords, type FollowFilter } from '@intake/records'
 import type { Command } from 'commander'
 import { findClickHouse, UsageError } from '../endpoints.ts'
-import { note, printJsonLine, printStyled } from '../print.ts'
+import { endOutput, note, printJsonLine, printStyled } from '../print.ts'
 
 interface TailFlags extends FollowFilter {
   feedback?: boolean
@@ -13,10 +13,11 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * The command prints up to which time its output is complete if records become visible more than
- * this many seconds after their arrival.
+ * If records become visible this much later than they arrive, the command notes up to when its
+ * output is complete. In ordinary operation it is at most a minute, because gateways may take up to
+ * 30 seconds to accept a feedback.
  */
-const behindSecondsMax = 30
+const behindSecondsMax = 75
 
 const head =
   'id, time, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id, device.version_name AS version'
@@ -92,23 +93,26 @@ async function follow(
   // Ends when the process that reads the output has ended.
   process.stdout.once('close', end).once('error', end)
   const { signal } = ending
-  const [clock] = await clickhouse.query<{ now: string }>("SELECT now64(3, 'UTC') AS now")
+  const patientClickHouse = patient(clickhouse, signal)
   let completeUntil: string | undefined
   let wasBehind = false
-  const follower = followRecords({
-    clickhouse: patient(clickhouse, signal),
-    kind,
-    filter,
-    since: clock?.now ?? '',
-    columns: (isJson ? columns : shortColumns)[kind],
-    signal,
-  })
-  note(`following ${kind === 'logs' ? 'events' : 'feedback'} from ${clock?.now} UTC on`)
   try {
+    const since = await Promise.race([readClock(patientClickHouse), untilAborted(signal)])
+    if (since === undefined) return note('ended')
+    const follower = followRecords({
+      clickhouse: patientClickHouse,
+      kind,
+      filter,
+      since,
+      columns: (isJson ? columns : shortColumns)[kind],
+      signal,
+    })
+    note(`following ${kind === 'logs' ? 'events' : 'feedback'} from ${since} UTC on`)
     for await (const found of follower) {
       for (const line of found.lines) {
-        if (isJson) await printJsonLine(line)
+        if (isJson) await printJsonLine(line, signal)
         else printShort(JSON.parse(line) as ShortRow)
+        if (signal.aborted) break
       }
       if (found.lines.length > 0) continue
       completeUntil = found.completeUntil ?? completeUntil
@@ -120,8 +124,19 @@ async function follow(
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
+  if (!(await endOutput())) note('ended; the last lines were not read')
+  else note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
 }
+
+async function readClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<string> {
+  const [clock] = await clickhouse.query<{ now: string }>("SELECT now64(3, 'UTC') AS now")
+  return clock?.now ?? ''
+}
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
 
 /** Repeats reads while ClickHouse does not respond, so that following survives its restart. */
 function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 'query' | 'lines'> {

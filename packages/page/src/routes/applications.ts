@@ -4,6 +4,7 @@ import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, type Steps } from '../period.ts'
 import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
 import {
+  countBadEvents,
   countDevices,
   readCountedAt,
   readTopEvents,
@@ -14,6 +15,7 @@ import { querySettings } from '../records.ts'
 import { searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
+import { applicationOf } from '../views/links.ts'
 import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
@@ -21,7 +23,7 @@ const latestFeedback = 3
 /** `GET /applications/<bundle_identifier>`, with a tab for the events and params that it sends. */
 export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/applications/:application', async ({ query, params, header }) => {
-    const application = params['application'] ?? ''
+    const application = applicationOf(params['application'] ?? '')
     if (application.length > searchLengthMax)
       throw new PageError(404, 'There is no such application.')
     if (query.get('tab') === 'catalogue') {
@@ -36,25 +38,22 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       )
       return catalogueView({ header, application, catalogue, countedAtMs })
     }
-    const period = readPeriod(query, '7d')
-    const steps = stepsOf(period === '1h' ? '24h' : period, header.nowMs)
+    const chosen = readPeriod(query, '7d')
+    // Its counts are by hours. A link from the overview may have the shorter period.
+    const period = chosen === '1h' ? '24h' : chosen
+    const steps = stepsOf(period, header.nowMs)
     const data = await cached(`application ${steps.stepMs} ${application}`, () =>
       read(application, steps),
     )
-    return applicationView({
-      header,
-      application,
-      period: period === '1h' ? '24h' : period,
-      data,
-      sign,
-    })
+    return applicationView({ header, application, period, data, sign })
   })
 
   async function read(application: string, steps: Steps): Promise<ApplicationData> {
-    const [versionSteps, topEvents, versions, devices, countedAtMs, feedback, counts] =
+    const [versionSteps, topEvents, badEvents, versions, devices, countedAtMs, feedback, counts] =
       await Promise.all([
         readVersionSteps(reader, steps, application),
         readTopEvents(reader, steps, application),
+        countBadEvents(reader, steps, application),
         readVersions(reader, steps, application),
         countDevices(reader, steps, application),
         readCountedAt(reader),
@@ -69,6 +68,7 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       steps,
       versionSteps,
       topEvents,
+      badEvents,
       versions,
       devices,
       countedAtMs,

@@ -40,7 +40,7 @@ export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext
   view('/events', async ({ query, header }) => {
     const search = readSearch(query, 'logs')
     const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
-    const { steps, period } = chosen
+    const { steps, period, isGiven } = chosen
     const { after: _, from: __, to: ___, ...counted } = search
     const key = JSON.stringify(['events', counted, steps])
     const isLong = steps.to - steps.from > 2 * 24 * 3_600_000
@@ -53,7 +53,7 @@ export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext
         readSuggestions(counted.application, header.nowMs),
       ),
     ])
-    return eventList({ header, search, found, counts, steps, period, suggestions })
+    return eventList({ header, search, found, counts, steps, period, isGiven, suggestions })
   })
 
   async function readSuggestions(

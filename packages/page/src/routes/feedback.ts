@@ -10,7 +10,7 @@ export function feedbackRoutes({ reader, sign, cachedBriefly, view }: ViewContex
   view('/feedback', async ({ query, header }) => {
     const search = readSearch(query, 'feedback')
     const chosen = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
-    const { steps, period } = chosen
+    const { steps, period, isGiven } = chosen
     const { after: _, from: __, to: ___, ...counted } = search
     const [found, facets] = await Promise.all([
       listRecords(reader, 'feedback', withinPeriod(search, chosen)),
@@ -18,6 +18,6 @@ export function feedbackRoutes({ reader, sign, cachedBriefly, view }: ViewContex
         readFeedbackFacets(reader, counted, steps),
       ),
     ])
-    return feedbackList({ header, search, found, facets, steps, period, sign })
+    return feedbackList({ header, search, found, facets, steps, period, isGiven, sign })
   })
 }

@@ -1,19 +1,13 @@
-import {
-  arrivedMs,
-  countNames,
-  pollArrivals,
-  pollRowsMax,
-  readLatestArrivals,
-} from '../live-events.ts'
+import { pollArrivals, readFrequentArrivals, readLatestArrivals } from '../live-events.ts'
 import { PageError } from '../page-error.ts'
 import { stepsOf } from '../period.ts'
 import { html } from '../html.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
-import { printSearch, readSearch } from '../search.ts'
+import { printSearch, readSearch, type Search } from '../search.ts'
 import { liveSecurityPolicy } from '../security-headers.ts'
 import { freshnessOf } from '../views/document.ts'
 import { eventRow } from '../views/event-rows.ts'
-import { liveView } from '../views/live.ts'
+import { liveAside, liveChart, liveView, type LiveBesides } from '../views/live.ts'
 import type { Header } from '../worker-state.ts'
 import { unlessClickHouseFails } from './without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
@@ -45,22 +39,11 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
   view('/live', async ({ query, header, reply }) => {
     reply.header('content-security-policy', liveSecurityPolicy)
     const search = readSearch(query, 'logs')
-    const minuteSteps = lastHalfHour(header.nowMs)
-    const [rows, minutes, refusals, names] = await Promise.all([
+    const [rows, besides] = await Promise.all([
       readLatestArrivals(reader, search, header.nowMs),
-      cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
-      cachedBriefly('live refusals', () =>
-        readKeyOutcomes(reader, minuteSteps, { onlyRefused: true }),
-      ),
-      state.keyNames(),
+      readBesides(search, header.nowMs),
     ])
-    const frequent = countNames(rows.filter((row) => arrivedMs(row) >= header.nowMs - minuteMs))
-    const sinceMs = nextSince(header)
-    return liveView({
-      header,
-      search,
-      data: { rows, sinceMs, minutes, minuteSteps, refusals, names, frequent },
-    })
+    return liveView({ header, search, rows, besides, sinceMs: nextSince(header) })
   })
 
   view('/live/rows', async ({ query, header, reply }) => {
@@ -72,17 +55,33 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
-    const found = await unlessClickHouseFails(reading)
-    if (found === undefined) reply.code(503)
-    else {
-      reply.header('x-since', String(nextSince(header)))
-      const omitted = omission(from > sinceMs, found.hasMore)
-      if (omitted !== undefined) reply.header('x-state', omitted)
-    }
-    // Sends the freshness for the header too, because the tab may be open for hours. It matters
-    // most while ClickHouse does not respond.
-    return html`${freshnessOf(header, 'logs')}${found?.rows.map((row) => eventRow(row, header.nowMs))}`
+    // The script requests what stands beside the rows less often than the rows.
+    const [rows, besides] = await Promise.all([
+      unlessClickHouseFails(reading),
+      query.has('besides') ? unlessClickHouseFails(readBesides(search, header.nowMs)) : undefined,
+    ])
+    if (rows === undefined) reply.code(503)
+    else reply.header('x-since', String(nextSince(header)))
+    // The tab may be open for hours, so that the freshness in its header must be renewed, above all
+    // when ClickHouse does not respond.
+    return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${rows?.map((row) => eventRow(row, header.nowMs, search))}`
   })
+
+  /** What stands beside the rows: the last half hour, what was refused, and what is frequent. */
+  async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
+    const minuteSteps = lastHalfHour(nowMs)
+    const [minutes, refusals, frequent, names] = await Promise.all([
+      cachedBriefly('live minutes', () => readArrivals(reader, minuteSteps)),
+      cachedBriefly('live refusals', () =>
+        readKeyOutcomes(reader, minuteSteps, { onlyRefused: true }),
+      ),
+      cachedBriefly(`live frequent ${printSearch(search)}`, () =>
+        readFrequentArrivals(reader, search, nowMs),
+      ),
+      state.keyNames(),
+    ])
+    return { minutes, minuteSteps, refusals, frequent, names }
+  }
 }
 
 function lastHalfHour(nowMs: number) {

@@ -9,15 +9,16 @@ import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
-import { applicationPath, listPath } from './links.ts'
+import { applicationPath, listPath, named } from './links.ts'
 import { sumOf } from './outcomes.ts'
-import { bars, behindAlert, card, isBadEvent, periodLinks, tile } from './parts.ts'
+import { bars, behindAlert, card, periodLinks, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 
 export interface ApplicationData {
   steps: Steps
   versionSteps: readonly { at: number; version: string; events: number }[]
   topEvents: readonly NameCount[]
+  badEvents: number
   /** Devices by version. */
   versions: readonly NameCount[]
   devices: number
@@ -37,7 +38,6 @@ export function applicationView(options: {
 }): Html {
   const { header, application, period, data, sign } = options
   const total = sumOf(data.versionSteps, ({ events }) => events)
-  const bad = data.topEvents.filter(({ name }) => isBadEvent(name))
   const counted =
     data.countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(data.countedAtMs)}`
   return document({
@@ -46,18 +46,18 @@ export function applicationView(options: {
     heading: clientText(application, 300),
     crumbs: html`<a href="/">Overview</a> · applications`,
     alert: behindAlert(header),
-    tools: periodLinks(period, applicationPath(application)),
+    tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
     body: html`${applicationTabs(application, 'overview')}
       <div class="grid g4">
         ${tile({ title: 'Events', value: shortNumber(total), note: html`last ${periods[period].name}, ${counted}` })}
         ${tile({ title: 'Active devices', value: wholeNumber(data.devices), note: html`last ${periods[period].name}` })}
         ${tile({
           title: 'Bad events',
-          value: shortNumber(sumOf(bad, ({ count }) => count)),
-          note: 'among the most frequent, by their names',
-          state: bad.length > 0 ? 'bad' : undefined,
+          value: shortNumber(data.badEvents),
+          note: html`last ${periods[period].name}, by their names`,
+          state: data.badEvents > 0 ? 'bad' : undefined,
         })}
-        ${tile({ title: 'Feedback', value: wholeNumber(data.feedbackCount), note: html`<a href="${listPath('feedback', { application })}">last ${periods[period].name}</a>` })}
+        ${tile({ title: 'Feedback', value: wholeNumber(data.feedbackCount), note: html`<a href="${listPath('feedback', { application, period })}">last ${periods[period].name}</a>` })}
       </div>
       ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
       <div class="grid g2">
@@ -68,7 +68,7 @@ export function applicationView(options: {
               name,
               count,
               note: percent(count / Math.max(1, total)),
-              href: listPath('logs', { application, event: name }),
+              href: listPath('logs', { application, ...named('event', name), period }),
             })),
           ),
         )}
@@ -79,7 +79,7 @@ export function applicationView(options: {
               name,
               count,
               note: percent(count / Math.max(1, data.devices)),
-              href: listPath('logs', { application, version: name }),
+              href: listPath('logs', { application, ...named('version', name), period }),
             })),
           ),
         )}

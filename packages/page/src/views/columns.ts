@@ -26,7 +26,8 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
 /** The maximum number of names, because a client decides how many unknown names there are. */
 const namesMax = 200
 
-function isEmpty(value: unknown): boolean {
+/** Whether a value is left out of a list. */
+export function isEmpty(value: unknown): boolean {
   if (value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0
 }

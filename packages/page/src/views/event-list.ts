@@ -21,9 +21,11 @@ export function eventList(options: {
   steps: Steps
   /** Undefined if the reader has chosen another period. */
   period: PeriodName | undefined
+  /** Whether the list is limited to the period. */
+  isGiven: boolean
   suggestions: Suggestions
 }): Html {
-  const { header, search, found, counts, steps, period, suggestions } = options
+  const { header, search, found, counts, steps, period, isGiven, suggestions } = options
   const { after: _, from, to, ...rest } = search
   const query = printSearch(rest)
   return document({
@@ -31,18 +33,23 @@ export function eventList(options: {
     view: 'events',
     title: 'Events',
     alert: behindAlert(header),
-    tools: periodLinks(period, '/events', query),
+    tools: periodLinks(period, '/events', { query }),
     body: html`${filterForm({
       path: '/events',
       fields: ['event', 'application', 'version', 'user', 'device'],
       search,
       suggestions,
-      hidden: { from: from?.toISOString(), to: to?.toISOString(), ...(period && { period }) },
+      hidden: {
+        from: from?.toISOString(),
+        to: to?.toISOString(),
+        period,
+        without: search.without,
+      },
     })}
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,
-      html`${eventRows(found.rows, header.nowMs)}${nextPage('logs', search, found)}`,
+      html`${eventRows(found.rows, { nowMs: header.nowMs, search: { ...search, period } })}${nextPage('logs', isGiven ? { ...search, period } : search, found)}`,
     )}`,
   })
 }

@@ -1,32 +1,38 @@
+import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
+import { printSearch, type ListSearch } from '../search.ts'
 import { applicationLink, msOf, recordPath, shortTime } from './links.ts'
 import { paramList } from './params.ts'
-import { badge, isBadEvent } from './parts.ts'
+import { badge } from './parts.ts'
 
 /** An event that took longer than this from the device to the gateway is marked as late. */
 const lateSeconds = 5 * 60
 
 /** A list of events, each of which opens in place. */
-export const eventRows = (rows: readonly EventSummary[], nowMs: number, id?: string): Html =>
+export const eventRows = (
+  rows: readonly EventSummary[],
+  { nowMs, search, id }: { nowMs: number; search: ListSearch; id?: string },
+): Html =>
   html`<ol class="rows" ${id === undefined ? undefined : html` id="${id}"`}>
-    ${rows.map((row) => eventRow(row, nowMs))}
+    ${rows.map((row) => eventRow(row, nowMs, search))}
   </ol>`
 
 /**
- * Shows an event. A list has many rows, so a row has few classes and contains each value once: the
- * style sheet selects the cells by their elements. Links that start with `?` lead to the same view.
- * The script of the live view identifies the event by the links of its row.
+ * A list has many rows, so a row has few classes and each value once: the style sheet finds the cells
+ * by their elements. Links that start with `?` lead to the same view, with its other filters. The
+ * links of a row identify its event.
  */
-export function eventRow(row: EventSummary, nowMs: number): Html {
+export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
+  const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`
   const { id, device_uuid, bundle_identifier, event, version, time, received_at } = row
   const delay = (msOf(received_at) - msOf(time)) / 1_000
   const late = delay > lateSeconds ? badge(`${shortDuration(delay)} late`, 'warning') : undefined
   const isBad = isBadEvent(event)
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
-  const user = html`<a href="${sameView('user', row.unique_user_id)}"
+  const user = html`<a href="${sameView({ user: row.unique_user_id })}"
     >${clientText(row.unique_user_id, 100)}</a
   >`
   return html`<li ${isBad ? html`class="bad"` : undefined}>
@@ -40,13 +46,10 @@ export function eventRow(row: EventSummary, nowMs: number): Html {
         Happened ${time}${late === undefined ? undefined : html`, arrived ${received_at}`} in
         ${applicationLink(bundle_identifier)}, user ${user},
         ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}
-        <a href="${sameView('device', device_uuid)}">only this device</a>, id
+        <a href="${sameView({ device: device_uuid })}">only this device</a>, id
         <a href="${recordPath('logs', id)}">${id}</a>
       </p>
     </details>
     <div>${late}${paramList(row.params_start)}</div>
   </li> `
 }
-
-const sameView = (name: 'user' | 'device', value: string): string =>
-  `?${new URLSearchParams({ [name]: value }).toString()}`

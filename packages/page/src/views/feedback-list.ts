@@ -4,12 +4,12 @@ import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { PeriodName, Steps } from '../period.ts'
 import type { FeedbackSummary, Found } from '../records.ts'
-import { printSearch, type Search } from '../search.ts'
+import { printSearch, type ListSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
 import { filterForm } from './filter-form.ts'
-import { listPath } from './links.ts'
+import { listPath, named } from './links.ts'
 import { nextPage } from './next-page.ts'
 import { bars, card, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
@@ -22,15 +22,17 @@ export function feedbackList(options: {
   steps: Steps
   /** Undefined if the reader has chosen another period. */
   period: PeriodName | undefined
+  /** Whether the list is limited to the period. */
+  isGiven: boolean
   sign: SignPicture
 }): Html {
-  const { header, search, found, facets, steps, period, sign } = options
+  const { header, search, found, facets, steps, period, isGiven, sign } = options
   const { after: _, from, to, ...rest } = search
   return document({
     header,
     view: 'feedback',
     title: 'Feedback',
-    tools: periodLinks(period, '/feedback', printSearch(rest)),
+    tools: periodLinks(period, '/feedback', { query: printSearch(rest) }),
     body: html`${filterForm({
         path: '/feedback',
         fields: [
@@ -46,21 +48,29 @@ export function feedbackList(options: {
           from: from?.toISOString(),
           to: to?.toISOString(),
           has: search.has,
-          ...(period && { period }),
+          without: search.without,
+          period,
         },
       })}
       <div class="grid g31">
         <div>
-          ${withoutThumbnails(header)}
-          ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', search, found)}
+          ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', isGiven ? { ...search, period } : search, found)}
         </div>
-        <aside class="side">${sideOf({ search: rest, facets, steps })}</aside>
+        <aside class="side">
+          ${sideOf({ search: rest, within: { from, to, period }, facets, steps })}
+        </aside>
       </div>`,
   })
 }
 
-function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps }): Html {
-  const { search, facets, steps } = options
+function sideOf(options: {
+  search: Search
+  /** The period that was counted; the lists that the counts lead to have the same. */
+  within: ListSearch
+  facets: FeedbackFacets
+  steps: Steps
+}): Html {
+  const { search, within, facets, steps } = options
   const { has: _, ...all } = search
   const chips = [
     ['all', all, undefined],
@@ -71,7 +81,7 @@ function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps 
     ([name, to, count]) =>
       html`<li>
         <a
-          href="${listPath('feedback', to)}"
+          href="${listPath('feedback', { ...to, ...within })}"
           ${('has' in to ? to.has : undefined) === search.has ? html` aria-current="true"` : undefined}
           >${name}${count === undefined ? undefined : ` ${wholeNumber(count)}`}</a
         >
@@ -106,7 +116,7 @@ function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps 
         name,
         count,
         note: perHundred?.toFixed(1),
-        href: listPath('feedback', { ...search, version: name }),
+        href: listPath('feedback', { ...search, ...within, ...named('version', name) }),
       })),
       'feedback',
     ),
@@ -117,7 +127,7 @@ function sideOf(options: { search: Search; facets: FeedbackFacets; steps: Steps 
       facets.applications.map(({ name, count }) => ({
         name,
         count,
-        href: listPath('feedback', { ...search, application: name }),
+        href: listPath('feedback', { ...search, ...within, application: name }),
       })),
       'feedback',
     ),

@@ -27,7 +27,7 @@ export function filterForm(options: {
   const inputs = fields.map((name) => {
     const list = suggestions[name] === undefined ? undefined : html` list="${name}s"`
     return html`<label${name === 'text' ? html` class="big-field"` : undefined}>${labels[name]}
-      <input name="${name}" value="${search[name]}" maxlength="${searchLengthMax}" autocomplete="off"${list} /></label>`
+      <input name="${name}" value="${search[name]}" maxlength="${searchLengthMax}" autocomplete="off"${list}${search.without === name ? html` placeholder="none"` : undefined} /></label>`
   })
   const kept = Object.entries(hidden).map(([name, value]) =>
     value === undefined ? undefined : html`<input type="hidden" name="${name}" value="${value}" />`,

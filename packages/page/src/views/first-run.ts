@@ -2,12 +2,15 @@ import { html, type Html } from '../html.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 
-const request = `curl http://127.0.0.1:3000/api/log -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
+const request = `curl YOUR_GATEWAY/api/log -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
   "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
   "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },
   "log": { "event": "hello", "params": { "from": "curl" } } }'`
 
-/** The view that a new installation shows instead of the overview. It has a request to copy. */
+/**
+ * The view of a new installation, instead of the overview: a request to copy. A worker does not
+ * know the address of a gateway.
+ */
 export function firstRun(header: Header): Html {
   return document({
     header,
@@ -21,8 +24,9 @@ export function firstRun(header: Header): Html {
       </p>
       <pre>${request}</pre>
       <p class="mute">
-        A key: <code>npm run -s intake -- keys create --name my-app</code>. Refused requests are
-        counted here too, with the reason.
+        The address of a gateway: <code>http://127.0.0.1:3000</code>, if <code>npm start</code> has
+        printed no other. A key: <code>npm run -s intake -- keys create --name my-app</code>.
+        Refused requests are counted here too, with the reason.
       </p>
     </section>`,
   })

@@ -1,7 +1,7 @@
 import { isoTime } from '@intake/clickhouse'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { printSearch, type Cursor, type Search } from '../search.ts'
+import { printSearch, type Cursor, type ListSearch } from '../search.ts'
 import type { RecordHead } from '../records.ts'
 
 const pathOf = { feedback: '/feedback', logs: '/events' } as const
@@ -19,14 +19,25 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): strin
   return `${recordPath(kind, head.id)}?${new URLSearchParams({ device, application }).toString()}`
 }
 
-export const listPath = (kind: ListKind, search: Search): string =>
+export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
+/** The condition of a list that selects a name, which may be empty. */
+export const named = (field: 'version' | 'event', name: string): ListSearch =>
+  name === '' ? { without: field } : { [field]: name }
+
+/**
+ * Browsers resolve `.` and `..` in a path, escaped or not, so these names get a mark before them,
+ * and so does a name that begins with the mark.
+ */
 export const applicationPath = (application: string, tab = ''): string =>
-  `/applications/${encodeURIComponent(application)}${tab}`
+  `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
+
+/** The name in the path of an application. */
+export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
 
 /** A link to a list that is limited to a search. */
-export function listLink(kind: ListKind, search: Search, content: Html | string): Html {
+export function listLink(kind: ListKind, search: ListSearch, content: Html | string): Html {
   return html`<a href="${listPath(kind, search)}">${content}</a>`
 }
 

@@ -2,6 +2,7 @@ import { lanes } from '../charts.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
+import type { NameCount } from '../read-counts.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type Search } from '../search.ts'
@@ -9,26 +10,34 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm } from './filter-form.ts'
-import { listPath } from './links.ts'
+import { named } from './links.ts'
 import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
-export interface LiveData {
-  rows: readonly EventSummary[]
-  /** The time from which the next poll reads, in ms since 1970. */
-  sinceMs: number
+/** What stands beside the rows of the live view. The script replaces it from time to time. */
+export interface LiveBesides {
   /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
   minuteSteps: Steps
   refusals: readonly KeyOutcome[]
   names: KeyNames
-  /** The most frequent of the matching events in the last minute. */
-  frequent: readonly { name: string; count: number }[]
+  /** The most frequent of the matching events that arrived in the last minute. */
+  frequent: readonly NameCount[]
 }
 
-/** Shows events in the order of their arrival. The script of the view adds later ones. */
-export function liveView(options: { header: Header; search: Search; data: LiveData }): Html {
-  const { header, search, data } = options
+/**
+ * Events in the order of their arrival, followed by the script.
+ *
+ * @param options.sinceMs the time from which the next poll reads, in ms since 1970
+ */
+export function liveView(options: {
+  header: Header
+  search: Search
+  rows: readonly EventSummary[]
+  besides: LiveBesides
+  sinceMs: number
+}): Html {
+  const { header, search, rows, besides, sinceMs } = options
   return document({
     header,
     view: 'live',
@@ -36,7 +45,7 @@ export function liveView(options: { header: Header; search: Search; data: LiveDa
     heading: 'Live',
     isLive: true,
     alert: behindAlert(header),
-    tools: html`<div class="live" id="live" data-since="${data.sinceMs}">
+    tools: html`<div class="live" id="live" data-since="${sinceMs}">
       <span role="status" id="state"><span class="beat"></span>Live</span
       ><button type="button" id="pause" class="outline small" hidden>Pause</button>
     </div>`,
@@ -47,42 +56,53 @@ export function liveView(options: { header: Header; search: Search; data: LiveDa
       })}
       <div class="grid g31">
         <div>
-          ${card(html`Last 30 minutes <small class="hide">all keys, by arrival</small>`, chart(data), 'card wide')}
+          ${liveChart(besides)}
           ${card(
             html`As they arrive
               <button type="button" id="held" class="small" hidden>0 new, show</button>`,
-            html`${eventRows(data.rows, header.nowMs, 'rows')}
+            html`${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
               <p class="pages">
                 <a href="/events?${printSearch(search)}">Older, by the time they happened</a>
               </p>`,
           )}
         </div>
-        <aside class="side">
-          ${card(
-            'Not arriving?',
-            html`<p class="mute">Refused in the last 30 minutes, for all keys</p>
-              ${refusalList(data.refusals, { names: data.names, hasCharts: false })}
-              <p class="mute">
-                An event shows up about a second after the gateway has answered 201. Phones without
-                a network send later: such events are marked with their delay.
-              </p>`,
-          )}
-          ${card(
-            html`Matching events <small>last minute</small>`,
-            bars(
-              data.frequent.map(({ name, count }) => ({
-                name,
-                count,
-                href: listPath('logs', { ...search, event: name }),
-              })),
-            ),
-          )}
-        </aside>
+        ${liveAside(search, besides)}
       </div>`,
   })
 }
 
-function chart({ minutes, minuteSteps }: LiveData): Html {
+/** Why an event may be missing, and the most frequent events. */
+export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
+  html`<aside class="side" id="beside">
+    ${card(
+      'Not arriving?',
+      html`<p class="mute">Refused in the last 30 minutes, for all keys</p>
+        ${refusalList(refusals, { names, hasCharts: false })}
+        <p class="mute">
+          An event shows up about a second after the gateway has answered 201. Phones without a
+          network send later: such events are marked with their delay.
+        </p>`,
+    )}
+    ${card(
+      html`Matching events <small>arrived in the last minute</small>`,
+      bars(
+        frequent.map(({ name, count }) => ({
+          name,
+          count,
+          href: `/live?${printSearch({ ...search, ...named('event', name) })}`,
+        })),
+      ),
+    )}
+  </aside>`
+
+/** The arrivals of the last half hour. */
+export const liveChart = (besides: LiveBesides): Html =>
+  html`<section class="card wide" id="minutes">
+    <h2>Last 30 minutes <small class="hide">all keys, by arrival</small></h2>
+    ${chart(besides)}
+  </section>`
+
+function chart({ minutes, minuteSteps }: LiveBesides): Html {
   const events = sumOf(minutes, (point) => point.events)
   const refused = sumOf(minutes, (point) => point.refused)
   return lanes({

@@ -1,14 +1,14 @@
 import type { RecordKind } from '@intake/contract'
 import { html, type Html } from '../html.ts'
 import type { Found, RecordHead } from '../records.ts'
-import type { Search } from '../search.ts'
+import type { ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
 /**
  * The end of a list: a link to the next page, the part that was not searched, or the note that
  * nothing follows.
  */
-export function nextPage(kind: RecordKind, search: Search, found: Found<RecordHead>): Html {
+export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {
   const last = found.rows.at(-1)
   const { after: _, ...rest } = search
   const newest = search.after && html`${listLink(kind, rest, 'Newest')} `

@@ -8,7 +8,7 @@ import { applicationsMax, type ApplicationCounts, type NameCount } from '../read
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
-import { applicationLink, listPath } from './links.ts'
+import { applicationLink, listPath, named } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
 import { badge, bars, behindAlert, card, periodLinks, problemAlert, table, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
@@ -41,8 +41,8 @@ export function overviewView(options: {
         'card wide',
       )}
       <div class="grid g3">
-        ${card(html`Top events <a href="/events">all events</a>`, topList(topEvents, 'event'))}
-        ${card(html`Versions <small>devices</small>`, topList(versions, 'version'))}
+        ${card(html`Top events <a href="/events">all events</a>`, topList(topEvents, { field: 'event', total: topEvents[0]?.total ?? 0, period }))}
+        ${card(html`Versions <small>devices</small>`, topList(versions, { field: 'version', total: data.devices, period }))}
         <section class="card" id="refused">
           <h2>Refused, and why <a href="/status#keys">keys</a></h2>
           ${refusalList(refusals, { names, hasCharts: true })}
@@ -120,17 +120,19 @@ function tiles({
   </div>`
 }
 
-const topList = (counts: readonly NameCount[], field: 'event' | 'version'): Html => {
-  const total = sumOf(counts, ({ count }) => count)
-  return bars(
+/** @param options.total the number of which the percentages are shares */
+const topList = (
+  counts: readonly NameCount[],
+  { field, total, period }: { field: 'event' | 'version'; total: number; period: PeriodName },
+): Html =>
+  bars(
     counts.map(({ name, count }) => ({
       name,
       count,
       note: percent(count / Math.max(1, total)),
-      href: listPath('logs', { [field]: name }),
+      href: listPath('logs', { ...named(field, name), period }),
     })),
   )
-}
 
 function applicationTable(
   applications: readonly ApplicationCounts[],

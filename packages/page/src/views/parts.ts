@@ -77,10 +77,14 @@ export const table = (label: string, head: Html, rows: HtmlValue): Html =>
   </div>`
 
 /** Links to the same view, one for each period. That of the current period is marked. */
-export function periodLinks(current: PeriodName | undefined, path: string, query = ''): Html {
+export function periodLinks(
+  current: PeriodName | undefined,
+  path: string,
+  { query = '', names = Object.keys(periods) as PeriodName[] } = {},
+): Html {
   const rest = new URLSearchParams(query)
   for (const name of ['period', 'from', 'to', 'after']) rest.delete(name)
-  const links = (Object.keys(periods) as PeriodName[]).map((name) => {
+  const links = names.map((name) => {
     const search = new URLSearchParams([...rest, ['period', name]])
     return html`<a
       href="${path}?${search.toString()}"
@@ -124,6 +128,3 @@ export const alert = (variant: 'warning' | 'danger', content: Html): Html =>
   html`<p class="alert" role="status" data-variant="${variant}">
     ${icon('warn')}<span>${content}</span>
   </p>`
-
-/** Whether an event's name is marked as bad. It is decoration: nothing else depends on it. */
-export const isBadEvent = (name: string): boolean => /crash|error|fail|exception|anr\b/i.test(name)

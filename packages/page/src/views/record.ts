@@ -1,16 +1,17 @@
 import { strip } from '../charts.ts'
+import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, EventSummary, FullRecord, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
-import { columnList } from './columns.ts'
+import { columnList, isEmpty } from './columns.ts'
 import { document } from './document.ts'
 import { applicationLink, deviceLink, exactPath, listLink, msOf, timeElement } from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { paramList } from './params.ts'
-import { ago, card, isBadEvent } from './parts.ts'
+import { ago, card } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 export interface RecordWithEvents {
@@ -111,7 +112,7 @@ export function recordView(options: {
         <aside class="side">
           ${card('Record', record)}
           ${isFeedback ? undefined : card('Device', columnList((device ?? {}) as Record<string, unknown>))}
-          ${card('Sent besides', columnList(rest))}
+          ${Object.values(rest).every(isEmpty) ? undefined : card('Sent besides', columnList(rest))}
         </aside>
       </div>`,
   })

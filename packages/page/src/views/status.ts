@@ -5,7 +5,7 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
-import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
+import type { Freshness, Header, PageProblem, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
@@ -24,6 +24,17 @@ export interface StatusData {
 
 const absent = '–'
 
+/** What is down comes before what is degraded, and of both what began last. */
+const bySeverity = (one: PageProblem, other: PageProblem): number =>
+  Number(other.state === 'down') - Number(one.state === 'down') ||
+  Date.parse(other.since) - Date.parse(one.since)
+
+/** The kinds of records whose queue an operator has paused. */
+function pausedKinds({ problems: present }: Header): RecordKind[] {
+  const detail = present.find(({ code }) => code === 'queue_paused')?.detail
+  return kinds.filter((kind) => detail?.includes(kind))
+}
+
 /**
  * @param options.data undefined if ClickHouse does not respond
  * @param options.processes undefined if Redis does not respond
@@ -34,7 +45,7 @@ export function statusView(options: {
   processes: Awaited<ReturnType<WorkerState['processes']>>
 }): Html {
   const { header, data, processes } = options
-  const worst = header.problems.find(({ state }) => state === 'down') ?? header.problems[0]
+  const [worst] = header.problems.toSorted(bySeverity)
   const noData = alert(
     'danger',
     html`<b>ClickHouse does not respond.</b> Counts are missing below. Records are accepted and kept
@@ -58,12 +69,14 @@ export function statusView(options: {
 
 /** Shows the stages that a record passes, and what waits at each of them now. */
 function way(
-  { freshness: { logs, feedback } }: Header,
+  header: Header,
   data: StatusData | undefined,
   processes: Awaited<ReturnType<WorkerState['processes']>>,
 ): Html {
+  const { logs, feedback } = header.freshness
   const { backlog, isLate } = logs
-  const slow = isLate || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
+  const isPaused = pausedKinds(header).includes('logs')
+  const slow = isLate || isPaused || (backlog?.oldestAgeSeconds ?? 0) > 30 ? 'slow' : ''
   const lastMinute = data?.minutes.at(-2)?.events
   const steps: [string, HtmlValue, HtmlValue, string][] = [
     [
@@ -77,7 +90,8 @@ function way(
       backlog === undefined ? 'not known' : html`${wholeNumber(backlog.rows)} rows`,
       backlog === undefined
         ? 'Redis does not respond'
-        : html`in ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
+        : html`${isPaused ? 'paused, ' : undefined}in
+          ${wholeNumber(backlog.waiting + backlog.active + backlog.delayed)}
           frames${(backlog.oldestAgeSeconds ?? 0) > 0 ? `, oldest ${shortDuration(backlog.oldestAgeSeconds ?? 0)}` : ''}`,
       slow,
     ],
@@ -221,7 +235,9 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
   </section>`
 }
 
-function queueTable({ freshness, deadLetters }: Header, data: StatusData | undefined): Html {
+function queueTable(header: Header, data: StatusData | undefined): Html {
+  const { freshness, deadLetters } = header
+  const paused = pausedKinds(header)
   const accepted = (kind: RecordKind, minutes: readonly Arrivals[] | undefined) =>
     minutes === undefined
       ? absent
@@ -235,6 +251,7 @@ function queueTable({ freshness, deadLetters }: Header, data: StatusData | undef
   const seconds = (value: number | undefined) =>
     value === undefined || !Number.isFinite(value) || value === 0 ? absent : shortDuration(value)
   const rows: [string, (kind: RecordKind, state: Freshness) => HtmlValue][] = [
+    ['State', (kind) => (paused.includes(kind) ? html`<b>paused</b>` : 'not paused')],
     ['Accepted, last full minute', (kind) => accepted(kind, data?.minutes.slice(-2, -1))],
     ['Accepted, last hour', (kind) => accepted(kind, data?.minutes)],
     ['Frames waiting', (_, { backlog }) => number(backlog?.waiting)],

@@ -1,0 +1,77 @@
+import { sqlTime } from '@intake/clickhouse'
+import type { OverviewData } from './overview.ts'
+import { startsOf, stepOf, type Steps } from './period.ts'
+import type { ApplicationCounts, NameCount, TopEvent } from './read-counts.ts'
+import { querySettings, type RecordReader } from './records.ts'
+
+export interface RecentCounts {
+  applications: Pick<ApplicationCounts, 'bundle_identifier' | 'events' | 'devices' | 'series'>[]
+  topEvents: TopEvent[]
+  versions: NameCount[]
+  devices: number
+}
+
+/**
+ * The counts of the overview for a period whose steps are shorter than the hours that workers count.
+ * They are read from the records, so the period must be short.
+ */
+export async function readRecentCounts(reader: RecordReader, steps: Steps): Promise<RecentCounts> {
+  const params = { from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) }
+  const read = <Row>(columns: string, rest = '') =>
+    reader.query<Row>(
+      `SELECT ${columns} FROM intake.logs
+       WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')} ${rest} ${querySettings}`,
+      params,
+    )
+  const devices = 'uniqCombined64(12)(device_uuid)'
+  type Application = Omit<RecentCounts['applications'][number], 'series'> & {
+    counts: [at: number[], events: number[]]
+  }
+  const [applications, topEvents, versions, all] = await Promise.all([
+    read<Application>(
+      `bundle_identifier, count() AS events, ${devices} AS devices,
+       sumMap([${stepOf('time', steps)}], [toUInt64(1)]) AS counts`,
+      'GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT 50',
+    ),
+    read<TopEvent>(
+      'event AS name, count() AS count, sum(count()) OVER () AS total',
+      'GROUP BY event ORDER BY count DESC, event LIMIT 10',
+    ),
+    read<NameCount>(
+      `ifNull(device.version_name, '') AS name, ${devices} AS count`,
+      'GROUP BY name ORDER BY count DESC, name LIMIT 8',
+    ),
+    read<{ devices: number }>(`${devices} AS devices`),
+  ])
+  return {
+    applications: applications.map(({ counts: [at, events], ...row }) => {
+      const found = new Map(at.map((start, index) => [start, events[index] ?? 0]))
+      return { ...row, series: startsOf(steps).map((t) => found.get(t / 1_000) ?? 0) }
+    }),
+    topEvents,
+    versions,
+    devices: all[0]?.devices ?? 0,
+  }
+}
+
+/** The overview with recent counts instead of those by hours, which lack a part of the period. */
+export function withRecentCounts(
+  data: OverviewData,
+  { applications, ...recent }: RecentCounts,
+  nowMs: number,
+): OverviewData {
+  const known = new Map(data.applications.map((one) => [one.bundle_identifier, one]))
+  const active = new Set(applications.map((one) => one.bundle_identifier))
+  const absent = { newest_version: '', lastMs: nowMs }
+  return {
+    ...data,
+    ...recent,
+    applications: [
+      ...applications.map((one) => ({ ...absent, ...known.get(one.bundle_identifier), ...one })),
+      ...data.applications
+        .filter((one) => !active.has(one.bundle_identifier))
+        .map((one) => ({ ...one, events: 0, devices: 0, series: one.series.map(() => 0) })),
+    ],
+    countedAtMs: nowMs,
+  }
+}
