@@ -117,3 +117,21 @@ t.test('a second tab loses nothing that the first one stores while it opens', as
     t.ok(stored.size >= 18)
   }
 })
+
+t.test('a storage that is full for a moment hides nothing of what it has', async (t) => {
+  const host = createHost()
+  const client = host.start({ flushIntervalMs: 60_000 })
+  for (let n = 0; n < 10; n++) client.log('before', { n })
+  await client.stored()
+  const mend = breakStorage(host, 'append')
+  for (let n = 0; n < 5; n++) client.log('full', { n })
+  await client.stored()
+  mend()
+  t.equal(client.stats().pending.logs, 15)
+  await host.time.advance(120_000)
+  t.equal(host.server.rows.size, 15)
+  t.equal(host.server.repeats(), 0)
+  t.same(client.stats().pending, { logs: 0, feedback: 0 })
+  t.equal(client.stats().storageBytes, 0)
+  t.same(await host.storage.list(), [])
+})

@@ -41,10 +41,8 @@ export interface Client<Attachment> extends Intake<Attachment> {
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** An address with its scheme, or a path of the page's own origin. */
-const urlForm = /^(https?:\/)?\/\S*$/i
-/** What the value of a header may contain. */
-const keyForm = /^[!-~]+$/
+/** An address with its scheme or a path of the page's own origin, and a key that a header can contain. */
+const targetForm = /^(https?:\/)?\/\S* [!-~]+$/i
 
 /**
  * Creates the part of a client that is the same on every platform. It does no I/O before its first
@@ -56,8 +54,7 @@ export function createClient<Attachment>(
 ): Client<Attachment> {
   const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
   const isValid =
-    urlForm.test(url) &&
-    keyForm.test(apiKey) &&
+    targetForm.test(`${url} ${apiKey}`) &&
     bundleIdentifier &&
     (!deviceUuid || uuidForm.test(deviceUuid))
   if (!isValid) throw new TypeError('url, apiKey, bundleIdentifier or deviceUuid is wrong')

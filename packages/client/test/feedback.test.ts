@@ -1,0 +1,95 @@
+import t from 'tap'
+import { createHost } from './host.ts'
+
+const isPicture = (value: unknown) => (value === 'picture' ? value : undefined)
+
+t.test('a feedback that never gets a response does not block the others', async (t) => {
+  const host = createHost()
+  const send = host.server.transport
+  host.server.transport = async (request) => {
+    const { payload } = request.body as { payload: string }
+    if (payload.includes('poison')) throw new Error('no response')
+    return send(request)
+  }
+  const client = host.start()
+  await client.feedback({ text: 'poison' })
+  for (const text of ['a', 'b']) await client.feedback({ text })
+  await host.time.advance(60_000)
+  const texts = host.server.feedback.map(({ payload }) => JSON.parse(payload).feedback.text)
+  t.same(texts, ['a', 'b'])
+  t.equal(client.stats().pending.feedback, 1)
+})
+
+t.test('a feedback that cannot be read does not block the others', async (t) => {
+  const host = createHost()
+  const { storage } = host
+  const client = host.start({}, {
+    storage: {
+      ...storage,
+      get: async (key) => {
+        const value = await storage.get(key)
+        if (JSON.stringify(value)?.includes('poison')) throw new Error('cannot be read')
+        return value
+      },
+    },
+  })
+  await client.feedback({ text: 'poison' })
+  await client.feedback({ text: 'a' })
+  await host.time.advance(60_000)
+  t.equal(host.server.feedback.length, 1)
+})
+
+t.test('what is no image costs itself only, and is counted', async (t) => {
+  const host = createHost()
+  const client = host.start({}, { keepAttachment: isPicture })
+  await client.feedback({ text: 'a', attachments: [null, 'picture', {}] })
+  await client.feedback({ text: 'b', attachments: 'picture' as never })
+  await host.time.advance(60_000)
+  t.same(
+    host.server.feedback.map(({ attachments }) => attachments),
+    [['picture'], ['picture']],
+  )
+  t.same(client.stats().dropped, { invalid_attachment: 2 })
+})
+
+t.test('an image that the server leaves out is counted with its code', async (t) => {
+  const host = createHost()
+  host.server.transport = async () => ({
+    status: 201,
+    body: JSON.stringify({
+      id: 'x',
+      attachments: [
+        { status: 'rejected', code: 'attachment_too_large' },
+        { status: 'accepted', key: 'k' },
+        null,
+        { status: 'rejected' },
+      ],
+    }),
+    date: null,
+    retryAfter: null,
+  })
+  const client = host.start()
+  await client.feedback({ text: 'a', attachments: [1, 2, 3, 4] })
+  await host.time.advance(60_000)
+  t.same(client.stats().dropped, { attachment_too_large: 1, unknown: 2 })
+  t.equal(client.stats().pending.feedback, 0)
+})
+
+t.test('the images of a form that is too large are counted once', async (t) => {
+  const host = createHost()
+  const send = host.server.transport
+  let isDown = true
+  host.server.transport = async (request) => {
+    const { attachments } = request.body as { attachments: unknown[] }
+    if (attachments.length > 0)
+      return { status: 413, body: '{"code":"body_too_large"}', date: null, retryAfter: null }
+    if (!isDown) return send(request)
+    isDown = false
+    throw new Error('no response')
+  }
+  const client = host.start()
+  await client.feedback({ text: 'a', attachments: ['picture'] })
+  await host.time.advance(60_000)
+  t.equal(host.server.feedback.length, 1)
+  t.same(client.stats().dropped, { body_too_large: 1 })
+})
