@@ -41,7 +41,7 @@ async function ask() {
     template.innerHTML = await response.text()
     const fresh = template.content.querySelector('.fresh')
     if (fresh) document.querySelector('.fresh').replaceWith(fresh)
-    // What stands beside the rows comes with every tenth poll, and stays while somebody uses it.
+    // What stands beside the rows stays while somebody uses it.
     for (const part of template.content.querySelectorAll('[id]')) {
       const old = document.getElementById(part.id)
       if (old.querySelector(':focus, details[open]')) part.remove()
@@ -59,8 +59,7 @@ async function ask() {
     since = response.headers.get('x-since') ?? since
     wait = 2000
     waiting = [...found, ...waiting].slice(0, kept)
-    // New rows wait while a row is open or the view is paused: rows must not move while somebody
-    // reads them.
+    // Rows must not move while somebody reads them.
     const isOpen = rows.querySelector('details[open]') !== null
     if (!paused && !isOpen) show()
     const live = response.headers.get('x-state') ?? 'Live'

@@ -1,4 +1,9 @@
-import { pollArrivals, readFrequentArrivals, readLatestArrivals } from '../live-events.ts'
+import {
+  pollArrivals,
+  pollRowsMax,
+  readFrequentArrivals,
+  readLatestArrivals,
+} from '../live-events.ts'
 import { PageError } from '../page-error.ts'
 import { stepsOf } from '../period.ts'
 import { html } from '../html.ts'
@@ -51,20 +56,26 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const sinceMs = Number(query.get('since'))
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
-    const from = Math.min(header.nowMs, Math.max(sinceMs, header.nowMs - overlapMsMax))
+    // Whole seconds, so that readers who ask at the same time share a query.
+    const earliestMs = Math.floor((header.nowMs - overlapMsMax) / 1_000) * 1_000
+    const from = Math.min(header.nowMs, Math.max(sinceMs, earliestMs))
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
     // The script requests what stands beside the rows less often than the rows.
-    const [rows, besides] = await Promise.all([
+    const [found, besides] = await Promise.all([
       unlessClickHouseFails(reading),
       query.has('besides') ? unlessClickHouseFails(readBesides(search, header.nowMs)) : undefined,
     ])
-    if (rows === undefined) reply.code(503)
-    else reply.header('x-since', String(nextSince(header)))
+    if (found === undefined) reply.code(503)
+    else {
+      reply.header('x-since', String(nextSince(header)))
+      const omitted = omission(from > sinceMs, found.hasMore)
+      if (omitted !== undefined) reply.header('x-state', omitted)
+    }
     // The tab may be open for hours, so that the freshness in its header must be renewed, above all
     // when ClickHouse does not respond.
-    return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${rows?.map((row) => eventRow(row, header.nowMs, search))}`
+    return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
 
   /** What stands beside the rows: the last half hour, what was refused, and what is frequent. */

@@ -54,6 +54,7 @@ export function feedbackList(options: {
       })}
       <div class="grid g31">
         <div>
+          ${withoutThumbnails(header)}
           ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', isGiven ? { ...search, period } : search, found)}
         </div>
         <aside class="side">
