@@ -44,7 +44,7 @@ async function startTail(t: Test, args: string[] = []) {
     shown.push(JSON.parse(line) as (typeof shown)[number])
   })
   createInterface(child.stderr).on('line', (line) => notes.push(line))
-  await until('it follows', () => notes.some((note) => /^following/.test(note)))
+  await until('it follows', () => notes.some((note) => note.startsWith('following')))
   return { child, exited, shown, notes }
 }
 

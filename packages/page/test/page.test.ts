@@ -288,7 +288,11 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
 
 t.test('the status shows the worst problem, then the newest, and what is paused', async (t) => {
   const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
-    ...{ code, state, title: `title of ${code}`, detail, help: 'docs/operations/x.md' },
+    code,
+    state,
+    title: `title of ${code}`,
+    detail,
+    help: 'docs/operations/x.md',
     since: new Date(Date.now() - minutes * 60_000).toISOString(),
   })
   const statusOf = async (problems: ReturnType<typeof problem>[]) => {

@@ -183,3 +183,27 @@ t.test('every application has a path, also one that is named like a folder', asy
     t.equal(applicationOf(decodeURIComponent(segment)), name)
   }
 })
+
+t.test(
+  'the catalogue says how many events each version sent, and shows names as sent',
+  async (t) => {
+    const atMs = Date.now() - 600_000
+    const catalogue = 'com.example.catalogue'
+    const sent = (name: string, number: number, fields: object) =>
+      events(atMs, number, { bundle_identifier: name, event: 'opened', ...fields })
+    await insert('logs', [
+      ...sent(catalogue, 12, { params: { 'a.b': 1 }, device: { version_code: 41200 } }),
+      ...sent(catalogue, 1, { device: { version_code: 999_999_999 } }),
+      ...sent('com.example.names', 1, { device: { version_name: '1.0' } }),
+    ])
+    await refreshCounts({ reader: owner, store: owner, name: 'catalogue' })
+    const { url } = await startReaderPage(t)
+    const textOf = async (name: string) =>
+      (await view(url, `/applications/${name}?tab=catalogue`)).text
+    const text = await textOf(catalogue)
+    t.match(text, 'Events by version code: 999999999: 1 · 41200: 12')
+    t.match(text, '<bdi>a.b</bdi>')
+    t.notMatch(text, '%2E')
+    t.match(await textOf('com.example.names'), 'None was counted')
+  },
+)

@@ -359,6 +359,7 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
     of('types', { params: { n: 1 }, device }),
     of('types', { params: { n: '1' }, device }),
     of('email', { params: { to: { name: 'write to ann@example.com' } } }),
+    of('picture', { params: { file: 'drawable/icon@2x.png', other: 'a@3x.jpeg b@1.5x.webp' } }),
     of('card', { params: { number: '4111 1111 1111 1111', other: '4111 1111 1111 1112' } }),
   ])
   await refresh()

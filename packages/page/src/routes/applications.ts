@@ -11,6 +11,7 @@ import {
   readVersions,
   readVersionSteps,
 } from '../read-counts.ts'
+import { readVersionCodes } from '../read-version-codes.ts'
 import { querySettings } from '../records.ts'
 import { searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
@@ -36,7 +37,10 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
             readCountedAt(reader, 'catalogue'),
           ]),
       )
-      return catalogueView({ header, application, catalogue, countedAtMs })
+      const codes = await cachedBriefly(`version codes ${application}`, () =>
+        readVersionCodes(reader, application),
+      )
+      return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')
     // Its counts are by hours. A link from the overview may have the shorter period.

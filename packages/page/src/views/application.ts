@@ -9,7 +9,7 @@ import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
-import { applicationPath, listPath, named } from './links.ts'
+import { applicationPath, listPath, byName } from './links.ts'
 import { sumOf } from './outcomes.ts'
 import { bars, behindAlert, card, periodLinks, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
@@ -68,7 +68,7 @@ export function applicationView(options: {
               name,
               count,
               note: percent(count / Math.max(1, total)),
-              href: listPath('logs', { application, ...named('event', name), period }),
+              href: listPath('logs', { application, ...byName('event', name), period }),
             })),
           ),
         )}
@@ -79,7 +79,7 @@ export function applicationView(options: {
               name,
               count,
               note: percent(count / Math.max(1, data.devices)),
-              href: listPath('logs', { application, ...named('version', name), period }),
+              href: listPath('logs', { application, ...byName('version', name), period }),
             })),
           ),
         )}

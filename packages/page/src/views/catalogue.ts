@@ -12,6 +12,7 @@ import {
 } from '../read-catalogue.ts'
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
+import type { VersionCode } from '../read-version-codes.ts'
 import { applicationPath, listPath, recordPath, timeElement } from './links.ts'
 import { badge, table } from './parts.ts'
 
@@ -46,6 +47,7 @@ export function catalogueView(options: {
   application: string
   catalogue: Catalogue
   countedAtMs: number | undefined
+  codes: readonly VersionCode[]
 }): Html {
   const { header, application, catalogue, countedAtMs } = options
   const { drift, warnings, entries } = catalogue
@@ -54,6 +56,7 @@ export function catalogueView(options: {
   return document({
     header,
     title: 'Catalogue',
+    tools: codesNote(options.codes),
     heading: clientText(application, 300),
     crumbs: html`<a href="/">Overview</a> · applications`,
     body: html`${applicationTabs(application, 'catalogue')}
@@ -103,10 +106,30 @@ function pageLinks(
   </p>`
 }
 
+/**
+ * Says how many events each version sent, so that a stray build is recognised, or why no versions
+ * are compared.
+ */
+function codesNote(codes: readonly VersionCode[]): Html {
+  const [newest] = codes
+  if (newest === undefined)
+    return html`<small
+      >Versions are compared by <code>device.version_code</code>. None was counted for this
+      application.</small
+    >`
+  if (codes.length === 1)
+    return html`<small>Only version code ${newest.code} is known, so none is compared.</small>`
+  const counts = codes.map(({ code, events }) => `${code}: ${wholeNumber(events)}`)
+  return html`<small>Events by version code: ${counts.join(' · ')}</small>`
+}
+
+/** The name of a param as the client sent it: ClickHouse escapes dots in names. */
+const paramName = (param: string) => param.replaceAll('%2E', '.')
+
 const name = (event: string, param: string): Html =>
   param === ''
     ? html`<b>${clientText(event, 100)}</b>`
-    : html`${clientText(event, 100)} <span class="mono">${clientText(param, 100)}</span>`
+    : html`${clientText(event, 100)} <span class="mono">${clientText(paramName(param), 100)}</span>`
 
 function driftTable(application: string, drift: readonly DriftEntry[]): Html {
   if (drift.length === 0) return html`<p class="mute">No change is known.</p>`
@@ -163,7 +186,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     ({ event, param, types, records, devices, last_seen, newest_version }) =>
       html`<tr>
         <td>
-          ${param === '' ? html`<a href="${listPath('logs', { application, event })}">${name(event, '')}</a>` : html`<span class="mono indent">${clientText(param, 100)}</span>`}
+          ${param === '' ? html`<a href="${listPath('logs', { application, event })}">${name(event, '')}</a>` : html`<span class="mono indent">${clientText(paramName(param), 100)}</span>`}
         </td>
         <td>${param === '' ? undefined : types}</td>
         <td class="num">${wholeNumber(records)}</td>
@@ -177,7 +200,7 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     html`<th>Event or param</th>
       <th>Type</th>
       <th class="num">Events</th>
-      <th class="num hide">Devices, most on a day</th>
+      <th class="num hide">Devices, most of one version on a day</th>
       <th class="hide">Newest version</th>
       <th class="hide">Last</th>`,
     rows,

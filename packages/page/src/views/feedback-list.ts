@@ -9,7 +9,7 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
 import { filterForm } from './filter-form.ts'
-import { listPath, named } from './links.ts'
+import { listPath, byName } from './links.ts'
 import { nextPage } from './next-page.ts'
 import { bars, card, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
@@ -117,7 +117,7 @@ function sideOf(options: {
         name,
         count,
         note: perHundred?.toFixed(1),
-        href: listPath('feedback', { ...search, ...within, ...named('version', name) }),
+        href: listPath('feedback', { ...search, ...within, ...byName('version', name) }),
       })),
       'feedback',
     ),

@@ -23,7 +23,7 @@ export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
 /** The condition of a list that selects a name, which may be empty. */
-export const named = (field: 'version' | 'event', name: string): ListSearch =>
+export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
 /**

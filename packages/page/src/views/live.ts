@@ -10,7 +10,7 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { eventRows } from './event-rows.ts'
 import { filterForm } from './filter-form.ts'
-import { named } from './links.ts'
+import { byName } from './links.ts'
 import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
@@ -89,7 +89,7 @@ export const liveAside = (search: Search, { refusals, names, frequent }: LiveBes
         frequent.map(({ name, count }) => ({
           name,
           count,
-          href: `/live?${printSearch({ ...search, ...named('event', name) })}`,
+          href: `/live?${printSearch({ ...search, ...byName('event', name) })}`,
         })),
       ),
     )}

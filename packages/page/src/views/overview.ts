@@ -8,7 +8,7 @@ import { applicationsMax, type ApplicationCounts, type NameCount } from '../read
 import type { Header } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
-import { applicationLink, listPath, named } from './links.ts'
+import { applicationLink, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
 import { badge, bars, behindAlert, card, periodLinks, problemAlert, table, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
@@ -130,7 +130,7 @@ const topList = (
       name,
       count,
       note: percent(count / Math.max(1, total)),
-      href: listPath('logs', { ...named(field, name), period }),
+      href: listPath('logs', { ...byName(field, name), period }),
     })),
   )
 

@@ -6,6 +6,9 @@
 /** Matches rows that may get a warning. Other rows are not searched further. */
 const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
 
+/** The scale and type in the name of a picture, such as `icon@2x.png`, which is no address. */
+const pictureScale = String.raw`@[0-9.]+x\\.(?:png|jpe?g|gif|webp|avif|heic|svg|pdf)\\b`
+
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`
 
 /** 13 to 19 digits that begin like the number of a payment card. */
@@ -32,6 +35,6 @@ export const textWarnings = `if(match(toJSONString(params), '${suspicious}'), ar
         member -> arrayConcat(
           if(startsWith(member.2, '"[') AND endsWith(member.2, ']"') AND isValidJSON(JSONExtractString(member.2)),
             [('array_as_text', member.1)], []),
-          if(match(member.2, '${address}'), [('email', member.1)], []),
+          if(match(replaceRegexpAll(member.2, '${pictureScale}', ''), '${address}'), [('email', member.1)], []),
           if(${isCard}, [('card', member.1)], [])),
         ${members})), [])`

@@ -1,0 +1,20 @@
+import { querySettings, type RecordReader } from './records.ts'
+
+/** The number of log events that an application sent with a version code. */
+export interface VersionCode {
+  code: string
+  events: number
+}
+
+/** The highest version codes of an application, highest first, as the catalogue has them. */
+export const readVersionCodes = (
+  reader: RecordReader,
+  application: string,
+): Promise<VersionCode[]> =>
+  reader.query<VersionCode>(
+    `SELECT toString(version_code) AS code, sum(catalogue.records) AS events
+     FROM intake.catalogue AS catalogue
+     WHERE bundle_identifier = {application:String} AND param = '' AND version_code IS NOT NULL
+     GROUP BY version_code ORDER BY version_code DESC LIMIT 8 ${querySettings}`,
+    { application },
+  )
