@@ -138,10 +138,17 @@ t.test('filters choose by application, event, device, user and key', async (t) =
 
 t.test('events of one batch are shown in the order in which they happened', async (t) => {
   const since = Date.now() + 3_600_000
+  const bundle_identifier = 'com.example.batch'
   const names = Array.from({ length: 30 }, (_, n) => `step ${n}`)
   // ClickHouse does not sort ids by the time in them.
-  await insert(names.map((name, n) => event(since, { ageMs: 1_000 - n, event: name })))
-  const { shown } = await follow({ since, records: names.length })
+  await insert(
+    names.map((name, n) => event(since, { ageMs: 1_000 - n, event: name, bundle_identifier })),
+  )
+  const { shown } = await follow({
+    since,
+    records: names.length,
+    filter: { bundle: bundle_identifier },
+  })
   t.same(
     shown.map((one) => one.event),
     names,

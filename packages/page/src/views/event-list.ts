@@ -27,6 +27,7 @@ export function eventList(options: {
 }): Html {
   const { header, search, found, counts, steps, period, isGiven, suggestions } = options
   const { after: _, from, to, ...rest } = search
+  const listed = isGiven ? { ...search, period } : search
   const query = printSearch(rest)
   return document({
     header,
@@ -49,7 +50,7 @@ export function eventList(options: {
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,
-      html`${eventRows(found.rows, { nowMs: header.nowMs, search: { ...search, period } })}${nextPage('logs', isGiven ? { ...search, period } : search, found)}`,
+      html`${eventRows(found.rows, { nowMs: header.nowMs, search: listed })}${nextPage('logs', listed, found)}`,
     )}`,
   })
 }
