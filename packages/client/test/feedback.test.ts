@@ -23,16 +23,19 @@ t.test('a feedback that never gets a response does not block the others', async 
 t.test('a feedback that cannot be read does not block the others', async (t) => {
   const host = createHost()
   const { storage } = host
-  const client = host.start({}, {
-    storage: {
-      ...storage,
-      get: async (key) => {
-        const value = await storage.get(key)
-        if (JSON.stringify(value)?.includes('poison')) throw new Error('cannot be read')
-        return value
+  const client = host.start(
+    {},
+    {
+      storage: {
+        ...storage,
+        get: async (key) => {
+          const value = await storage.get(key)
+          if (JSON.stringify(value)?.includes('poison')) throw new Error('cannot be read')
+          return value
+        },
       },
     },
-  })
+  )
   await client.feedback({ text: 'poison' })
   await client.feedback({ text: 'a' })
   await host.time.advance(60_000)

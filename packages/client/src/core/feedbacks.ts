@@ -33,7 +33,6 @@ export interface Feedbacks {
 const prefix = 'feedback-'
 export const isFeedback = (key: string): boolean => key.indexOf(prefix) === 0
 
-
 interface Entry {
   key: string
   failures: number

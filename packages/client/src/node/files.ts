@@ -16,7 +16,6 @@ import {
 import { endRun, isOfLiveProcess, keepRun } from './runs.ts'
 import { openSequence } from './sequence.ts'
 
-
 export interface FileStorage extends Storage {
   /**
    * Appends when the process exits, perhaps while an asynchronous append is running. If both write

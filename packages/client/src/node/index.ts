@@ -52,7 +52,10 @@ export function createNodeClient(
 ): Intake<NodeAttachment> {
   // Throws if the address cannot be parsed. A path is an address only in a browser.
   if (!URL.canParse(options.url)) throw new TypeError('url is no absolute URL')
-  const files = host.storage === 'memory' ? undefined : createFileStorage(host.storage, () => client.drops.add('damaged', 1))
+  const files =
+    host.storage === 'memory'
+      ? undefined
+      : createFileStorage(host.storage, () => client.drops.add('damaged', 1))
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport({

@@ -11,8 +11,7 @@ export function giveUpAfter<Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = time.setTimeout(() => reject(new Error('timeout')), ms)
-    const running =
-      typeof AbortController === 'undefined' ? run(null) : abortAfter(time, ms, run)
+    const running = typeof AbortController === 'undefined' ? run(null) : abortAfter(time, ms, run)
     running.then(resolve, reject).then(() => time.clearTimeout(timer))
   })
 }

@@ -29,7 +29,10 @@ t.test('files of others stay as they are, whatever their names', async (t) => {
   await client.flush()
   await client.optOut()
   await client.shutdown()
-  t.same(readdirSync(storage).filter((name) => names.includes(name)), names.toSorted())
+  t.same(
+    readdirSync(storage).filter((name) => names.includes(name)),
+    names.toSorted(),
+  )
   t.same(client.stats().dropped, {})
 })
 
