@@ -33,7 +33,6 @@ export async function bundleWeb() {
       keep_fargs: false,
       unsafe_comps: true,
       unsafe_math: true,
-      inline: 1,
     },
     mangle: {
       properties: { builtins: true, regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) },

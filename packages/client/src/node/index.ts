@@ -124,7 +124,7 @@ export function createNodeClient(
 
 function homeStorage(bundle: string): string {
   try {
-    return join(homedir(), '.intake', String(bundle).replace(/[^\w.-]/g, '_'))
+    return join(homedir(), '.intake', bundle.replace(/[^\w.-]/g, '_'))
   } catch {
     // The user of the process has no home directory.
     return 'memory'

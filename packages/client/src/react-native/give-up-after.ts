@@ -12,6 +12,6 @@ export function giveUpAfter<Result>(
   return new Promise((resolve, reject) => {
     const timer = time.setTimeout(() => reject(new Error('timeout')), ms)
     const running = typeof AbortController === 'undefined' ? run(null) : abortAfter(time, ms, run)
-    running.then(resolve, reject).then(() => time.clearTimeout(timer))
+    void running.then(resolve, reject).then(() => time.clearTimeout(timer))
   })
 }

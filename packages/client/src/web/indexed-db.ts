@@ -135,7 +135,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
     },
     // A connection that stays open would block the deletion of the database.
     close: () => {
-      if (opening) opening.then((database) => database.close(), nothing)
+      if (opening) opening.then((opened) => opened.close(), nothing)
     },
     get: async (key) => (await read(key))[0],
     async set(key, value) {
