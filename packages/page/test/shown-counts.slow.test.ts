@@ -144,9 +144,9 @@ t.test('live counts all matching events of the last minute, and sends them again
 
 t.test('the links of a row keep the other filters', async (t) => {
   const { url } = await startReaderPage(t)
-  const { text } = await view(url, `/events?application=${application}&period=24h`)
-  t.match(text, `href="?application=${application}&#38;period=24h&#38;user=user-1"`)
-  t.match(text, new RegExp(`href="\\?application=${application}&#38;period=24h&#38;device=`))
+  const { text } = await view(url, `/events?application=${application}&event=seen`)
+  t.match(text, `href="?event=seen&#38;application=${application}&#38;user=user-1"`)
+  t.match(text, new RegExp(`href="\\?event=seen&#38;application=${application}&#38;device=`))
 })
 
 t.test('events of one batch are in the order in which they happened', async (t) => {

@@ -50,7 +50,7 @@ export function eventList(options: {
     ${histogram({ header, search: rest, counts, steps })}
     ${card(
       html`Newest first <a href="/live?${query}">follow live</a>`,
-      html`${eventRows(found.rows, { nowMs: header.nowMs, search: listed })}${nextPage('logs', listed, found)}`,
+      html`${eventRows(found.rows, { nowMs: header.nowMs, search })}${nextPage('logs', listed, found)}`,
     )}`,
   })
 }

@@ -22,8 +22,8 @@ export const eventRows = (
 
 /**
  * A list has many rows, so a row has few classes and each value once: the style sheet finds the cells
- * by their elements. Links that start with `?` lead to the same view, with its other filters. The
- * links of a row identify its event.
+ * by their elements. Links that start with `?` lead to the same view, with its other filters, but
+ * without its period, so that a list stays small. The links of a row identify its event.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`
