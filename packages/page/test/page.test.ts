@@ -197,7 +197,7 @@ t.test('files have the hash of their content, are small, and may be kept', async
   const { url } = await startPage(t)
   for (const [{ path }, bytesMax] of [
     [stylesheet, 32_000],
-    [liveScript, 3_400],
+    [liveScript, 3_000],
     [icon, 300],
   ] as const) {
     const response = await fetch(url + path, { headers: { 'accept-encoding': 'gzip' } })
