@@ -80,7 +80,7 @@ export function startThumbnails(
     } catch (error) {
       if (!(error instanceof DecoderMissingError)) throw error
       isMissing = true
-      log.warn({ err: error, help }, `pictures get no thumbnails: ${sharpMissing}`)
+      log.warn({ err: error, help }, 'pictures get no thumbnails: sharp cannot be loaded')
     } finally {
       decoder.end()
     }
