@@ -31,7 +31,7 @@ const formats: Record<string, (values: readonly string[]) => string> = {
 const asSent = (sql: string, values: readonly string[]): string =>
   sql
     .replaceAll(/\$\{application(?::(\w+))?\}/g, (_, format = '') => formats[format]!(values))
-    .replaceAll(/\$__timeFilter\((\w+)\)/g, '$1 >= now('UTC') - INTERVAL 1 DAY AND $1 <= now()')
+    .replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 >= now('UTC') - INTERVAL 1 DAY AND $1 <= now()")
     .replaceAll(
       /\$__timeInterval\((\w+)\)/g,
       'toStartOfInterval(toDateTime($1), INTERVAL 60 second)',
