@@ -16,7 +16,7 @@ export const thumbnailScenarios: Scenario[] = [
     id: 'F67',
     title: 'decoder killed at random, S3 away, worker killed: every thumbnail comes later',
     cluster: { thumbnails: true },
-    load: { rate: 30, feedbackEvery: 30 },
+    load: { rate: 30, feedbackEvery: 15 },
     async run({ cluster, acknowledged, producer, random, expect }) {
       const worker = cluster.workers[0]!
       const counted = (outcome: string) =>
