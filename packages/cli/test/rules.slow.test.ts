@@ -168,7 +168,7 @@ t.test('test shows what the rules in force make of a record', async (t) => {
   t.match(batch, { status: 207, accepted: 1, dropped: 1, invalid_request: 1 })
   const feedback = await test({ feedback: { text: 'It\r\n--broke', phone: '49' } })
   t.match(feedback, { status: 201, records: [{ extra: { feedback: { phone: /^[\da-f]{32}$/ } } }] })
-  t.match(await intake(['rules', 'test', '/dev/null']), { code: 1, stderr: /no JSON/ })
+  t.match(await intake(['rules', 'test', '/dev/null']), { code: 1, stderr: /is not JSON/ })
 })
 
 t.test(

@@ -44,7 +44,10 @@ final class Feedbacks {
   /// Throws if the feedback cannot be read now.
   func begin() throws -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
-      let key = entries[at].key
+      // Puts it behind the others, which it must not block.
+      let entry = entries.remove(at: at)
+      entries.append(entry)
+      let key = entry.key
       let data = try storage.value(key)
       if let feedback = data.flatMap(StoredFeedback.init(parsing:)) { return (key, feedback) }
       // If there is no data, another client has sent the feedback.
@@ -58,6 +61,7 @@ final class Feedbacks {
     if let body = attempted.body {
       // A body without an id comes from a proxy, even if the status is one that Intake sends.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
+      countRefused(body["attachments"] as? [[String: Any]] ?? [])
       remove(key)
       return .settled
     }
@@ -71,6 +75,13 @@ final class Feedbacks {
       drops.add(attempted.code)
       remove(key)
       return .settled
+    }
+  }
+
+  /// Counts the images that the server has left out of a feedback that it keeps.
+  private func countRefused(_ results: [[String: Any]]) {
+    for result in results where !["accepted", "dropped"].contains(result["status"] as? String) {
+      drops.add(result["code"] as? String ?? "unknown")
     }
   }
 

@@ -128,6 +128,22 @@ final class FailedReadTests: XCTestCase {
     await next.shutdown()
   }
 
+  func testAFeedbackThatCanNeverBeReadDoesNotBlockTheNextOne() async throws {
+    let first = start(isOffline: true)
+    await first.feedback(text: "It broke.")
+    await first.feedback(text: "It broke again.")
+    await first.shutdown(timeout: 0)
+    let sentBefore = server.feedback.count
+    let name = try XCTUnwrap(names("feedback-").min())
+    try hide(name)
+    let next = start()
+    let left = await next.flush(timeout: 5)
+    XCTAssertEqual(left, 1)
+    XCTAssertEqual(server.feedback.count, sentBefore + 1)
+    XCTAssertTrue(server.feedback.last?.contains("It broke again.") == true)
+    await next.shutdown(timeout: 0)
+  }
+
   func testAnOptOutThatCannotBeReadIsInForce() async throws {
     let first = start()
     await first.optOut()

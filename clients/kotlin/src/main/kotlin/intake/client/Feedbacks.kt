@@ -71,12 +71,15 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the oldest feedback; returns null if none can be sent. Throws an IOException, and keeps
+     * Sends the oldest feedback, or the next one if an earlier attempt had no final result; returns
+     * null if none can be sent. Throws an IOException, and keeps
      * the feedback, if it cannot be read. If the server refuses a form as too large, the form is
      * sent again without its images, so that at least the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
+        // Puts it behind the others, which it must not block.
+        synchronized(core.memory) { if (entries.remove(entry)) entries.add(entry) }
         val value = core.io.withLock { core.storage.get(entry.key) }
         // If there is no value, another run has sent the feedback.
         if (value != null) {
@@ -101,8 +104,11 @@ internal class Feedbacks(private val core: Core) {
             attempted = attemptRequest(core, text)
         }
         val retry = Sent(attempted.retryAfterMs)
-        if (attempted.body != null)
-            return if (Json.parseObject(attempted.body)["id"] is String) null else retry
+        if (attempted.body != null) {
+            val body = Json.parseObject(attempted.body)
+            // A body without an id comes from a proxy.
+            return if (body["id"] is String) null.also { countRefused(body) } else retry
+        }
         return when (attempted.decision) {
             Decision.STOP -> Sent(stop = attempted.code)
             Decision.RETRY -> retry
@@ -112,6 +118,15 @@ internal class Feedbacks(private val core: Core) {
                 core.drops.add(attempted.code, 1)
                 null
             }
+        }
+    }
+
+    /** Counts the images that the server has left out of a feedback that it keeps. */
+    private fun countRefused(body: Map<String, Any?>) {
+        for (result in body["attachments"] as? List<*> ?: return) {
+            val (status, code) = (result as? Map<*, *>).let { it?.get("status") to it?.get("code") }
+            if (status != "accepted" && status != "dropped")
+                core.drops.add(code as? String ?: "unknown", 1)
         }
     }
 

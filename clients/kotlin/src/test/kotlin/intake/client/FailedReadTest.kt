@@ -129,6 +129,20 @@ class FailedReadTest {
     }
 
     @Test
+    fun `a feedback that can never be read does not block the next one`() {
+        val first = startOffline()
+        first.feedback("It broke.").get()
+        first.feedback("It broke again.").get()
+        first.shutdown(0).get()
+        val oldest = FileStorage { dir }.list().filter(::isFeedback).min()
+        val next = start(failing(Int.MAX_VALUE) { it == oldest })
+        assertEquals(1, next.flush(5_000).get())
+        assertEquals(1, texts.size)
+        assertTrue(texts[0], "It broke again." in texts[0])
+        next.shutdown(0).get()
+    }
+
+    @Test
     fun `an optOut that cannot be read is in force`() {
         val first = start()
         first.optOut().get()
