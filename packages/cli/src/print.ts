@@ -63,19 +63,13 @@ export async function printJsonLine(json: string, signal?: AbortSignal): Promise
 /** How long a reader has to read the last lines of a command that was interrupted. */
 const lastLinesMs = 1_000
 
-/**
- * Drops what is not printed yet if its reader does not read, because the process cannot end before.
- *
- * @returns whether all was printed
- */
-export async function endOutput(): Promise<boolean> {
+/** Resolves to whether the reader of standard output reads what is not printed yet. */
+export async function outputEnds(): Promise<boolean> {
   const { stdout } = process
   if (stdout.destroyed || stdout.writableLength === 0) return true
   const isPrinted = new Promise<void>((resolve) => void stdout.write('', () => resolve()))
   await Promise.race([isPrinted, pause(lastLinesMs, undefined, { ref: false })])
-  if (stdout.writableLength === 0) return true
-  stdout.destroy()
-  return false
+  return stdout.writableLength === 0
 }
 
 /** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */

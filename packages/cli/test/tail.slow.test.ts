@@ -189,7 +189,7 @@ t.test('it ends on a signal although nobody reads its output', async (t) => {
     Array.from({ length: 400 }, () => ({ ...event({ name: 'stalled' }), params })),
   )
   // The first bytes are there, and are left unread.
-  await once(child.stdout, 'readable')
+  await until('its output has begun', () => child.stdout.readableLength > 0)
   child.kill('SIGINT')
   t.same(await exited, [0, null])
   t.equal(notes.at(-1), 'ended; the last lines were not read')

@@ -3,7 +3,7 @@ import { isUuid } from '@intake/contract'
 import { followRecords, type FollowFilter } from '@intake/records'
 import type { Command } from 'commander'
 import { findClickHouse, UsageError } from '../endpoints.ts'
-import { endOutput, note, printJsonLine, printStyled } from '../print.ts'
+import { note, outputEnds, printJsonLine, printStyled } from '../print.ts'
 
 interface TailFlags extends FollowFilter {
   feedback?: boolean
@@ -124,8 +124,12 @@ async function follow(
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  if (!(await endOutput())) note('ended; the last lines were not read')
-  else note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
+  if (!(await outputEnds())) {
+    note('ended; the last lines were not read')
+    // Node would wait until somebody reads them.
+    process.exit()
+  }
+  note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
 }
 
 async function readClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<string> {
@@ -145,7 +149,9 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
       try {
         return await read()
       } catch (error) {
-        const mayPass = error instanceof ClickHouseError && error.kind === 'retry'
+        const mayPass =
+          error instanceof ClickHouseError &&
+          (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))
         if (!mayPass || signal.aborted) throw error
         note(`ClickHouse does not respond, next try in ${retryMs / 1_000} s`)
         await new Promise<void>((resolve) => {
