@@ -149,6 +149,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
       try {
         return await read()
       } catch (error) {
+        // A timeout has the kind `split`, because a slow insert is repeated in parts. It has no code.
         const mayPass =
           error instanceof ClickHouseError &&
           (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))
