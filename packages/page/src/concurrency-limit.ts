@@ -33,7 +33,8 @@ export function createConcurrencyLimit({
             return
           }
           const closed = new Promise<void>((end) => onceClosed(reply, end))
-          const working = work()
+          // Rejects also if `work` throws before it returns a promise.
+          const working = Promise.resolve().then(work)
           working.then(resolve, reject)
           await Promise.allSettled([working, closed])
         })
