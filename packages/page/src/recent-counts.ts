@@ -1,7 +1,12 @@
 import { sqlTime } from '@intake/clickhouse'
 import type { OverviewData } from './overview.ts'
 import { startsOf, stepOf, type Steps } from './period.ts'
-import type { ApplicationCounts, NameCount, TopEvent } from './read-counts.ts'
+import {
+  applicationsMax,
+  type ApplicationCounts,
+  type NameCount,
+  type TopEvent,
+} from './read-counts.ts'
 import { querySettings, type RecordReader } from './records.ts'
 
 export interface RecentCounts {
@@ -31,7 +36,7 @@ export async function readRecentCounts(reader: RecordReader, steps: Steps): Prom
     read<Application>(
       `bundle_identifier, count() AS events, ${devices} AS devices,
        sumMap([${stepOf('time', steps)}], [toUInt64(1)]) AS counts`,
-      'GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT 50',
+      `GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax}`,
     ),
     read<TopEvent>(
       'event AS name, count() AS count, sum(count()) OVER () AS total',
