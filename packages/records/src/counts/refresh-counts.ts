@@ -179,7 +179,9 @@ async function count(
   // Only the beginning of a line is parsed, because a line can be long.
   const counted = new Set(
     lines.map((line) => {
-      const [, application = '""', period = ''] = identity.exec(line) ?? []
+      const [, application, period] = identity.exec(line) ?? []
+      // What is not found here would be stored as a period without records.
+      if (application === undefined) throw new Error('a count does not begin with its identity')
       return `${period} ${JSON.parse(application) as string}`
     }),
   )
