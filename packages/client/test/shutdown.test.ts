@@ -37,3 +37,28 @@ t.test('shutdown waits for the mark of an attempt, so another client finds all',
   await host.time.advance(0)
   t.equal(host.server.rows.size, 1)
 })
+
+t.test('a client that has ended renames nothing, even if it had not begun yet', async (t) => {
+  const host = createHost()
+  const { storage } = host
+  const renamed: string[] = []
+  host.storage = {
+    ...storage,
+    rename(from, to) {
+      renamed.push(to)
+      return storage.rename(from, to)
+    },
+  }
+  let begin = () => {}
+  // The start of the client waits for the information about the device.
+  const device = new Promise<{ os: string }>((resolve) => (begin = () => resolve({ os: 'Test' })))
+  const client = host.start({}, { device: () => device })
+  client.log('tap')
+  await host.time.advance(0)
+  const ending = client.shutdown({ timeoutMs: 0 })
+  await host.time.advance(0)
+  await ending
+  begin()
+  await host.time.advance(0)
+  t.same(renamed, [])
+})

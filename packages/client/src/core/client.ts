@@ -343,6 +343,8 @@ export function createClient<Attachment>(
 
   async function drain(): Promise<void> {
     await start()
+    // After the end of this client, another one may read the names that `save` would change.
+    if (isShut) return
     logs.close()
     await save()
     const settled = new Promise<void>((resolve) => waiting.push(resolve))
