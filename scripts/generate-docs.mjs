@@ -271,10 +271,8 @@ function retryRules() {
     {
       name: 'uncertainCodes',
       about:
-        'Codes after which the records may or may not be stored; after all others they are not.',
-      values: entries
-        .filter(([code, { status }]) => status === 500 || code === 'outcome_unknown')
-        .map(([code]) => code),
+        'Codes of 503 after which the records may or may not be stored; after others they are not.',
+      values: ['outcome_unknown'],
     },
   ]
 }

@@ -58,6 +58,7 @@ export function portsOf(host: Host): Ports<unknown> {
     writeDelayMs: 0,
     pageEndBytes: () => 0,
     keepAttachment: (attachment) => attachment,
+    end: () => undefined,
     form: (payload, attachments) => ({ payload, attachments }),
   }
 }

@@ -1,5 +1,5 @@
 import type { Core } from './core.ts'
-import { decide, isDefinite, parseObject } from './decide.ts'
+import { isAboutSettings, isDefinite, isTemporary, parseObject } from './decide.ts'
 import { roundTripMsMax } from './limits.ts'
 import type { Answer, OutgoingRequest } from './ports.ts'
 import type { Sent } from './send-loop.ts'
@@ -60,12 +60,11 @@ export async function attemptRequest(
   // `Retry-After` is a number of seconds or a date. Without it the loop chooses the pause.
   const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
   const reason = code || `http_${status}`
-  const decision = decide(status, code)
   let unsettled: Sent | undefined
   if (isSuccess) unsettled = isOfIntake ? undefined : { retryAfterMs }
   else if (refuse(body, refused)) unsettled = {}
-  else if (decision === 'stop') unsettled = { stop: reason }
-  else if (decision === 'retry') unsettled = { retryAfterMs }
+  else if (isTemporary(status)) unsettled = { retryAfterMs }
+  else if (isAboutSettings(status)) unsettled = code ? { stop: code } : { retryAfterMs }
   if (status === 500) entry.failures++
   return {
     body: isSuccess ? body : undefined,

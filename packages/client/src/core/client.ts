@@ -17,7 +17,7 @@ import { createLogQueue, type LogQueue } from './log-queue.ts'
 import type { Feedback, FeedbackReceipt, FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
 import { createLogSender } from './send-logs.ts'
-import { createSendLoop, type SendLoop } from './send-loop.ts'
+import { createSendLoop, type SendLoop, type Sent } from './send-loop.ts'
 import { createSerial } from './serial.ts'
 import { textBytes } from './text-bytes.ts'
 import { createUuids } from './uuid.ts'
@@ -57,10 +57,9 @@ export function createClient<Attachment>(
     targetForm.test(`${url} ${apiKey}`) &&
     bundleIdentifier &&
     (!deviceUuid || uuidForm.test(deviceUuid))
-  if (!isValid) throw new TypeError('url, apiKey, bundleIdentifier or deviceUuid is wrong')
+  if (!isValid) throw new TypeError('wrong url, apiKey, bundleIdentifier or deviceUuid')
   const { time } = ports
   const { beforeSend, onDrop, flushIntervalMs = 5000 } = options
-  const setIdleTimeout = time.setIdleTimeout || time.setTimeout
   const storage = withFallback(ports.storage)
   const clock = createClock(time)
   const nextId = createUuids(ports.random)
@@ -91,7 +90,14 @@ export function createClient<Attachment>(
   const drops = createDrops((reason, count) => {
     hasNewDrops = true
     // Calls `onDrop` later, because the app may call `log` in it.
-    if (onDrop) time.setTimeout(() => tell(reason, count), 0)
+    if (onDrop)
+      time.setTimeout(() => {
+        try {
+          onDrop(reason, count)
+        } catch {
+          // An error in the app's own function must not stop the client.
+        }
+      }, 0)
   })
   const core: Core = {
     options,
@@ -114,27 +120,22 @@ export function createClient<Attachment>(
   const logs = createLogQueue(core)
   const feedbacks = createFeedbacks(core)
   const logSender = createLogSender(core, logs)
-  const { min = 1000, max = 900_000 } = options.retryMs || {}
-  const retryMs = { min, max }
-  const logLoop = createSendLoop({
-    time,
-    retryMs,
-    onPause,
-    async send() {
-      // Closes the open segment only when no other one waits, so that events of an outage collect
-      // in few segments.
-      if (isDue && !logs.oldest()) {
-        isDue = false
-        logs.close()
-      }
-      const sent = await logSender.send()
-      // The server accepts events, so it can receive the report of dropped records.
-      // `flush` waits for this report, too.
-      if (sent && sent.isAccepted && reportDrops() && waiting[0]) logs.close()
-      return sent
-    },
-  })
-  const feedbackLoop = createSendLoop({ time, retryMs, onPause, send: feedbacks.send })
+  const logLoop = createSendLoop(core, sendLogs, onPause)
+  const feedbackLoop = createSendLoop(core, feedbacks.send, onPause)
+
+  async function sendLogs(): Promise<Sent | undefined> {
+    // Closes the open segment only when no other one waits, so that events of an outage collect in
+    // few segments.
+    if (isDue && !logs.oldest()) {
+      isDue = false
+      logs.close()
+    }
+    const sent = await logSender.send()
+    // The server accepts events, so it can receive the report of dropped records. `flush` waits for
+    // this report, too.
+    if (sent && sent.isAccepted && reportDrops() && waiting[0]) logs.close()
+    return sent
+  }
 
   function onPause(stop: string | undefined): void {
     if (stop) {
@@ -150,14 +151,6 @@ export function createClient<Attachment>(
     if (!stopped && (logs.oldest() || feedbacks.canSend())) return
     for (const settle of waiting) settle()
     waiting = []
-  }
-
-  function tell(reason: string, count: number): void {
-    try {
-      onDrop!(reason, count)
-    } catch {
-      // An error in the app's own function must not stop the client.
-    }
   }
 
   /** Takes over the records of earlier runs. */
@@ -192,7 +185,7 @@ export function createClient<Attachment>(
       if (names && uuid !== kept) await storage.set(deviceKey, uuid)
     }
     addCounts(drops.unreported, Object(dropped) as Record<string, number>)
-    isOptedOut = isOptedOut || !!optedOut
+    if (optedOut) isOptedOut = true
     isStarted = true
     if (isOptedOut) await removeAll()
     else await adopt(names || [])
@@ -203,10 +196,7 @@ export function createClient<Attachment>(
   async function readDevice(): Promise<void> {
     // If the device cannot be read in time, the properties that were found before are used.
     found = (await within(deviceMsMax, Promise.resolve().then(ports.device))) || found
-    const known = {}
-    addKnown(known, found)
-    addKnown(known, options.device)
-    device = known
+    device = addKnown(addKnown({}, found), options.device)
   }
 
   /** Takes over the stored records of ended runs. */
@@ -228,8 +218,7 @@ export function createClient<Attachment>(
   }
 
   function scheduleWrite(): void {
-    if (writeTimer === undefined && !writing)
-      writeTimer = time.setTimeout(() => void save(), ports.writeDelayMs)
+    if (!writeTimer && !writing) writeTimer = time.setTimeout(() => void save(), ports.writeDelayMs)
   }
 
   /** Stores the events that are only in memory. */
@@ -271,7 +260,7 @@ export function createClient<Attachment>(
     const id = nextId(nowMs)
     logs.add(printLine(id, event, params, offset && nowMs - offset), user)
     scheduleWrite()
-    if (flushTimer === undefined) flushTimer = setIdleTimeout(flushSoon, flushIntervalMs)
+    if (!flushTimer) flushTimer = time.setTimeout(flushSoon, flushIntervalMs, true)
     return id
   }
 
@@ -300,13 +289,12 @@ export function createClient<Attachment>(
         name = changed.event
         text = JSON.stringify(changed.params)
       }
-      if (!isText(name, identifierMax) || !text || text[0] !== '{') return drop('invalid_event')
-      if (textBytes(text) > paramsBytesMax) return drop('too_large')
-      return add(name, text)
+      if (isText(name, identifierMax) && text && text[0] === '{')
+        return textBytes(text) > paramsBytesMax ? drop('too_large') : add(name, text)
     } catch {
       // JSON cannot represent the params, or `beforeSend` threw an error.
-      return drop('invalid_event')
     }
+    return drop('invalid_event')
   }
 
   async function feedback(sent: Feedback<Attachment>): Promise<FeedbackReceipt> {
@@ -372,7 +360,7 @@ export function createClient<Attachment>(
     })
   }
 
-  setIdleTimeout(() => void start(), 0)
+  time.setTimeout(() => void start(), 0, true)
 
   return {
     log,
@@ -390,6 +378,7 @@ export function createClient<Attachment>(
       feedbackLoop.close()
       await within(1000, save())
       time.clearTimeout(writeTimer)
+      await ports.end()
       return result
     },
     optOut() {
@@ -445,7 +434,7 @@ const validUser = (userId: unknown) =>
  * Adds the properties of `more` to `device`, except those without a known value: null, an empty
  * text, `unknown`, and what JSON cannot represent. An absent property is better than a wrong one.
  */
-function addKnown(device: Record<string, unknown>, more: unknown): void {
+function addKnown(device: Record<string, unknown>, more: unknown): Record<string, unknown> {
   const fields = Object(more) as Record<string, unknown>
   for (const name of Object.keys(fields)) {
     try {
@@ -455,4 +444,5 @@ function addKnown(device: Record<string, unknown>, more: unknown): void {
       // JSON cannot represent a function, undefined, or a value that refers to itself.
     }
   }
+  return device
 }

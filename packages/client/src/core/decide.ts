@@ -1,13 +1,6 @@
 import { retryStatuses, settingStatuses, uncertainCodes } from './retry-rules.ts'
 
 /**
- * What to do after a failed request. `retry`: send the same request again later. `stop`: nothing
- * will be accepted until someone changes a setting; keep everything. `drop`: it will never be
- * accepted.
- */
-export type Decision = 'retry' | 'stop' | 'drop'
-
-/**
  * Parses a JSON object. Never throws: a text that is not JSON, such as a network's login page,
  * gives an empty object.
  */
@@ -33,18 +26,18 @@ export const resultsOf = (list: unknown): Result[] =>
   Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
 
 /**
- * Decides what to do after a failed request. A 4xx about the records is final, even if this release
- * does not know its code. A 4xx about the address or the key stops sending if it has a code.
- * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
- * is retried.
- *
- * @param code the error code in the response; undefined if Intake did not respond
+ * Whether a failed request can succeed later. A 4xx about the records is final, even if this release
+ * does not know its code.
  */
-export function decide(status: number, code: string | undefined): Decision {
-  if (status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0) return 'retry'
-  if (settingStatuses.indexOf(status) < 0) return 'drop'
-  return code ? 'stop' : 'retry'
-}
+export const isTemporary = (status: number): boolean =>
+  status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0
+
+/**
+ * Whether a failed request is about the address or the key: nothing will be accepted until someone
+ * changes a setting. Without a code the response comes from a proxy, through which a later request
+ * may reach the gateway.
+ */
+export const isAboutSettings = (status: number): boolean => settingStatuses.indexOf(status) >= 0
 
 /** Whether the response means that nothing of the request was stored. */
 export const isDefinite = (status: number, code: string | undefined): boolean =>

@@ -41,15 +41,23 @@ export interface ParsedName extends EntryName {
   run: string
 }
 
-type Seven = [number, number, number, number, number, number, number]
+type Seven = [string, string, string, string, string, string, string]
 
 /** Parses the name of a segment; undefined for any other name. */
 export function parseName(name: string): ParsedName | undefined {
   const parts = name.split('.')
-  const [key, , , run] = parts as [string, string, string, string]
-  const [, generation, state, , count, bytes, shiftMs] = parts.map(Number) as Seven
   if (parts.length !== 7) return undefined
-  return { name, key, generation, state, run, count, bytes, shiftMs }
+  const [key, generation, state, run, count, bytes, shiftMs] = parts as Seven
+  return {
+    name,
+    key,
+    generation: +generation,
+    state: +state,
+    run,
+    count: +count,
+    bytes: +bytes,
+    shiftMs: +shiftMs,
+  }
 }
 
 /** The part of a name that a rename does not change. */

@@ -39,17 +39,13 @@ interface Entry {
   failures: number
 }
 
-const entryOf = (key: string): Entry => ({ key, failures: 0 })
+/** @param failures `fewAttempts` to prevent an attempt for now */
+const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
 /** Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
   const { ports, storage, drops, refused } = core
   let entries: Entry[] = []
-  /**
-   * Keys whose values are being stored. `clear` removes them from this list, so that `add` notices
-   * it.
-   */
-  let adding: string[] = []
   const oldest = () => entries.find(({ failures }) => failures < fewAttempts)
   const attempt = (entry: Entry, payload: string, attachments: readonly unknown[]) =>
     attemptRequest(
@@ -69,20 +65,19 @@ export function createFeedbacks(core: Core): Feedbacks {
 
   return {
     async add(id, feedback) {
-      if (entries.length + adding.length >= feedbackMax) return false
-      const key = prefix + id
-      adding.push(key)
-      await storage.set(key, feedback)
-      const isWanted = adding.indexOf(key) >= 0
-      adding = adding.filter((one) => one !== key)
-      if (isWanted) entries.push(entryOf(key))
-      else await storage.remove(key)
+      if (entries.length >= feedbackMax) return false
+      const entry = entryOf(prefix + id, fewAttempts)
+      entries.push(entry)
+      await storage.set(entry.key, feedback)
+      entry.failures = 0
+      const isWanted = entries.indexOf(entry) >= 0
+      if (!isWanted) await storage.remove(entry.key)
       return isWanted
     },
     adopt(keys) {
       entries = keys
         .filter((key) => isFeedback(key) && entries.every((entry) => entry.key !== key))
-        .map(entryOf)
+        .map((key) => entryOf(key, 0))
         .concat(entries)
     },
     async send() {
@@ -110,7 +105,6 @@ export function createFeedbacks(core: Core): Feedbacks {
     canSend: () => !!oldest(),
     clear() {
       entries = []
-      adding = []
     },
     count: () => entries.length,
   }

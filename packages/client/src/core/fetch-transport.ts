@@ -1,51 +1,47 @@
 import { prefixOf } from './prefix.ts'
+import type { IntakeOptions } from './options.ts'
 import type { Answer, OutgoingRequest, TimeSource, Transport } from './ports.ts'
 import { textBytes } from './text-bytes.ts'
-
-export type Timers = Pick<TimeSource, 'setTimeout' | 'clearTimeout'>
 
 /** Timeouts for a response. A form may contain pictures, whose upload takes longer. */
 const timeoutMs = { text: 30_000, form: 180_000 }
 /** Bodies with fewer characters are sent uncompressed, because compression saves little. */
 const gzipBytesMin = 1000
-/**
- * The maximum size of the bodies of all open requests that may outlive their page, in bytes.
- * Browsers allow 64 KiB; Chromium does not send 66,000 bytes.
- */
-const keepaliveBytesMax = 60_000
-
 export interface FetchTransport {
   transport: Transport
   /** The largest body, in bytes, that a request may have to outlive the page. */
   keepaliveBytes(): number
 }
 
+/** Sends a request and reads its response. Rejects if that takes longer than `ms`. */
+export type Exchange = (url: string, init: RequestInit, ms: number) => Promise<Answer>
+
 /**
  * Sends with `fetch`. Compresses bodies if the platform can, until the server refuses one because
  * of its compression (415).
  *
- * @param options.gzip undefined if the platform cannot compress
+ * @param platform.gzip undefined if the platform cannot compress
+ * @param platform.keepaliveBytesMax the maximum size of the bodies of all open requests that may
+ *   outlive their page, in bytes
  */
-export function createFetchTransport(options: {
-  url: string
-  apiKey: string
-  fetch: typeof fetch
-  time: Timers
-  gzip?: ((text: string) => Promise<Uint8Array>) | undefined
-  hasKeepalive?: boolean
-  /** Default: `abortAfter`. */
-  within?: typeof abortAfter
-}): FetchTransport {
-  const { apiKey, time, hasKeepalive, within = abortAfter } = options
-  const prefix = prefixOf(options.url)
-  let { gzip } = options
+export function createFetchTransport(
+  { url, apiKey }: IntakeOptions,
+  platform: {
+    exchange: Exchange
+    gzip?: ((text: string) => Promise<BufferSource>) | undefined
+    keepaliveBytesMax?: number
+  },
+): FetchTransport {
+  const { exchange, keepaliveBytesMax = 0 } = platform
+  const prefix = prefixOf(url)
+  let { gzip } = platform
   let keptAlive = 0
 
-  async function send(request: OutgoingRequest, packed?: Uint8Array): Promise<Answer> {
+  async function send(request: OutgoingRequest, packed?: BufferSource): Promise<Answer> {
     const { path, body } = request
     const isText = typeof body === 'string'
-    const bytes = packed ? packed.length : isText ? textBytes(body) : Infinity
-    const keepalive = hasKeepalive === true && keptAlive + bytes <= keepaliveBytesMax
+    const bytes = packed ? packed.byteLength : isText ? textBytes(body) : Infinity
+    const keepalive = keptAlive + bytes <= keepaliveBytesMax
     const headers: Record<string, string> = { 'x-api-key': apiKey }
     if (isText) headers['content-type'] = 'application/json'
     else headers['prefer'] = 'handling=lenient'
@@ -62,9 +58,7 @@ export function createFetchTransport(options: {
     } as RequestInit
     if (keepalive) keptAlive += bytes
     try {
-      return await within(time, isText ? timeoutMs.text : timeoutMs.form, (signal) =>
-        options.fetch(prefix + path, { ...init, signal }).then(readAnswer),
-      )
+      return await exchange(prefix + path, init, isText ? timeoutMs.text : timeoutMs.form)
     } finally {
       if (keepalive) keptAlive -= bytes
     }
@@ -81,30 +75,29 @@ export function createFetchTransport(options: {
       gzip = undefined
       return send(request)
     },
-    keepaliveBytes: () => (hasKeepalive ? keepaliveBytesMax - keptAlive : 0),
+    keepaliveBytes: () => keepaliveBytesMax - keptAlive,
   }
 }
 
-/** Runs a request whose signal is aborted after `ms`. */
-export async function abortAfter<Result>(
-  time: Timers,
-  ms: number,
-  run: (signal: AbortSignal | null) => Promise<Result>,
-): Promise<Result> {
-  const abort = new AbortController()
-  const timer = time.setTimeout(() => abort.abort(), ms)
-  try {
-    return await run(abort.signal)
-  } finally {
-    time.clearTimeout(timer)
+/** Aborts the request after `ms`. */
+export const exchangeWith =
+  (send: typeof fetch, time: TimeSource): Exchange =>
+  async (url, init, ms) => {
+    const abort = new AbortController()
+    const timer = time.setTimeout(() => abort.abort(), ms)
+    try {
+      return await readAnswer(await send(url, { ...init, signal: abort.signal }))
+    } finally {
+      time.clearTimeout(timer)
+    }
   }
-}
 
-async function readAnswer(response: Response): Promise<Answer> {
+export async function readAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response
   return {
-    status: response.status,
+    status,
     body: await response.text(),
-    date: response.headers.get('date'),
-    retryAfter: response.headers.get('retry-after'),
+    date: headers.get('date'),
+    retryAfter: headers.get('retry-after'),
   }
 }

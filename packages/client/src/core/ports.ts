@@ -70,10 +70,12 @@ export interface TimeSource {
   now(): number
   /** Milliseconds since some moment, which is the same as long as the process runs. */
   monotonic(): number
-  setTimeout(run: () => void, ms: number): unknown
+  /**
+   * @param isIdle true if the timer should not keep the process alive
+   * @returns the timer, never a falsy value
+   */
+  setTimeout(run: () => void, ms: number, isIdle?: boolean): unknown
   clearTimeout(timer: unknown): void
-  /** Like `setTimeout`, but the timer does not keep the process alive. Default: `setTimeout`. */
-  setIdleTimeout?(run: () => void, ms: number): unknown
 }
 
 /** What each platform implements. */
@@ -82,7 +84,7 @@ export interface Ports<Attachment> {
   transport: Transport
   time: TimeSource
   /** Fills `bytes` with random values. */
-  random(bytes: Uint8Array): void
+  random(bytes: Uint8Array): unknown
   /** Properties of the device. */
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
@@ -105,6 +107,8 @@ export interface Ports<Attachment> {
    * attachment; it never throws or rejects.
    */
   keepAttachment(attachment: Attachment | undefined): unknown
+  /** Releases what the platform holds for the client. The last step of `shutdown`. */
+  end(): unknown
   /** Builds the body of a feedback request. Leaves out what is no attachment; never throws. */
   form(payload: string, attachments: readonly unknown[]): unknown
 }

@@ -1,5 +1,5 @@
+import type { Core } from './core.ts'
 import { retryAfterMsMax } from './limits.ts'
-import type { TimeSource } from './ports.ts'
 
 /**
  * The result of one request. Without `retryAfterMs` and `stop`, the next request follows at once.
@@ -31,16 +31,15 @@ export interface SendLoop {
  * Sends one request after another. After a failure it pauses; the pauses double and have a random
  * part, so that many devices do not send at the same moment after an outage.
  *
- * @param options.send sends the oldest records; resolves to undefined if none can be sent
- * @param options.onPause called whenever the loop ends or pauses
+ * @param send sends the oldest records; resolves to undefined if none can be sent
+ * @param onPause called whenever the loop ends or pauses
  */
-export function createSendLoop(options: {
-  time: TimeSource
-  retryMs: { min: number; max: number }
-  send: () => Promise<Sent | undefined>
-  onPause: (stop: string | undefined) => void
-}): SendLoop {
-  const { time, retryMs, send, onPause } = options
+export function createSendLoop(
+  { options, ports: { time } }: Core,
+  send: () => Promise<Sent | undefined>,
+  onPause: (stop: string | undefined) => void,
+): SendLoop {
+  const { min = 1000, max = 900_000 } = options.retryMs || {}
   let failures = 0
   let sending: Promise<void> | undefined
   let isClosed = false
@@ -51,18 +50,18 @@ export function createSendLoop(options: {
 
   async function run(): Promise<void> {
     let sent: Sent | undefined
-    do {
+    for (;;) {
       // A storage error is treated like a network error, so the records are kept.
       sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
-      if (sent && sent.retryAfterMs === undefined) failures = 0
-    } while (sent && !sent.stop && sent.retryAfterMs === undefined)
+      if (!sent || sent.stop || sent.retryAfterMs !== undefined) break
+      failures = 0
+    }
     sending = undefined
     if (sent && !sent.stop) pause(sent.retryAfterMs!)
     onPause(sent && sent.stop)
   }
 
   function pause(retryAfterMs: number): void {
-    const { min, max } = retryMs
     const reach = Math.min(max, min * Math.pow(2, ++failures))
     isOrdered = retryAfterMs > 0
     arm(
@@ -75,7 +74,7 @@ export function createSendLoop(options: {
   function arm(ms: number): void {
     time.clearTimeout(timer)
     notBefore = time.monotonic() + ms
-    if (!isClosed) timer = (time.setIdleTimeout || time.setTimeout)(() => wake(), ms)
+    if (!isClosed) timer = time.setTimeout(() => wake(), ms, true)
   }
 
   function wake(isUrgent?: boolean): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { createClient } from '../core/client.ts'
-import { createFetchTransport } from '../core/fetch-transport.ts'
+import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
@@ -58,19 +58,19 @@ export function createNodeClient(
       : createFileStorage(host.storage, () => client.drops.add('damaged', 1))
   const { time } = host
   const ended = new AbortController()
-  const { transport } = createFetchTransport({
-    url: options.url,
-    apiKey: options.apiKey,
-    fetch: (url, init) =>
-      fetch(url, { ...init, signal: AbortSignal.any([init!.signal!, ended.signal]) }),
-    time,
-    gzip: promisify(gzip) as (text: string) => Promise<Uint8Array>,
+  const { transport } = createFetchTransport(options, {
+    exchange: exchangeWith(
+      (url, init) =>
+        fetch(url, { ...init, signal: AbortSignal.any([init!.signal!, ended.signal]) }),
+      time,
+    ),
+    gzip: promisify(gzip) as (text: string) => Promise<BufferSource>,
   })
   const ports: Ports<NodeAttachment> = {
     storage: files ?? createMemoryStorage(),
     transport,
     time,
-    random: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: processMark,
     writeDelayMs,
@@ -83,9 +83,27 @@ export function createNodeClient(
         form.append('attachments', new Blob([data as Uint8Array<ArrayBuffer>], { type }), name)
       return form
     },
+    async end() {
+      process.removeListener('exit', saveNow)
+      // Ends an open request, which would keep the process alive. Its events are marked as
+      // attempted, so the next start sends them again under the same ids.
+      ended.abort()
+      // Waits before `close`: until the loops end, another client of the directory must not take
+      // over files that this client is renaming.
+      for (const loop of client.loops) await loop.sending()
+      files?.close()
+    },
   }
   const client = createClient(options, ports)
-  const { wake: _wake, leavePage: _leavePage, drops: _drops, loops, logs, run, ...intake } = client
+  const {
+    wake: _wake,
+    leavePage: _leavePage,
+    drops: _drops,
+    loops: _loops,
+    logs,
+    run,
+    ...intake
+  } = client
   let isExiting = false
   const saveNow = () => {
     isExiting = true
@@ -107,18 +125,6 @@ export function createNodeClient(
       if (isExiting) saveNow()
       return id
     },
-    async shutdown(settings) {
-      const result = await intake.shutdown(settings)
-      process.removeListener('exit', saveNow)
-      // Ends an open request, which would keep the process alive. Its events are marked as
-      // attempted, so the next start sends them again under the same ids.
-      ended.abort()
-      // Waits before `close`: until the loops end, another client of the directory must not take
-      // over files that this client is renaming.
-      for (const loop of loops) await loop.sending()
-      files?.close()
-      return result
-    },
   }
 }
 
@@ -135,9 +141,11 @@ const systemTime: TimeSource = {
   now: Date.now,
   // This clock also counts while the machine sleeps.
   monotonic: bootTime(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
+  setTimeout(run, ms, isIdle) {
+    const timer = setTimeout(run, ms)
+    return isIdle ? timer.unref() : timer
+  },
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-  setIdleTimeout: (run, ms) => setTimeout(run, ms).unref(),
 }
 
 /**

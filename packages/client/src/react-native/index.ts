@@ -5,7 +5,7 @@ import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { Ports, TimeSource } from '../core/ports.ts'
 import { fillRandom } from '../core/random.ts'
-import { giveUpAfter } from './give-up-after.ts'
+import { exchangeOrGiveUp } from './exchange.ts'
 import { createFormTransport } from './form-transport.ts'
 import { createAsyncStorage, type AsyncStorageLike } from './async-storage.ts'
 import { readDeviceInfo, readExpo, type DeviceInfoLike, type ExpoModules } from './device.ts'
@@ -67,12 +67,8 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
             client.drops.add('damaged', 1),
           ),
     transport: createFormTransport(
-      createFetchTransport({
-        url: options.url,
-        apiKey: options.apiKey,
-        fetch: (url, init) => fetch(url, init),
-        time,
-        within: giveUpAfter,
+      createFetchTransport(options, {
+        exchange: exchangeOrGiveUp((url, init) => fetch(url, init), time),
       }).transport,
       (count) => client.drops.add('invalid_attachment', count),
     ),
@@ -93,6 +89,9 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
       return { uri, name: name || 'image', type: type || 'image/jpeg' }
     },
     form: (payload, attachments) => ({ payload, attachments }),
+    end() {
+      if (subscription) subscription.remove()
+    },
   }
   const client = createClient(options, ports)
   const subscription =
@@ -101,13 +100,7 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
       if (state === 'active') client.wake()
       else void client.flush({ timeoutMs: backgroundMs })
     })
-  return {
-    ...client,
-    shutdown(settings) {
-      if (subscription) subscription.remove()
-      return client.shutdown(settings)
-    },
-  }
+  return client
 }
 
 const time: TimeSource = {

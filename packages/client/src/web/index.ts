@@ -1,5 +1,5 @@
 import { createClient } from '../core/client.ts'
-import { createFetchTransport } from '../core/fetch-transport.ts'
+import { createFetchTransport, exchangeWith } from '../core/fetch-transport.ts'
 import { createMemoryStorage } from '../core/memory-storage.ts'
 import type { Intake, IntakeOptions } from '../core/options.ts'
 import type { TimeSource } from '../core/ports.ts'
@@ -32,19 +32,17 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isPage = typeof document !== 'undefined'
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
   const database = isKept && createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
-  const { transport, keepaliveBytes } = createFetchTransport({
-    url: options.url,
-    apiKey: options.apiKey,
-    fetch: (url, init) => fetch(url, init),
-    time,
+  const { transport, keepaliveBytes } = createFetchTransport(options, {
+    exchange: exchangeWith((url, init) => fetch(url, init), time),
     gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
-    hasKeepalive: true,
+    keepaliveBytesMax,
   })
+  const ended = new AbortController()
   const client = createClient<WebAttachment>(options, {
     storage: database || createMemoryStorage(),
     transport,
     time,
-    random: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     device: readDevice,
     runSuffix: '',
     writeDelayMs: 0,
@@ -57,29 +55,26 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
       const form = new FormData()
       form.append('payload', payload)
       for (const blob of attachments as (Blob | File)[])
-        // An earlier release also kept what is no image.
-        if (blob instanceof Blob) form.append('attachments', blob, (blob as File).name || 'image')
+        form.append('attachments', blob, (blob as File).name || 'image')
       return form
     },
-  })
-  if (!isPage) return client
-
-  const ended = new AbortController()
-  const { signal } = ended
-  addEventListener('pagehide', client.leavePage, { signal })
-  addEventListener('online', client.wake, { signal })
-  const change = () => (document.hidden ? client.leavePage() : client.wake())
-  document.addEventListener('visibilitychange', change, { signal })
-  return {
-    ...client,
-    async shutdown(settings) {
+    end() {
       ended.abort()
-      const result = await client.shutdown(settings)
       if (database) database.close()
-      return result
     },
+  })
+  if (isPage) {
+    const { signal } = ended
+    addEventListener('pagehide', client.leavePage, { signal })
+    addEventListener('online', client.wake, { signal })
+    const change = () => (document.hidden ? client.leavePage() : client.wake())
+    document.addEventListener('visibilitychange', change, { signal })
   }
+  return client
 }
+
+/** Browsers allow 64 KiB; Chromium does not send 66,000 bytes. */
+const keepaliveBytesMax = 60_000
 
 const time: TimeSource = {
   now: () => Date.now(),
@@ -88,7 +83,5 @@ const time: TimeSource = {
   clearTimeout: (timer) => clearTimeout(timer as number),
 }
 
-async function gzip(text: string): Promise<Uint8Array> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
-}
+const gzip = (text: string): Promise<ArrayBuffer> =>
+  new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()

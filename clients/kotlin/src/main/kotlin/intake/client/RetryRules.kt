@@ -8,5 +8,5 @@ internal val retryStatuses = setOf(408, 429, 503)
 /** Statuses whose codes are about the address or the key, not about the records. */
 internal val settingStatuses = setOf(401, 403, 404, 405)
 
-/** Codes after which the records may or may not be stored; after all others they are not. */
-internal val uncertainCodes = setOf("internal_error", "outcome_unknown")
+/** Codes of 503 after which the records may or may not be stored; after others they are not. */
+internal val uncertainCodes = setOf("outcome_unknown")

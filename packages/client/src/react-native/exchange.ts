@@ -1,0 +1,18 @@
+import { exchangeWith, readAnswer, type Exchange } from '../core/fetch-transport.ts'
+import type { TimeSource } from '../core/ports.ts'
+
+/**
+ * Rejects after the timeout, also where `AbortController` is absent, as in the engine alone, or has
+ * no effect on `fetch`.
+ */
+export const exchangeOrGiveUp =
+  (send: typeof fetch, time: TimeSource): Exchange =>
+  (url, init, ms) =>
+    new Promise((resolve, reject) => {
+      const timer = time.setTimeout(() => reject(new Error('timeout')), ms)
+      const exchanging =
+        typeof AbortController === 'undefined'
+          ? send(url, init).then(readAnswer)
+          : exchangeWith(send, time)(url, init, ms)
+      void exchanging.then(resolve, reject).then(() => time.clearTimeout(timer))
+    })
