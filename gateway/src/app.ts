@@ -82,7 +82,7 @@ export interface AppOptions {
   registry: Registry
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
-  /** Undefined if tracing is off. */
+  /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
   /** The wall clock of the gateway, in milliseconds since 1970. */
@@ -129,7 +129,7 @@ export async function buildApp(
   const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
   openapiRoute(app, { url, limits: config })
   docsRoute(app, { url })
-  // The public health routes omit the reasons; those on the admin port give them.
+  // The public health routes omit the reasons; the health routes on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)
@@ -192,7 +192,7 @@ function createFastify(
       disableRequestLogging: true,
     }),
     // A child logger per request would cost more than routing the request; log lines name the
-    // request.
+    // request instead.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),

@@ -56,7 +56,10 @@ interface Process {
   isDraining: () => boolean
 }
 
-/** The owner closes the parts in reverse order, so each is created after those that it uses. */
+/**
+ * The owner closes the parts in reverse order, so each part is created after the parts that it
+ * uses.
+ */
 type Own = Owner['own']
 
 /**
@@ -204,8 +207,8 @@ function measureAttachments(
 }
 
 /**
- * Opens the Redis connection that everything uses, except records if replicas must confirm them.
- * Creates the functions that log its failures.
+ * Opens the main Redis connection. Only records and reservations that replicas must confirm use
+ * other connections. Also creates the functions that log failures of the main connection.
  */
 function openRedis({ config, log, secrets, owner }: Process) {
   const onError = limitRepeats((err, omitted) =>
@@ -353,7 +356,8 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
 function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {
   return {
     apiKeys: {
-      // The policy must be loaded too: without it a suppressed sender would be stored.
+      // The policy must be loaded too: without it, the records of a suppressed sender would be
+      // stored.
       isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
       find: (secret: string) => apiKeys.find(secret),
     },

@@ -232,9 +232,9 @@ t.test('the last event of a page that is closed is stored', { skip }, async (t) 
   const { page } = await openPage(t)
   const gateway = await startGateway(t, { env: { CORS_ORIGINS: '*' } })
   const url = await listenGateway(gateway)
-  // After this request the browser has the response to its preflight. Without it, the page could be
-  // gone before the preflight of its last request gets a response, and the browser would drop that
-  // request.
+  // After this request the browser has the response to its preflight. Without this request, the
+  // page could be gone before the preflight of its last request gets a response, and the browser
+  // would drop that request.
   t.match(await post(page, `${url}/api/log`, { body: log }), { status: 201 })
   await page.evaluate(
     (sent) => {

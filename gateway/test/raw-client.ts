@@ -16,8 +16,8 @@ export function post(path: string, more: string[] = [], key = secret): string {
 export const json = 'content-type: application/json'
 
 /**
- * Creates a clock for connection sweeps: there is a sweep every 5 ms, and the clock shows one
- * second more at each.
+ * Creates a clock for connection sweeps: there is a sweep every 5 ms, and at each sweep the clock
+ * shows one second more.
  */
 export function fastClock(): SweepClock {
   let now = 0

@@ -199,7 +199,7 @@ export async function startGateway(
 /** The secret of the hashes in rules, in base64. */
 const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
 
-/** Creates the rule of an operator's choice; ids are `rule_000000000001` and so on. */
+/** Creates a rule from what an operator chose; ids are `rule_000000000001` and so on. */
 const asRule = (choice: RuleChoice, index: number): Rule => ({
   ...choice,
   id: `rule_${String(index + 1).padStart(12, '0')}`,

@@ -58,10 +58,7 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /**
-   * Returns the number of records that were acknowledged, and the error of each record that was
-   * not.
-   */
+  /** Returns the number of acknowledged records, and the error of each rejected record. */
   tally(prepared: Prepared, identified: Identified): Tally
 }
 
@@ -73,7 +70,7 @@ export interface Tally {
   rulings: readonly Ruling[]
 }
 
-/** The tally of one record without a ruling, shared by all requests that have it. */
+/** The tally of a request with one record and no ruling. All such requests share this object. */
 const oneAccepted: Tally = { accepted: 1, rejected: [], rulings: [] }
 
 /** Returns the tally of a request with one record. */
@@ -91,11 +88,12 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * Creates the function that runs the steps of a write operation, in order. Nothing is stored for a
- * suppressed sender (one whose records were erased with `--suppress`), and nothing that a rule of
- * the operator drops. Rules change only the row: the identity depends on what was sent. The
- * function throws an error to refuse a request; the error handler then counts the refusal and gives
- * back what the request has used of its key's limits. All other requests are counted here.
+ * Creates the function that runs the steps of a write operation, in order. It stores nothing for a
+ * suppressed sender (one whose records were erased with `--suppress`), and no record that a rule of
+ * the operator drops. Rules change only the row; the identity is computed from what was sent. To
+ * refuse a request, the function throws an error; the error handler then counts the refusal and
+ * gives back what the request has used of its key's limits. The function itself counts all other
+ * requests.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

@@ -58,8 +58,8 @@ function createOncePerEdits<Edited>(
 }
 
 /**
- * Returns a function that prints the `extra` column of a record of the request, after the edits of
- * the rules; it returns undefined if no field is left. The unknown fields of the submission are
+ * Returns a function that prints the `extra` column of a record after the edits of the rules. The
+ * printing function returns undefined if no field is left. The unknown fields of the submission are
  * edited only once per set of rules.
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
@@ -83,7 +83,8 @@ export function createExtraEditor(
  * Returns a function that prints the columns of a sender after the edits of the rules. It edits the
  * sender only once per set of rules.
  *
- * @param options.sender its device must not have been printed yet, because printing changes it
+ * @param options.sender its device must not have been printed yet, because printing changes the
+ * device
  * @param options.unchanged the columns that no rule has changed
  */
 export function createSenderPrinter(options: {

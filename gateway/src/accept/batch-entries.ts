@@ -21,9 +21,12 @@ export interface Entry {
 /** The rules about the entries of a batch, and what is needed to apply them. */
 export interface EntryRules {
   rules: SenderRules
-  /** Made by `createExtraEditor` from the unknown fields of the batch. */
+  /**
+   * Prints the `extra` column of an entry. Made by `createExtraEditor` from the unknown fields of
+   * the batch.
+   */
   editExtra: (inEntry: Extra, ruling: Ruling) => string | undefined
-  /** Made by `createSenderPrinter`. */
+  /** Prints the columns of the sender. Made by `createSenderPrinter`. */
   printSender: (ruling: Ruling) => string
 }
 
@@ -32,7 +35,8 @@ const validateEntry = compileSchema(LogEntry)
 const entryDepthMax = limits.jsonDepth - 2
 
 /**
- * Reads and validates the entries of a batch, each independently.
+ * Creates a function that validates one entry of a batch, independently of the other entries, and
+ * prints its columns.
  *
  * @param options.sender the columns of the sender, from `senderColumns`
  * @param options.extra prints the unknown fields of an entry and of the batch

@@ -27,7 +27,7 @@ interface IdentifyOptions {
   deadline: number
 }
 
-/** Says that the batch has an earlier entry with the same id and content: `of` is its index. */
+/** The batch has an earlier entry with the same id and content; `of` is the index of that entry. */
 export interface Repeat {
   of: number
 }
@@ -48,7 +48,7 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, fingerprintAt)
   const repeatOf = createRepeatFinder(fingerprintAt)
 
-  // Returns a promise only for an entry whose own id must be reserved; most entries need none.
+  // Most entries need no promise: it returns one only for an entry whose own id must be reserved.
   const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {
@@ -91,8 +91,8 @@ export async function assignIdentities(
 type FingerprintAt = (log: LogEntry, index: number) => string
 
 /**
- * Creates a function that computes each fingerprint only once, on first use, because that takes as
- * long as printing the entry.
+ * Creates a function that computes each fingerprint only once, on first use, because computing one
+ * takes as long as printing the entry.
  */
 function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
   const known: string[] = []

@@ -33,7 +33,8 @@ const noFields: ReadonlySet<string> = new Set()
 /** A feedback form that has been read to its end and has a valid payload. */
 export interface Feedback extends FeedbackForm {
   /**
-   * Whether images that cannot be stored are left out. If false, such an image refuses the form.
+   * Whether images that cannot be stored are left out. If false, one such image causes the whole
+   * form to be refused.
    */
   isLenient: boolean
   invalidEmail: InvalidEmail | undefined
@@ -128,15 +129,15 @@ async function readFeedback(
     },
     turns,
     attachments,
-    // Files of a lenient form that are too large are discarded, so that its text can be stored.
+    // Oversized files in a lenient form are discarded, so that its text can be stored.
     bytesMax: lenient ? Infinity : formBytesMax(attachments.bytesMax),
   })
   return { ...form, isLenient: lenient, invalidEmail }
 }
 
 /**
- * Whether the request has `Prefer: handling=lenient` (RFC 7240). Parts of the form that cannot be
- * stored are then left out.
+ * Whether the request has `Prefer: handling=lenient` (RFC 7240). If it has, parts of the form that
+ * cannot be stored are left out.
  */
 export function isLenient(request: FastifyRequest): boolean {
   const prefer = request.headers['prefer']
@@ -158,8 +159,8 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 }
 
 /**
- * Returns the content that identifies a feedback: a retry has the same content, another feedback
- * does not.
+ * Returns the content that identifies a feedback: a retry has the same content, a different
+ * feedback has different content.
  */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload

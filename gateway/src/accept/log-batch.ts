@@ -56,10 +56,10 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
 
 /**
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
- * others.
+ * other events.
  *
- * @param options.sharedBytesMax the maximum size of the device and the unknown fields of the batch,
- * multiplied by the number of entries
+ * @param options.sharedBytesMax the maximum of this product: the size of the device and of the
+ * batch's unknown fields, times the number of entries
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -83,7 +83,7 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // Copied before `senderColumns`, which changes the device.
+      // The batch is copied before `senderColumns` runs, because that changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&
@@ -128,7 +128,7 @@ export function createBatchSteps(options: {
 }
 
 function readEnvelope(request: FastifyRequest): SentBatch {
-  // Undefined if the request has no body.
+  // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   const batch = validateEnvelope(parsed?.value)
   request.records = batch.logs.length
@@ -152,7 +152,8 @@ function leaseShared(
   const bytes = Buffer.byteLength(shared) * entries
   const nodesMax = limits.batchJsonNodes
   // A text cannot have more nodes (members and elements) than bytes. Counting nodes costs more than
-  // everything else here, so it is done only if the bytes exceed the maximum number of nodes.
+  // everything else in this function, so it is done only if the bytes exceed the maximum number of
+  // nodes.
   const isOverNodes =
     bytes > nodesMax && createNodeCounter(Infinity).add(Buffer.from(shared)) * entries > nodesMax
   if (bytes > bytesMax || isOverNodes) {

@@ -85,7 +85,7 @@ export function createLogSteps(options: {
 }
 
 function readBody(request: FastifyRequest): SentLog {
-  // Undefined if the request has no body.
+  // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
   const body = validate(parsed?.value)

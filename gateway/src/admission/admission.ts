@@ -11,8 +11,8 @@ export interface Admission {
    * Returns the current time for an arriving record, in milliseconds since 1970. Reads and checks
    * the clock in one step, because the clock may have jumped since the request was admitted.
    *
-   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs from Redis's, or
-   * shows a time that the tables reject
+   * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
+   * Redis's, or shows a time that the tables reject
    */
   now(): number
   /** @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind */
@@ -128,7 +128,7 @@ export function createAdmission(options: {
 
 /**
  * Creates a hook that refuses a request before its body is read if there is no capacity for its
- * records, or if the gateway's clock is wrong, because ids contain the time.
+ * records, or if the gateway's clock is wrong. The clock matters because ids contain the time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
   return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

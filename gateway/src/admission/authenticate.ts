@@ -18,10 +18,10 @@ declare module 'fastify' {
 /**
  * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
  *
- * @param options.allowed the origins whose pages may send
- * @param options.failures limits the failed authentications of an address. Beyond the limit, a
- * request without a valid key gets 429 with `Retry-After` instead of 401; requests with a valid key
- * are not affected.
+ * @param options.allowed the origins whose pages may send records
+ * @param options.failures limits the failed authentications of each client address. Beyond the
+ * limit, a request without a valid key gets 429 with `Retry-After` instead of 401; requests with a
+ * valid key are not affected.
  */
 export const authenticate = fp(
   async (
@@ -37,8 +37,8 @@ export const authenticate = fp(
     const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Refuses the request first if Redis is down. A key that cannot be found may then be valid,
-      // because the keys are in Redis, and a 401 would make its client give up.
+      // First, the request is refused if Redis is down: the keys are in Redis, so a key that is not
+      // found may still be valid, and a 401 would make its client give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

@@ -5,14 +5,14 @@ import { systemClock, type Clock } from '@intake/runtime'
 export interface CheckedTime {
   nowMs: number
   /**
-   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined while that is within
-   * the limit, or Redis's clock is unknown.
+   * How far `nowMs` is ahead of Redis's clock (negative: behind); undefined while the difference is
+   * within the limit, or Redis's clock is unknown.
    */
   skewMs: number | undefined
   /**
    * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
    * time that a client may give a record now. This does not depend on Redis's clock, which can be
-   * equally wrong.
+   * wrong by the same amount.
    */
   isOutOfRange: boolean
 }
@@ -24,9 +24,9 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * by more than `clockSkewMaxMs`, and whether it shows a time that no record can have. The second
  * check is for a machine on which the gateway's clock and Redis's are wrong by the same amount.
  *
- * The clock is compared with Redis's last known time, advanced by the monotonic clock, so a jump is
- * noticed at once and without asking Redis. When the measurement is too inexact to decide, the
- * previous result is kept, so that a slow network does not change it.
+ * The wall clock is compared with Redis's last known time, advanced by the monotonic clock, so a
+ * jump is noticed at once and without asking Redis. When the measurement is too inexact to decide,
+ * the previous result is kept, so that a slow network does not change it.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  * @param options.clock the monotonic clock that `reading` refers to

@@ -21,7 +21,7 @@ export interface DeviceLimits {
   ): boolean
   /** Milliseconds until a device that was refused may send again. */
   msLeft(kind: RecordKind): number
-  /** The memory of the counts, which does not depend on the number of devices. */
+  /** The memory that the counts use. It does not depend on the number of devices. */
   readonly bytes: number
 }
 

@@ -104,9 +104,9 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Counts for all gateways together, without a call to Redis per request. Each gateway counts for
- * itself, adds its counts to the shared ones every half second (sooner if they grow fast), and
- * reads the counts of the others. So each gateway may let through too much: at most about a
+ * Keeps counts over all gateways, without a call to Redis per request. Each gateway counts for
+ * itself, adds its counts to the shared counts every half second (sooner if they grow fast), and
+ * reads the counts of the other gateways. So each gateway may let through too much: at most about a
  * fiftieth of the limit, or what arrives in half a second if that is less. Without Redis each
  * gateway continues with the counts that it knows.
  */
@@ -144,8 +144,8 @@ export function startFleetCounters(options: {
       counter.sharedAt = now
       counter.sent += amount
       if (all.total < counter.sent) {
-        // The common window ended before this gateway's own window did, so only the last amount
-        // belongs to the new common window.
+        // The shared window ended before this gateway's own window did, so only the amount sent
+        // last belongs to the new shared window.
         counter.own = Math.max(0, counter.own - (counter.sent - amount))
         counter.sent = amount
       }

@@ -43,21 +43,21 @@ export interface KeyLimiter {
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
-   * Counts what a request contains. What a device sends beyond its share is not counted for the
-   * key, so it takes nothing from the other devices. Every attempt counts towards the device's
-   * share, even if it is given back to the key.
+   * Counts what a request contains. What a device sends beyond its share does not count towards the
+   * key's limits, so the other devices can still use them. Every attempt counts towards the
+   * device's share, even if it is given back to the key.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge
-  /** A sentence for each budget of this day of which a key has used at least 80 %. */
+  /** Returns a sentence for each daily budget of which a key has used at least 80 % today. */
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
 /** A key that has used this fraction of a budget is reported. */
 const nearEnd = 0.8
 /**
- * Limits requests by their key. As far as this gateway knows the counts of the others (see
+ * Limits requests by their key. As far as this gateway knows the counts of the other gateways (see
  * `startFleetCounters`), no limit per minute or day is exceeded, with one exception: a single
  * request that is larger than the whole limit is accepted if nothing else was accepted in the
  * window, because otherwise it could never be accepted.
@@ -119,7 +119,8 @@ export function createKeyLimiter(options: {
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
       // Runs after the checks of the key, so that only requests that the key may send count for the
-      // device. All keys share the sketch, so needless counts would refuse devices of other keys.
+      // device. All keys share the sketch, so needless counts would cause devices of other keys to
+      // be refused.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))
@@ -132,7 +133,7 @@ export function createKeyLimiter(options: {
   }
 }
 
-/** Counts what a request contains for its key. */
+/** Counts the contents of a request towards the limits of its key. */
 function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSize): Charge {
   const { kind, records, attachmentBytes, bytes } = size
   const isLogs = kind === 'logs'

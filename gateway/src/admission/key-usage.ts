@@ -26,7 +26,7 @@ export interface Day {
 
 export interface KeyState {
   minute: Minute
-  /** Undefined while the key has no budget. */
+  /** The counters of this day; undefined while the key has no budget. */
   day: Day | undefined
   own: ApiKey['limits']
   max: LimitDefaults
@@ -42,7 +42,7 @@ export interface KeyUsage {
 }
 
 /**
- * @param options.defaults the limits of keys that have none of their own
+ * @param options.defaults the limits of keys that have no limits of their own
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createKeyUsage(options: {

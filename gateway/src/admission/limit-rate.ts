@@ -23,7 +23,7 @@ export const limitRate = fp(
     app.decorateRequest('charge')
     await app.register(rateLimit, {
       // A global hook would run after the hooks of each route, which lease shared capacity, so a
-      // request over the limit would take capacity from others.
+      // request over the limit would take capacity from other requests.
       global: false,
       max: (request) => limiter.requestsMax(requireApiKey(request)),
       timeWindow: limits.rateWindowMs,

@@ -38,7 +38,7 @@ export function createSharedCounts({ redis }: { redis: Redis }): SharedCounts {
         counted.map(async ({ name, amount, windowMs }, index) => {
           const [, [error, sum], [, msLeft]] = replies.slice(index * 3) as [Reply, Reply, Reply]
           // A damaged count, or one without an expiry, would never recover by itself, so it is
-          // replaced. An error for it would also fail the other counts of this call.
+          // replaced. Throwing its error would also fail the other counts of this call.
           if (error === null ? Number(msLeft) < 0 : isDamaged(error)) {
             await redis.set(sharedCountKey(name), amount, 'PX', windowMs)
             return { total: amount, msLeft: windowMs }

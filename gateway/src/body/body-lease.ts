@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
- * maximum, an endless form would occupy one of the places for requests in flight indefinitely.
+ * maximum, an endless form would indefinitely occupy one of the places for requests in flight.
  */
 const readPastFactor = 8
 

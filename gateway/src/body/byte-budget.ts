@@ -30,8 +30,8 @@ export interface ByteLease {
 }
 
 /**
- * Creates the budget for the request bodies of one kind that a process holds in memory. No API key
- * gets more than its share (see `Shares`).
+ * Creates a budget that limits the memory for request bodies of one kind. No API key gets more than
+ * its share (see `Shares`).
  *
  * @param options.requests places for requests in flight, shared by all kinds
  */

@@ -61,7 +61,7 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
 
 /**
  * Creates a counter for a document that arrives in chunks. A document of at most `freeBytes` is not
- * counted here (`nodes` returns undefined), because counting it after parsing is cheaper.
+ * counted by it (`nodes` returns undefined), because counting it after parsing is cheaper.
  */
 export function createLateCounter(
   nodesMax: number,

@@ -22,8 +22,8 @@ export interface ParsedJson {
   /** The size of the document. */
   bytes: number
   /**
-   * True if nothing in it needs further checks: it is not too deep, every number is a double or a
-   * safe integer, and no array is stored as text. False if that is not known.
+   * True if nothing in the document needs further checks: it is not too deep, every number is a
+   * double or a safe integer, and no array is stored as text. False if that is not known.
    */
   isPlain: boolean
   /**
@@ -53,7 +53,7 @@ export function parseJson(
   return exactJson(text, parsed, bytes.length)
 }
 
-/** Counts and charges a large document before it is parsed; returns false for a small one. */
+/** Counts and charges a large document before it is parsed; returns false for a small document. */
 export function countFirst(
   bytes: Buffer,
   { nodesMax, nodes, charge }: Parameters<typeof parseJson>[1],
@@ -130,7 +130,7 @@ function parseExact(text: string): unknown {
 
 /**
  * The error text for an empty body. It names a likely cause: clients that write HTTP by hand forget
- * the length, and the body then counts as empty.
+ * `Content-Length`, and the body then counts as empty.
  */
 const emptyBody =
   'There is no JSON: send Content-Length, in bytes, or Transfer-Encoding: chunked, with the body.'
@@ -158,7 +158,8 @@ interface Survey {
    */
   isRounded: boolean
   /**
-   * True if the document was parsed exactly, or one of its arrays may have to be stored as text.
+   * True if `parseLossless` has parsed the document, or one of its arrays may have to be stored as
+   * text.
    */
   isOdd: boolean
 }
@@ -169,8 +170,8 @@ const entryDepthLeft = limits.jsonDepth - 2
  * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
  * would otherwise walk through it again.
  *
- * @param isInArray whether the value is an element: an array in an array is examined with the outer
- * array
+ * @param isInArray whether the value is an element of an array. An array in an array is examined
+ * together with the outer one
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {
@@ -196,8 +197,8 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       found.isOdd = true
     }
   } else {
-    // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than the
-    // alternatives.
+    // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than other loops
+    // over the properties.
     for (const name in value) {
       found.nodes++
       survey((value as Record<string, unknown>)[name], depthLeft - 1, found, false)

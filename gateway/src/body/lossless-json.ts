@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
 
 /**
- * Parses JSON as `JSON.parse` does, but keeps integers exact: those beyond the safe range become
+ * Parses JSON as `JSON.parse` does, but keeps integers exact: integers beyond the safe range become
  * `bigint`s, or doubles if they are beyond 64 bits and a double is the same number. Numbers with a
  * fraction or an exponent are doubles.
  *
@@ -58,7 +58,7 @@ function flatten(value: unknown): unknown {
 
 /**
  * Whether a name in a JSON document contains an escape. `JSON.parse` of Node 24 and 26 confuses
- * such names with others (nodejs/node#63785). The result is arbitrary for invalid JSON.
+ * such names with other names (nodejs/node#63785). The result is arbitrary for invalid JSON.
  */
 export function hasEscapedName(json: string): boolean {
   for (let at = json.indexOf('\\'); at !== -1; at = json.indexOf('\\', at)) {
@@ -94,7 +94,9 @@ export function hasLargeInteger(json: string): boolean {
 }
 
 const isDigit = (code: number) => code >= zero && code <= nine
-/** `.`, `e` or `E` after the digits of an integer. */
+/**
+ * Whether a character after the digits of an integer makes the number a double: `.`, `e` or `E`.
+ */
 const isPartOfDouble = (code: number) => code === dot || (code | 0x20) === letterE
 const isPartOfNumber = (code: number) =>
   isDigit(code) || isPartOfDouble(code) || code === plus || code === minus

@@ -4,7 +4,7 @@ import type { Row } from '../record/row.ts'
 /** A row that is not in a frame yet. */
 export interface Waiting {
   row: Row
-  /** When the row must be stored, in milliseconds of `clock.now()`. */
+  /** The time by which the row must be stored, in milliseconds of `clock.now()`. */
   deadline: number
   resolve: () => void
   reject: (error: IntakeError) => void

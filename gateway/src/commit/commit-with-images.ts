@@ -8,13 +8,13 @@ import type { Image } from '../form/upload.ts'
 /**
  * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
  * Object keys contain the hash of the content, so an object to which the row of an earlier attempt
- * may refer is never overwritten with other bytes. When storing an image or `commit` has failed,
- * this deletes the objects if it can. When the outcome of `commit` is unknown, the objects are
- * kept, because the row may exist.
+ * may refer is never overwritten with other bytes. If an image cannot be stored, or `commit` fails,
+ * this function deletes the objects if it can. If the outcome of `commit` is unknown, it keeps
+ * them, because the row may exist.
  *
- * @param options.repeatable whether the request has an idempotency key or the record an id of the
- * client. A retry, possibly already in progress, then uses the same objects, so they are always
- * kept
+ * @param options.repeatable whether the request has an idempotency key, or the record has a
+ * client's id. If so, a retry (possibly already in progress) uses the same objects, so they are
+ * always kept
  */
 export async function commitWithImages(options: {
   store: Pick<ObjectStore, 'put' | 'remove'>

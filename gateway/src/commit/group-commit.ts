@@ -13,7 +13,7 @@ export interface StoredFrame {
   rows: number
   /** Compressed size. */
   bytes: number
-  /** Milliseconds from the arrival of its oldest row until it was stored. */
+  /** Milliseconds from the arrival of its oldest row until the frame was stored. */
   ms: number
 }
 
@@ -39,11 +39,11 @@ export interface GroupCommit {
 
 const framesInFlightMax = 4
 /**
- * A frame costs Redis and the worker about as much as fifty rows do, so under load frames start at
- * least this far apart. A lone row does not wait.
+ * A frame costs Redis and the worker about as much as fifty rows do, so under load the starts of
+ * frames are at least this far apart. A lone row does not wait.
  */
 const frameIntervalMs = 4
-/** The interval when CPU time is scarce: a few full frames finish sooner than many small ones. */
+/** The interval when CPU time is scarce: a few full frames finish sooner than many small frames. */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
 /**
@@ -65,8 +65,8 @@ interface FlushOptions {
 /**
  * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait
  * for a few milliseconds, or while the maximum number of frames is in flight, and the next frame
- * takes all of them: under load frames become larger, not more frequent. All rows of a frame belong
- * to one partition; rows of other partitions wait for the next frame.
+ * takes all of them. So under load frames become larger, not more frequent. All rows of a frame
+ * belong to one partition; rows of other partitions wait for the next frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
  * @param options.acceptanceMsMax maximum time from the arrival of a row to its storage; the

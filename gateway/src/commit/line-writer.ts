@@ -3,11 +3,12 @@ const bytesPerUnitMax = 3
 const lineFeed = 0x0a
 
 /**
- * Creates a function that prints lines as UTF-8 into memory that its next call overwrites. Joining
+ * Creates a function that prints lines as UTF-8 into memory that the next call overwrites. Joining
  * the lines as a string first would take twice as long.
  *
- * @param keptBytesMax memory that is kept for the next call; more is allocated for one call only
- * @returns the lines, each with a line feed at its end
+ * @param keptBytesMax memory that is kept for the next call; a call that needs more allocates it
+ * for itself only
+ * @returns a function that returns the lines, each with a line feed at its end
  */
 export function createLineWriter(keptBytesMax: number): (lines: readonly string[]) => Buffer {
   let kept = Buffer.alloc(0)

@@ -12,7 +12,7 @@ import type { Secret } from '@intake/runtime'
 
 interface RecordConnection extends Examination {
   redis: Redis
-  /** Undefined if no replica must confirm writes. */
+  /** Waits for replicas; undefined if no replica must confirm writes. */
   acks: ReplicaAcks | undefined
 }
 
@@ -25,7 +25,7 @@ export interface RecordConnections {
   feedback: RecordConnection
   outcomes: RecordConnection
   reserve: Reserve
-  /** Closes the connections that were opened here. */
+  /** Closes the connections that `openRecordConnections` has opened. */
   close(): void
 }
 
@@ -38,8 +38,8 @@ export interface RecordConnections {
  * @param options.redis a connection that the caller closes
  * @param options.replicas the number of replicas that must confirm each write
  * @param options.tags the hash tags that have a mark of the installation
- * @param options.refusalOf why nothing may be written to the server of a hash tag, if the poll of
- * Redis's state has found a reason
+ * @param options.refusalOf returns the reason why nothing may be written to the server of a hash
+ * tag, if the poll of Redis's state has found one
  */
 export function openRecordConnections(options: {
   redis: Redis

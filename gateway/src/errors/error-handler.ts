@@ -83,7 +83,7 @@ export function refuseAtEdge(
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    // Bytes that are not a request have no path. They may have come from a page, which may read the
+    // Bytes that are not a request have no path. They may have come from a page that may read the
     // response.
     const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
     const fields = isReadable ? cors.fields : undefined

@@ -22,7 +22,7 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
 export const isGone = ({ raw }: FastifyRequest) =>
   !raw.complete && (raw.destroyed || raw.socket.readableEnded)
 
-/** Converts any error to one of the catalogue. */
+/** Converts any error to an error of the catalogue. */
 export function asIntakeError(error: unknown, request: FastifyRequest): IntakeError {
   if (error instanceof IntakeError) return error
   if (isGone(request)) {

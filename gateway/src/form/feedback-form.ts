@@ -47,8 +47,8 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
 }
 
 /**
- * Reads a form to its end; its parts may have any order. Files are held in memory; a file that is
- * too large or exceeds the count is noted in its `Upload` and discarded.
+ * Reads a form to its end; its parts may have any order. Files are held in memory. A file that is
+ * too large, or is one too many, is discarded; its `Upload` has the error.
  *
  * @param options.bytesMax maximum size of the whole form
  * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or

@@ -112,7 +112,7 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 
 interface Text {
-  /** Undefined if the part was too large and was discarded. */
+  /** The content of the part; undefined if it was too large and was discarded. */
   text?: Buffer
   bytes: number
 }

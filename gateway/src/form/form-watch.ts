@@ -9,7 +9,7 @@ import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
  */
 export interface FormWatch {
   /**
-   * Number of parts whose delimiters have arrived, including those that the parser skips because it
+   * Number of parts whose delimiters have arrived, including parts that the parser skips because it
    * cannot read them.
    */
   parts(): number
@@ -123,5 +123,5 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows at most 70 characters, and not all of these. This pattern allows more. */
+/** RFC 2046 allows at most 70 characters, and only some of the characters of this pattern. */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

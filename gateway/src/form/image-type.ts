@@ -18,7 +18,9 @@ function any(bytes: number): undefined[] {
   return Array.from({ length: bytes })
 }
 
-/** Brands of the HEIF family, of single images and of sequences (ISO/IEC 23008-12, AVIF). */
+/**
+ * The file brands of the HEIF family (ISO/IEC 23008-12, AVIF), for single images and for sequences.
+ */
 const brands: ReadonlyMap<string, string> = new Map([
   ...['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'].map(
     (brand) => [brand, 'image/heic'] as const,
@@ -49,7 +51,7 @@ function heifTypeOf(bytes: Buffer): string | undefined {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)
   const found = [bytes.toString('latin1', 8, 12)]
-  // The bytes between the major brand and the others are the version.
+  // The bytes between the major brand and the other brands are the version.
   for (let at = 16; at + 4 <= end; at += 4) found.push(bytes.toString('latin1', at, at + 4))
   const brand = found.find((one) => brands.has(one))
   if (brand !== undefined) return brands.get(brand)

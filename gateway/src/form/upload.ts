@@ -25,7 +25,7 @@ export interface Image {
   sha256: string
   /**
    * The hash of the image as it was sent, in hexadecimal. It identifies the image in a retry, even
-   * if another version removes other metadata.
+   * if another version of the gateway removes different metadata.
    */
   sentSha256: string
 }
@@ -113,7 +113,7 @@ function examine(bytes: Buffer, contentType: string): Picture | PictureError {
 /** The number of bytes that are hashed in about a millisecond. */
 const bytesPerTurn = 1024 * 1024
 
-/** Hashes a complete file. Other work runs on the event loop between two parts. */
+/** Hashes a complete file. Other work runs on the event loop between two parts of the file. */
 async function hashInTurns(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes.length; at += bytesPerTurn) {

@@ -52,8 +52,8 @@ export function requireIdInWindow(id: string, nowMs: number, retentionMs?: numbe
 }
 
 /**
- * Refuses an id that is older than the retention period. An earlier attempt with this key may have
- * stored the record and retention may have dropped it; storing it again would make it reappear.
+ * Refuses an id that is older than the retention period. An earlier attempt may have stored the
+ * record with this id, and retention may have dropped it; storing it again would make it reappear.
  *
  * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
  */

@@ -23,7 +23,7 @@ export interface ReservationLedger {
   usage(kind: RecordKind): { held: number; max: number }
   /**
    * A sentence for each kind of record for which new idempotency keys are refused, from all API
-   * keys or from one.
+   * keys or from one API key.
    */
   full(): string[]
   /** Polls Redis at once, for example when the day has changed. */
@@ -38,7 +38,7 @@ export interface ReservationLedger {
 export const reservationBytes = 64
 /**
  * The fraction of a kind's maximum number of reservations that one API key may use, so that one
- * application leaves capacity for others.
+ * application leaves capacity for other applications.
  */
 const apiKeyPart = 0.5
 const intervalMs = 1_000
@@ -80,8 +80,8 @@ export function createReservationLedger(options: {
   }
 
   function refresh(): Promise<void> {
-    // A reading that takes too long remains the only one until it ends, because a second one would
-    // send the same counts again.
+    // While a reading is running, even if it takes too long, no second one starts: it would send
+    // the same counts again.
     asking ??= ask().finally(() => (asking = undefined))
     return withTimeout(asking, askTimeoutMs, 'reading the reservations', clock)
   }

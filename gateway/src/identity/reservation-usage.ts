@@ -15,9 +15,11 @@ export interface ReservationUsage {
   of(kind: RecordKind, apiKeyId: string): number
   /** The reservations of the API key that has the most. */
   largest(kind: RecordKind): number
-  /** Whether this gateway has counts that it has not added to those in Redis yet. */
+  /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
   isUnsent(): boolean
-  /** Adds this gateway's new counts to those in Redis, and reads the sums over all gateways. */
+  /**
+   * Adds this gateway's new counts to the counts in Redis, and reads the sums over all gateways.
+   */
   sync(today: Day): Promise<void>
 }
 
@@ -94,8 +96,8 @@ export function createReservationUsage(options: {
       }
     }
     const replies = await writing.exec()
-    // A damaged count is skipped, and lost. Repeating the transaction would count the other keys
-    // again and again, until they are refused.
+    // A damaged count is skipped, and lost. Repeating the transaction would add the counts of the
+    // other API keys again and again, until those keys are refused.
     if (replies === null) throw new Error('Redis has discarded the transaction')
     for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
     subtract(sent)
@@ -122,8 +124,8 @@ export function createReservationUsage(options: {
 }
 
 /**
- * Returns the sum of the counts in `onto` and those of the days that are at least `from` and less
- * than `to` days ago.
+ * Returns the sum of the counts in `onto` and the counts of the days that are at least `from` and
+ * less than `to` days ago.
  */
 async function readDays(
   redis: Redis,
@@ -144,8 +146,8 @@ async function readDays(
 }
 
 /**
- * Reads the counts of one day. A damaged hash counts as empty: the reservations of that day, of all
- * API keys, are then missing from the counts.
+ * Reads the counts of one day. A damaged hash counts as empty, so the reservations of that day are
+ * missing from the counts of all API keys.
  */
 async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {

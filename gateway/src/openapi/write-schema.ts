@@ -33,13 +33,14 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
  * understand a schema makes a client that fails after its records have been stored. So:
  *
  * - `null` and the empty string are left out of what may be sent;
- * - a union of objects becomes one object whose properties are optional unless all have them;
+ * - a union of objects becomes one object whose properties are optional unless all variants have
+ * them;
  * - a constant becomes a string, so that another value can be added;
  * - every number has a format;
  * - `additionalProperties` is only on objects without documented properties.
  *
  * @param options.names schemas that become a `$ref`, with the name of the component
- * @param options.recommended by schema, keywords that say what clients should send where the
+ * @param options.recommended keywords by schema; they say what clients should send where the
  * gateway accepts more
  * @param options.undocumented schemas of properties that are left out
  */
@@ -124,8 +125,8 @@ function joinVariants(variants: readonly Schema[]): Schema {
 const isPresent = (schema: Schema | undefined): schema is Schema => schema !== undefined
 
 /**
- * Joins the schemas of a property that several variants have. It must have the same schema in all
- * of them, or be the constant that distinguishes them.
+ * Joins the schemas of a property that several variants have. The property must have the same
+ * schema in all variants, or be the constant that distinguishes them.
  */
 function joinProperty(schemas: readonly Schema[]): Schema {
   const [first, ...others] = schemas

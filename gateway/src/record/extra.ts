@@ -25,8 +25,8 @@ export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
 /**
- * Adds the unknown fields of a record, under the name `record`, to those of its submission. If the
- * submission has an unknown field of that name, the result is a list of both.
+ * Adds the unknown fields of a record, under the name `record`, to the unknown fields of its
+ * submission. If the submission has an unknown field of that name, the result is a list of both.
  */
 export function joinExtra(submission: Extra, record: string, inRecord: Extra): Extra {
   if (inRecord === undefined) return submission

@@ -4,7 +4,7 @@ import type { Extra } from './row.ts'
 
 const isId = compileCheck(LogEntry.properties.id)
 
-/** The names of the fields of a log event; all others are unknown. */
+/** The names of the fields of a log event; all other fields are unknown fields. */
 const logFields: ReadonlySet<string> = new Set(Object.keys(LogEntry.properties))
 
 /**
@@ -26,8 +26,9 @@ export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: E
 }
 
 /**
- * Removes from a valid entry of a batch what has no column, and returns it: its unknown fields, and
- * an invalid timestamp. A wrong clock or calendar of the device must not reject an event.
+ * Removes the fields without a column from a valid entry of a batch, and returns them: the unknown
+ * fields, and an invalid timestamp. An event must not be rejected because the clock or calendar of
+ * the device is wrong.
  */
 export function takeUnknown(entry: LogEntry): Extra {
   const unknown = unknownFields(entry, logFields)

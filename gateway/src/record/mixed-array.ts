@@ -1,13 +1,13 @@
 /**
- * At which nesting depth an array has objects; nested arrays are searched too. It is `plain` if
- * there are no objects, a number if all elements at that depth are objects, otherwise `mixed`.
+ * Where an array, including its nested arrays, has objects: `plain` if it has none; the nesting
+ * depth if all elements at that depth are objects; otherwise `mixed`.
  */
 type Content = 'plain' | 'mixed' | number
 
 /**
  * Whether an array has objects next to other values, or at different depths. ClickHouse would store
- * each name in these objects as a column of its own: a request of 50 KB would take it seconds and
- * create thousands of files (docs/decisions/0002-clickhouse-tables.md).
+ * each name in these objects as a column of its own: a request of 50 KB would take ClickHouse
+ * seconds and create thousands of files (docs/decisions/0002-clickhouse-tables.md).
  */
 export function isMixedArray(value: readonly unknown[]): boolean {
   return contentOf(value) === 'mixed'

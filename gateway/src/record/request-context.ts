@@ -11,7 +11,7 @@ export interface RequestContext {
   receivedAtMs: number
   /** The country as two capital letters; absent if unknown. */
   country?: string | undefined
-  /** Undefined if the request is not traced. */
+  /** The span of the request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
 }
 
@@ -40,8 +40,8 @@ export function createContextOf(options: {
 }
 
 /**
- * Returns the country in upper case; undefined unless it is two letters, as in ISO 3166, and for
- * XX, which proxies send for an unknown country.
+ * Returns the country in upper case; undefined if it is not two letters, as in ISO 3166, or is XX,
+ * which proxies send for an unknown country.
  */
 function countryOf(value: string | string[] | undefined): string | undefined {
   if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined

@@ -8,8 +8,8 @@ import { isTextArray, losesNull } from './text-array.ts'
  * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
  * ClickHouse would change is printed as a string that contains its JSON.
  *
- * @param isPlain true if the parser has checked that the row has neither such a number nor such an
- * array
+ * @param isPlain true if the parser has checked that the row has neither a large number nor an
+ * array that ClickHouse would change
  */
 export function rowJson(row: object, isPlain = false): string {
   if (!isPlain && isUnusual(row)) return unusualJson(row)

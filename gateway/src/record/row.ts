@@ -52,7 +52,7 @@ interface RowValues {
   client_timestamp: string | undefined
 }
 
-/** Creates a row in which only the columns that all records of a request share are set. */
+/** Creates the values of a row, with only the columns that all records of a request share. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
   // Lists every property, because after a spread V8 adds each further property with a slow call.
@@ -144,7 +144,7 @@ export function feedbackRow(
   record: {
     feedback: FeedbackPayload['feedback']
     attachments: StoredAttachment[]
-    /** JSON; undefined if there are no unknown fields. */
+    /** The `extra` column as JSON; undefined if there are no unknown fields. */
     extra: string | undefined
     context: RequestContext
   },
@@ -166,9 +166,9 @@ export function feedbackRow(
 }
 
 /**
- * Makes the complete row of the identity and the other columns.
+ * Makes a complete row from its identity and its other columns.
  *
- * @param row.others all columns except those of the identity
+ * @param row.others all columns except the columns of the identity
  */
 export function finishRow(row: {
   identity: Identity
@@ -200,10 +200,10 @@ function columns(values: object, isPlain = false): string {
 }
 
 /**
- * Splits a device into its typed columns and `device_extra`: leaves the documented properties in
- * the device, in the form of their columns, and returns all others, including a date or time that
- * its column cannot hold. Modifies the device in place: copying it would cost as much as printing
- * it.
+ * Splits a device into its typed columns and `device_extra`. The documented properties remain in
+ * the device, in the form of their columns. All other properties are returned, including a date or
+ * time that its column cannot hold. The device is modified in place: copying it would cost as much
+ * as printing it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   // The object has no prototype, so that a property named `__proto__` is an ordinary property.

@@ -12,7 +12,7 @@ export function isTextArray(array: readonly unknown[]): boolean {
 
 /**
  * Whether ClickHouse would replace a `null` in an array by an empty array. It does so at a depth at
- * which all other elements, also those of neighbouring arrays, are arrays.
+ * which all other elements (including those of neighbouring arrays) are arrays.
  */
 export function losesNull(array: readonly unknown[]): boolean {
   return array.some(isArray) && depthsOf(array) === undefined
@@ -20,7 +20,7 @@ export function losesNull(array: readonly unknown[]): boolean {
 
 /**
  * The depths at which an array has values of each kind, as bits: bit 0 is for the elements of the
- * array, bit 1 for those of the arrays in it, and so on.
+ * array, bit 1 for the elements of the arrays in it, and so on.
  */
 interface Depths {
   nulls: number

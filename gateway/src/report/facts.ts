@@ -19,7 +19,7 @@ interface Sources {
 }
 
 /**
- * Returns the gateway's `/status` without its problems. Null means that a value is not known yet.
+ * Returns the gateway's `/status` without the problems. Null means that a value is not known yet.
  */
 export function gatewayFacts({ metrics, connections, connectionsMax, ...sources }: Sources) {
   const { acceptedPerSecond, refusedPerSecond } = metrics.rates()

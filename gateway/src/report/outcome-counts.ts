@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '@intake/runtime'
 export interface Outcome {
   /** The id of the API key; empty if the request had no valid key. */
   apiKeyId: string
-  /** Empty if the request was not for a kind of record. */
+  /** The kind of record that the request was for; empty if it was for none. */
   kind: RecordKind | ''
   code: OutcomeCode
   /**
@@ -33,7 +33,7 @@ export interface OutcomeReport {
   apiKeyId: string
   kind: RecordKind | ''
   code: OutcomeCode
-  /** Undefined if no rule has acted. */
+  /** The id of the rule that acted; undefined if no rule has acted. */
   rule: string | undefined
   /** The total so far. */
   records: number
@@ -70,9 +70,9 @@ interface Minute {
 const minuteMs = 60_000
 /** A minute that has been reported is dropped when it has not changed for this long. */
 const quietMs = 120_000
-/** The highest number of counters, which take about 10 MB. */
+/** The maximum number of counters. This many take about 10 MB. */
 const countersMax = 50_000
-/** The minutes of one day. A day without Redis loses no count. */
+/** The maximum number of minutes: one day, so that a day without Redis loses no count. */
 const minutesMax = 1_440
 /**
  * Times outside this range are counted at its ends, because the column `minute` can hold no time
@@ -81,8 +81,8 @@ const minutesMax = 1_440
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
- * Counts outcomes per minute. A dropped minute that is counted again gets another `run`, so that
- * its new counts, which start at zero, are added to the reported ones instead of replacing them.
+ * Counts outcomes per minute. A dropped minute that is counted again gets a new `run`, so that its
+ * new counts, which start at zero, are added to the reported counts instead of replacing them.
  *
  * When there is no memory for another count, records are counted under the code `overflow`. When
  * there are too many minutes, the oldest is dropped, and its unreported counts are added to
@@ -147,7 +147,9 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /** A minute has at most three of these counters, so they need no limit of their own. */
+  /**
+   * Returns the counter of the code `overflow`. A minute has at most three, so they need no limit.
+   */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

@@ -46,8 +46,8 @@ export function startGatewayProblems(options: {
 
   return startProblems({
     checks: {
-      // Unusable servers other than the main one are reported, too. Meanwhile the gateway uses the
-      // queue shards and reservations of the usable servers.
+      // Unusable servers other than the main one are reported, too. While some servers are
+      // unusable, the gateway uses the queue shards and reservations of the usable servers.
       redis_connection: () => joinDetails([redisConnection(), ...redisPoll.unusableServers()]),
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,

@@ -11,7 +11,7 @@ import type { GatewayMetrics } from './metrics.ts'
 export interface Refused {
   error: IntakeError
   requestId: string
-  /** Undefined if the request was not authenticated. */
+  /** The id of the API key; undefined if the request was not authenticated. */
   apiKeyId: string | undefined
   /** The kind of record that the request is for; empty if the operation takes no records. */
   kind: RecordKind | ''
@@ -50,7 +50,8 @@ type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 const intervalMs = 1_000
 /**
  * The maximum number of lines per second for refused requests, and also for rejected entries.
- * Further refusals of all API keys share one line per code (entries: per set of codes).
+ * Beyond that, the refusals of all API keys share one line per code (for entries: per set of
+ * codes).
  */
 const linesMax = 1_000
 

@@ -40,7 +40,8 @@ export function registerEdgeMetrics(
 }
 
 /**
- * Registers metrics of what the gateway knows of Redis. They are absent until Redis has responded.
+ * Registers metrics of what the gateway knows of Redis. The metrics are absent until Redis has
+ * responded.
  */
 export function registerRedisMetrics(
   registry: Registry,

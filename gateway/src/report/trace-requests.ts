@@ -5,7 +5,7 @@ import { whenEnded } from '@intake/http-edge'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined if the request is not traced. */
+    /** The span of the request; undefined if the request is not traced. */
     span: RequestSpan | undefined
   }
 }

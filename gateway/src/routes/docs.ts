@@ -29,6 +29,9 @@ export function docsRoute(app: FastifyInstance, { url }: { url: string }): void 
   })
 }
 
-/** Also escapes `$`, which is special in the replacement text of `replaceAll`. */
+/**
+ * Escapes a text for HTML. Also escapes `$`, which is special in the replacement text of
+ * `replaceAll`.
+ */
 const escapeHtml = (text: string) =>
   text.replaceAll(/[&<>"'$]/g, (sign) => `&#${sign.charCodeAt(0)};`)

@@ -43,7 +43,7 @@ export function acceptsGzip(header: string | string[] | undefined): boolean {
   return /(^|,)\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[^,]*)?(,|$)/i.test(String(header ?? ''))
 }
 
-/** Whether an `If-None-Match` names the tag; weak tags compare like strong ones. */
+/** Whether an `If-None-Match` names the tag; weak tags compare like strong tags. */
 function isKnown(etag: string, header: string | undefined): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.some((tag) => tag === etag || tag === '*')

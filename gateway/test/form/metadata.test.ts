@@ -7,7 +7,7 @@ import { file, payload, send } from '../forms.ts'
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const secretPlace = 'N 48.85837 E 2.29448'
 
-/** Adds a comment to a picture that says where the picture was taken. */
+/** Adds a comment that says where a picture was taken to the picture. */
 function withPlace(png: Buffer, place = secretPlace): Buffer {
   const content = Buffer.from(`tEXtComment\0${place}`, 'latin1')
   const chunk = Buffer.alloc(content.length + 8)

@@ -137,7 +137,7 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 for (const scope of ['logs', 'feedback'] as const) {
   t.test(`one day may use the whole share of ${scope}, at 64 bytes per reservation`, async (t) => {
     await redis.flushall()
-    // The default in Redis's redis.conf.
+    // Less than Redis's default of 512, but more than the fields of a bucket.
     await redis.config('SET', 'hash-max-listpack-entries', '128')
     const memoryBytes = 16 * mebibyte
     const { store, ledger } = await createStore(t, { memoryBytes })

@@ -19,7 +19,9 @@ export interface CallResults {
   log: { id: string }
   /** `createLogBatch` with a valid and an invalid event */
   batch: EntryResult[]
-  /** The same batch, sent through a proxy that replaces the code of the rejected entry. */
+  /**
+   * The results of that batch, sent through a proxy that replaces the code of the rejected entry.
+   */
   unlisted: EntryResult[]
   /** `createFeedback` with a file */
   feedback: { id: string; attachments: { status: string; bytes: number }[] }

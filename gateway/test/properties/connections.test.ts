@@ -118,7 +118,8 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // A valid request after broken bytes. A parser that continued there would execute it.
+  // A valid request after broken bytes. A parser that continued after the broken bytes would
+  // execute this request.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),

@@ -53,7 +53,7 @@ const faults: Arbitrary<Damage[]> = fc.array(
   { maxLength: 2 },
 )
 
-/** Usually produces the first value, rarely one of the others. */
+/** Usually produces the first value, rarely one of the other values. */
 const rarely = <Value>(usual: Value, ...others: Value[]) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 8 }, fc.constantFrom(...others))
 

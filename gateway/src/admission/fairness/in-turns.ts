@@ -4,12 +4,12 @@ import type { Clock } from '@intake/runtime'
 export type TakeTurn = <Result>(work: () => Result) => Promise<Result>
 
 /**
- * The maximum time for which a turn blocks the event loop, because other senders wait for it. It is
- * below `shortMs` of `turns.ts`, so no pause follows the turn.
+ * The maximum time for which one turn blocks the event loop, while other senders wait. It is below
+ * `shortMs` of `turns.ts`, so no pause follows the turn.
  */
 const turnMs = 4
 
-/** How one sender takes turns with others, and the clock that measures its turns. */
+/** How one sender takes turns with other senders, and the clock that measures its turns. */
 export interface SenderTurns {
   takeTurn: TakeTurn
   clock: Pick<Clock, 'now'>
@@ -17,7 +17,7 @@ export interface SenderTurns {
 
 /**
  * Maps a long list, taking turns with the work of other senders. Promises among the results are
- * awaited together at the end; if any rejects, so does the result.
+ * awaited together at the end; if one of them rejects, the returned promise rejects too.
  */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],

@@ -10,7 +10,7 @@ export interface RoundRobin<Item> {
 
 /**
  * Creates a queue in which accounts take turns, so that no account waits for all the items of
- * another.
+ * another account.
  */
 export function createRoundRobin<Item>(): RoundRobin<Item> {
   /** The items of each account; the accounts are in the order of their turns. */

@@ -10,8 +10,8 @@ export interface Turns {
    */
   take: TakeTurnOf
   /**
-   * Like `take`, for work that may take a tenth of a second: short pieces do not queue behind such
-   * work.
+   * Like `take`, for work that may take a tenth of a second. Such work has a queue of its own, so
+   * short pieces of work do not wait for it.
    */
   takeLong: TakeTurnOf
 }
@@ -25,7 +25,7 @@ const pauseMsMax = 200
 /**
  * Creates a scheduler that runs pieces of work one at a time. After a long piece it pauses for as
  * long as that took, up to `pauseMsMax`, so that other tasks get half of the event loop. However
- * much work one account has, another account waits for only one piece of it.
+ * much work one account has queued, another account waits for only one piece of that work.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
   return { take: createQueue(clock), takeLong: createQueue(clock) }

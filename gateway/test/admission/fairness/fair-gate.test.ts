@@ -3,7 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import t from 'tap'
 import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
 
-/** Instead of a request, the gate gets the name of its account. */
+/** Creates a gate. The tests pass it the name of an account instead of a request. */
 function setUp(perTurn: number) {
   const gate = createFairGate({ perTurn, accountOf: (request) => request as unknown as string })
   const served: string[] = []
