@@ -5,8 +5,8 @@ import type { ClaimedFrame, QueueName } from '@intake/queue'
 export type RowStore = Pick<ClickHouse, 'insertGzip'>
 
 /**
- * Gets every event of the loops of a worker. There is one loop for each queue (`drainQueue`). A
- * loop calls the methods in this order.
+ * Receives every event of a worker's loops. There is one loop for each queue (`drainQueue`). A loop
+ * calls the methods in this order.
  */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void

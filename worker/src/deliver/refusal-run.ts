@@ -2,7 +2,7 @@ import { queueKinds, type QueueName } from '@intake/queue'
 
 /**
  * Counts the rows that ClickHouse rejected since a row was last stored. A bad row is normally among
- * good ones; a long run means that the table rejects every row, and then no row may be
+ * good rows; a long run means that the table rejects every row, and then no row may be
  * dead-lettered.
  */
 export interface RefusalRun {

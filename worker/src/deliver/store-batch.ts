@@ -29,7 +29,7 @@ export interface StoreOptions {
   kind: QueueName
   events: DeliveryEvents
   log: Logger
-  /** Undefined if tracing is off. */
+  /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   refusalRun: RefusalRun
   /** Stops the retries; the frames then return to the queue. */
@@ -51,7 +51,7 @@ interface Part extends Frame {
  * and does not delay other frames. When every row is rejected, frames are postponed instead of
  * dead-lettered.
  *
- * Rejects only after `signal`; the rows may then be stored or not.
+ * Rejects only after `signal` has aborted; the rows may then be stored or not.
  */
 export async function storeBatch(
   frames: readonly ClaimedFrame[],

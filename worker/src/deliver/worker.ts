@@ -23,8 +23,8 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
- * How long frames of outcome counts are gathered: longer than others, because they are not urgent,
- * and gateways send them every ten seconds.
+ * How long frames of outcome counts are gathered: longer than other frames, because they are not
+ * urgent, and gateways send them every ten seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
 /**
@@ -54,7 +54,7 @@ export interface WorkerOptions {
   /** Reports a problem that an operator must be able to see for some minutes. */
   note: (code: 'frame_unreadable' | 'locks_lost', detail: string, lastsMs?: number) => void
   log: Logger
-  /** Undefined if tracing is off. */
+  /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   /** Called for errors of the queues, which are retried. */
   onError: (error: Error) => void
@@ -91,8 +91,8 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
 }
 
 /**
- * Closes all queues, even if closing one has failed, because the others must still release their
- * frames.
+ * Closes all queues, even if closing one has failed, because the other queues must still release
+ * their frames.
  */
 async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<void> {
   const closed = await Promise.allSettled(queues.map((queue) => queue.close()))

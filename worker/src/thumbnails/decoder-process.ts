@@ -27,7 +27,7 @@ export interface Decoder {
    * @throws {Error} when the process could not be started
    */
   examine(bytes: Buffer, request: Request): Promise<Examined>
-  /** Ends the process. The next picture starts another one. */
+  /** Ends the process. The next picture starts a new process. */
   end(): void
 }
 
@@ -36,8 +36,8 @@ const pictureTimeoutMs = 10_000
 /** A process is replaced after this many pictures, because decoders may leak memory. */
 const picturesMax = 100
 /**
- * The memory that the process may allocate, in KiB, as the argument of `ulimit -d`. It has 90 MB
- * after its start. On a system without this limit, only `pixelsMax` limits its memory.
+ * The memory that the process may allocate, in KiB, as the argument of `ulimit -d`. The process
+ * uses 90 MB after its start. On a system without this limit, only `pixelsMax` limits its memory.
  */
 const memoryKib = 400_000
 
@@ -99,7 +99,7 @@ export function createDecoder(
 type Running = ReturnType<typeof start>
 
 function start(path: string) {
-  // The limit is set by a shell, because Node cannot set one.
+  // A shell sets the limit of memory, because Node cannot set one.
   const child = spawn(
     '/bin/sh',
     [
@@ -111,15 +111,15 @@ function start(path: string) {
       path,
     ],
     {
-      // The process gets no setting and no secret of the worker. The first two variables keep it
-      // small.
+      // The process gets no setting and no secret of the worker. The first two variables keep its
+      // memory small.
       env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
       stdio: ['pipe', 'pipe', 'ignore'],
     },
   )
   const { stdin, stdout } = child as Partial<typeof child>
-  // A process that cannot be started, or was killed, ends its output. `next` reports that. Without
-  // free file descriptors it has no output.
+  // If the process cannot be started, or is killed, its output ends, and `next` reports that.
+  // Without free file descriptors there is no output at all.
   child.on('error', () => stdout?.destroy())
   if (stdin === undefined || stdout === undefined) {
     throw new Error('the decoder of pictures cannot be started: too many open files')
@@ -153,7 +153,7 @@ function start(path: string) {
  * Checks what the process sent. A malicious picture may control the process, so nothing else that
  * it sends is trusted.
  *
- * @throws {Error} when the decoder does not send such messages
+ * @throws {Error} when the message cannot come from the decoder's program
  */
 function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
   const { width, height, error } = head as Record<string, unknown>

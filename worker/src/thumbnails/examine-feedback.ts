@@ -16,7 +16,7 @@ export interface ExamineOptions {
   isClosed: () => boolean
 }
 
-/** Errors that may be gone in another attempt. */
+/** Errors after which another attempt may succeed. */
 const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
 
 /**
@@ -35,7 +35,7 @@ export async function examineFeedback(
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
-    // Closing ends the decoder, which says nothing about the picture.
+    // Closing ends the decoder, so its error says nothing about the picture.
     if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
@@ -43,8 +43,8 @@ export async function examineFeedback(
     }
     found.push({ key: attachment.key, examined })
   }
-  // Decoding takes a while, and the feedback may have been erased. What becomes erased from now on
-  // is found by the erasure, which lists objects a second time.
+  // Decoding takes a while, and the feedback may have been erased. If it is erased from now on, the
+  // erasure finds the thumbnails, because it lists objects a second time.
   const current = await readUnexamined(reader, feedback)
   if (JSON.stringify(current) !== JSON.stringify(attachments)) return true
   if (isClosed()) return false

@@ -37,7 +37,10 @@ export interface Examined {
 
 /** The longer side of a thumbnail, in pixels. */
 export const thumbnailPixels = 400
-/** In bytes; no thumbnail of this size reaches it. */
+/** Maximum size in bytes. No thumbnail of `thumbnailPixels` reaches it. */
 export const thumbnailBytesMax = 1024 * 1024
-/** In bytes. Larger pictures get no thumbnail, because the worker holds a picture in memory. */
+/**
+ * Maximum size in bytes. Larger pictures get no thumbnail, because the worker holds a picture in
+ * memory.
+ */
 export const pictureBytesMax = 16 * 1024 * 1024

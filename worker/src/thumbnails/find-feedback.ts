@@ -3,7 +3,7 @@ import { dayMs, limits } from '@intake/contract'
 
 type Reader = Pick<ClickHouse, 'query'>
 
-/** The properties of an attachment in the view `intake.feedback` that are used here. */
+/** The properties of an attachment in the view `intake.feedback` that thumbnails need. */
 export interface Attachment {
   key: string
   content_type: string
@@ -30,15 +30,19 @@ const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
-/** Turns are given to the newest of so many. It limits the memory of the query. */
+/** Only this many feedback, the newest, take turns. This limits the memory of the query. */
 const inTurnsMax = 100_000
 const pageRows = 200
-/** How long before its arrival a feedback may have happened: a repeat has the id of its first attempt. */
+/**
+ * How much earlier than its arrival the time of a feedback may be: a repeat has the id, and so the
+ * time, of its first attempt.
+ */
 const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
- * Unexamined feedback, at most a page. API keys take turns, and so do the applications of a key; the
- * newest feedback of each comes first. So a sender of many pictures delays only its own.
+ * Finds unexamined feedback, at most a page. API keys take turns, and so do the applications of a
+ * key; the newest feedback of each application comes first. So a sender of many pictures delays
+ * only its own pictures.
  */
 export function findUnexamined(
   reader: Reader,
@@ -66,8 +70,8 @@ export function findUnexamined(
 }
 
 /**
- * The attachments of a feedback that is visible and still unexamined; undefined if it is not,
- * because it was erased, or another worker has examined it.
+ * Returns the attachments of a feedback that is visible and still unexamined. Returns undefined if
+ * it was erased, or if another worker has examined it.
  */
 export async function readUnexamined(
   reader: Reader,

@@ -3,7 +3,7 @@ import type { UnexaminedFeedback } from './find-feedback.ts'
 
 export interface Work {
   feedback: UnexaminedFeedback
-  /** The number of attempts that said something about the picture. */
+  /** The number of failed attempts, not counting failures of ClickHouse and the object store. */
   failed: number
 }
 
@@ -12,7 +12,7 @@ export interface Retries {
   has(feedback: UnexaminedFeedback): boolean
   add(work: Work, pauseMs: number): void
   remove(feedback: UnexaminedFeedback): void
-  /** What may be tried again now. */
+  /** Returns the feedback that may be tried again now. */
   due(): Work[]
 }
 

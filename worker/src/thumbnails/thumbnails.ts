@@ -20,11 +20,14 @@ export interface Thumbnails {
    */
   arrived(receivedAtMs: number | undefined): void
   /**
-   * Why this worker makes none; undefined if it does, or has not had a picture yet. The reason
-   * remains until the worker is started again.
+   * Why this worker makes no thumbnails; undefined if it makes them, or has not had a picture yet.
+   * The reason remains until the worker is started again.
    */
   missing(): string | undefined
-  /** Resolves when nothing more is asked of ClickHouse and the store, after three seconds at most. */
+  /**
+   * Resolves when nothing more is asked of ClickHouse and the object store, after three seconds at
+   * most.
+   */
   close(): Promise<void>
 }
 
@@ -103,7 +106,7 @@ export function startThumbnails(
       clock.clearTimeout(timer)
       polling.close()
       decoder.end()
-      // What fails now is not done, and another worker finds it.
+      // Work that fails now is left undone; another worker finds it.
       await withTimeout(running, closeTimeoutMs, 'ending the thumbnails').catch(() => {})
     },
   }

@@ -3,23 +3,29 @@ import { DecoderMissingError } from './decoder-process.ts'
 import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { nameOf, type Retries, type Work } from './retries.ts'
 
-/** The pauses before the next attempts for a picture that failed. Then it gets its error. */
+/**
+ * The pauses before the second and the third attempt for a picture. If the third fails, its error
+ * is stored.
+ */
 const pausesMs = [60_000, 10 * 60_000]
 /**
- * The pause after ClickHouse or the object store failed for one feedback. Its object alone may be at
- * fault, for example because it was archived.
+ * The pause after ClickHouse or the object store failed for one feedback. The object of this
+ * feedback alone may be at fault, for example because it was archived.
  */
 const failurePauseMs = 10 * 60_000
-/** After so many failures in a row nothing more is tried, because the store itself fails. */
+/**
+ * After this many failures in a row nothing more is tried until the next poll, because the store
+ * itself fails.
+ */
 const failuresMax = 3
-/** After this time it is looked again for what has arrived, so that newer pictures do not wait. */
+/** A turn ends after this time, so that pictures that have arrived meanwhile do not wait. */
 const turnMs = 10_000
 
 /**
  * Creates the function that examines as many feedback as fit into a turn.
  *
- * @param options.done gets the names of those that were examined
- * @param options.onError called when ClickHouse or the object store failed for one of them
+ * @param options.done gets the names of the examined feedback
+ * @param options.onError called when ClickHouse or the object store failed for one feedback
  */
 export function createTurns(
   options: ExamineOptions & {

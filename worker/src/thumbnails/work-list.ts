@@ -6,8 +6,8 @@ import { createRetries, nameOf } from './retries.ts'
 import { createTurns } from './turns.ts'
 
 /**
- * How often, and how many days back, feedback is looked for that no worker has examined when it
- * arrived: because a worker was killed, or ran without thumbnails.
+ * How often, and how many days back, the worker looks for feedback that no worker examined when it
+ * arrived, because the worker was killed or ran without thumbnails.
  */
 const catchUp = { everyMs: 60 * 60_000, days: 30 }
 
@@ -23,17 +23,19 @@ export function createWorkList(
   },
 ) {
   const { reader, clock, wallMs, isClosed } = options
-  /** Feedback that arrived since then must be looked for: ms since 1970; Infinity for none. */
+  /**
+   * Feedback that arrived since this time (in ms since 1970) must be looked for; Infinity for none.
+   */
   let sinceMs = Infinity
   /** The days that are left to catch up with, the latest first. */
   let days: Arrival[] = []
   let catchUpAt = clock.now()
   const retries = createRetries(clock)
-  /** What has been examined since the last pause: a replica may not have its facts yet. */
+  /** The feedback examined since the last pause. A replica may not have its facts yet. */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 
-  /** Examines for a turn what arrived then. Resolves to false if there is nothing. */
+  /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
     const found = await findUnexamined(reader, arrival)
     const list = found
@@ -51,7 +53,8 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // More may have been added in the meantime. After an error it is looked for again.
+      // More feedback may have been added meanwhile. After an error, the same feedback is looked
+      // for again.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }
@@ -61,7 +64,10 @@ export function createWorkList(
     if (day !== undefined && !(await examineArrived(day))) days = days.slice(1)
   }
 
-  /** Examines for a turn what failed earlier and is due. Resolves to false if nothing is. */
+  /**
+   * Examines, for one turn, feedback that failed earlier and is due. Resolves to false if none is
+   * due.
+   */
   async function examineDue(): Promise<boolean> {
     const due = retries.due()
     await takeTurn(due)
@@ -92,7 +98,8 @@ export function createWorkList(
 }
 
 function lastDays(nowMs: number): Arrival[] {
-  // The first of them begins now, because the clocks of gateways may be ahead.
+  // The first period begins now and ends in the future, because the clocks of gateways may be
+  // ahead.
   return Array.from({ length: catchUp.days + 1 }, (_, day) => {
     const fromMs = nowMs - day * dayMs
     return { fromMs, toMs: fromMs + dayMs }

@@ -5,8 +5,8 @@ import type { BacklogMonitor, QueueState } from './backlog-monitor.ts'
 const states = ['waiting', 'active', 'delayed'] as const
 
 /**
- * Registers metrics of the backlog. Every worker reports the same queues: take `max`, not `sum`.
- * There is no value while Redis cannot be read.
+ * Registers metrics of the backlog. Every worker reports the same queues, so combine workers with
+ * `max`, not `sum`. There is no value while Redis cannot be read.
  */
 export function registerBacklogMetrics(
   registry: Registry,

@@ -24,7 +24,7 @@ export interface QueueState extends Backlog {
 }
 
 export interface BacklogMonitor {
-  /** Undefined while Redis cannot be read. */
+  /** The state of a queue; undefined while Redis cannot be read. */
   of(kind: QueueName): QueueState | undefined
   /** The shards of the log queue; undefined while Redis cannot be read. */
   shards(): Backlogs['shards'] | undefined

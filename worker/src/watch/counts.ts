@@ -6,15 +6,15 @@ const intervalMs = 60_000
 /** The minimum time between two runs of a count, by this worker or another. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
 /**
- * The pause after a run, as a multiple of its duration, also if it failed: each count takes at most
- * 1/20 of the time.
+ * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
+ * most 1/20 of the time.
  */
 const pausePerRun = 20
 
 /**
- * Keeps the counts of hours and the catalogue up to date, each on its own, so that the failure of
- * one does not delay the other. Any worker may count; each looks first whether another one has done
- * so lately.
+ * Keeps the counts of hours and the catalogue up to date. The two run independently, so that the
+ * failure of one does not delay the other. Any worker may count, but first checks whether another
+ * worker has counted lately.
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts
@@ -42,7 +42,8 @@ export function startCounts(options: {
       await refreshCounts({ reader, store, name })
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
-      // A shorter pause would only delay the quick retries while ClickHouse is not ready.
+      // A pause shorter than the interval would only delay the quick retries while ClickHouse is
+      // not ready.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }

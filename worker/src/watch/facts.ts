@@ -7,7 +7,9 @@ interface Sources {
   backlogs: Pick<BacklogMonitor, 'of' | 'shards'>
   activity: WorkerMetrics['activity']
   stored: Pick<StoredStateMonitor, 'state'>
-  /** Why this worker makes no thumbnails; undefined if it does, or has not had a picture yet. */
+  /**
+   * Why this worker makes no thumbnails; undefined if it makes them, or has not had a picture yet.
+   */
   noThumbnails: () => string | undefined
 }
 
@@ -18,7 +20,7 @@ interface Sources {
 const neverSeconds = 86_400
 
 /**
- * Returns the worker's `/status` without its problems. Null means that a value is not known yet.
+ * Returns the worker's `/status` without the problems. Null means that a value is not known yet.
  */
 export function workerFacts({ backlogs, activity, stored, noThumbnails }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}

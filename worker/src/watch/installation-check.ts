@@ -25,8 +25,8 @@ export interface InstallationCheck extends PolledCheck {
  * reason; therefore it detects an outage of ClickHouse even when there is nothing to insert.
  *
  * @param options.readMark reads the mark in Redis
- * @param options.redis emits `close` when a connection has ended, because the next one may lead to
- * another Redis, and `ready` when the mark can be read
+ * @param options.redis emits `close` when a connection has ended, because the next connection may
+ * lead to another Redis, and `ready` when the mark can be read
  */
 export function startInstallationCheck(options: {
   redis: { on(event: 'close' | 'ready', listener: () => void): unknown }

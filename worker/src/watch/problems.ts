@@ -51,8 +51,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Why no frames are taken from shard 0 of the log queue and from the other queues. Frames of
-   * other shards may still be taken.
+   * Returns why no frames are taken from shard 0 of the log queue and from the other queues. Frames
+   * of other shards may still be taken.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
@@ -88,7 +88,7 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /** Why ClickHouse cannot be read. An insert would fail for the same reason. */
+  /** Returns why ClickHouse cannot be read. An insert would fail for the same reason. */
   const unreachable = (failure: FailureKind) => {
     const error = installation.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'
@@ -113,8 +113,8 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
 function queueChecks({ backlogs, activity }: Watched): Checks {
   const ofStates = (describe: (state: QueueState, kind: QueueName) => string | undefined) =>
     ofQueues((kind) => {
-      // The last known state of the queues is then out of date, and `redis_lost_its_data` is
-      // reported instead.
+      // If Redis has lost its data, the last known state of the queues is out of date, and
+      // `redis_lost_its_data` is reported instead.
       if (backlogs.isLost()) return undefined
       const state = backlogs.of(kind)
       return state === undefined ? notKnown : describe(state, kind)

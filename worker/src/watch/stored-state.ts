@@ -11,7 +11,10 @@ export interface StoredState {
 }
 
 export interface StoredStateMonitor {
-  /** Undefined while the tables cannot be read, for example because the user lacks the right. */
+  /**
+   * The state of the tables; undefined while they cannot be read, for example because the user
+   * lacks the right.
+   */
   state(): StoredState | undefined
   /**
    * The watermarks that were read last, however long ago. An old watermark is still correct,
@@ -78,7 +81,7 @@ export function startStoredStateMonitor(options: {
 
 /**
  * Registers metrics of the stored state, absent while it is not known. Every worker reports the
- * same tables: take `max`, not `sum`.
+ * same tables, so combine workers with `max`, not `sum`.
  */
 export function registerStoredStateMetrics(
   registry: Registry,

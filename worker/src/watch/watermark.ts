@@ -53,7 +53,7 @@ export function startWatermark(options: {
     // Another worker has the turn and stores the watermark, or Redis has lost its data, which is
     // reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
-    // Uses the earlier of the two clocks, so that a jump ahead of one does not advance the
+    // Uses the earlier of the two clocks, so that a forward jump of one clock does not advance the
     // watermark too far.
     const nowMs = Math.min(backlogs.nowMs, wallMs())
     const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
@@ -78,9 +78,9 @@ export function startWatermark(options: {
 /**
  * For each kind, a moment such that every acknowledged record that arrived before it has left the
  * queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
- * every gateway. A record that is not in the queue yet arrived at most `acceptanceMs` ago, because
- * gateways acknowledge no record that takes longer. A kind whose queue is too long to read has no
- * entry.
+ * every gateway. Gateways acknowledge no record that takes longer than `acceptanceMs`, so a record
+ * that is still on its way to the queue arrived within that time. A kind whose queue is too long to
+ * read has no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

@@ -3,7 +3,7 @@ import { isoTime, type ClickHouse } from '@intake/clickhouse'
 /** A feedback as the views show it. */
 export interface StoredFeedback {
   id: string
-  /** ISO 8601 in UTC, like all times here. */
+  /** ISO 8601 in UTC, like all times of a feedback. */
   time: string
   received_at: string
   bundle_identifier: string
@@ -13,7 +13,7 @@ export interface StoredFeedback {
   email: string | null
   text: string
   attachments: { key: string; content_type: string; bytes: number; sha256: string }[]
-  /** JSON text, because parsing it would round integers of 64 bits. */
+  /** The device as JSON text, because parsing it would round integers of 64 bits. */
   device: string
 }
 

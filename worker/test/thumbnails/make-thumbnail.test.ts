@@ -5,8 +5,8 @@ import { createCorpus } from '../../../packages/pictures/test/corpus/corpus.ts'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
 import { decode, makeThumbnail } from '../../src/thumbnails/decoder/make-thumbnail.ts'
 
-// These pictures are made with `sharp`. It writes all formats here, although `make-thumbnail.ts`
-// lets it read only four.
+// These pictures are made with `sharp`. In this test `sharp` writes all formats, although
+// `make-thumbnail.ts` lets it read only four.
 const noise = (width: number, height: number) =>
   sharp({
     create: {

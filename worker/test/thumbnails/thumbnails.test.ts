@@ -292,7 +292,7 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   await owner.command('TRUNCATE TABLE intake.feedback_raw')
 })
 
-/** Stores feedback with a picture each, of one application, that arrived just now. */
+/** Stores several feedback of one application that arrived just now, each with one picture. */
 async function addMany(
   t: Test,
   count: number,
@@ -312,7 +312,7 @@ async function addMany(
   return rows.map(({ id }, index) => ({ id, key: keys[index] ?? '' }))
 }
 
-/** An object store that has every picture, and notes in which order they are read. */
+/** Creates an object store that has every picture, and notes in which order pictures are read. */
 function noting() {
   const read: string[] = []
   const get = async (key: string) => {
@@ -344,7 +344,7 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   const { read, noted } = noting()
   const clock = createTestClock()
   let arrived: { key: string }[] = []
-  // Every picture takes six seconds, and those that waited fail.
+  // Every picture takes six seconds, and then fails.
   const slow: Decoder = {
     pid: undefined,
     async examine() {

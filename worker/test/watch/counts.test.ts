@@ -6,8 +6,8 @@ const hourMs = 3_600_000
 const time = '2026-11-23 12:00:00.000'
 
 /**
- * Counts for some hours with a ClickHouse that takes a time for each count, and returns the times at
- * which counts began.
+ * Counts for some hours with a ClickHouse that takes `tookMs` for each count, and returns the times
+ * at which counts began.
  */
 async function countFor(options: { hours: number; tookMs: number; fails: readonly string[] }) {
   const { hours, tookMs, fails } = options

@@ -21,7 +21,7 @@ function backlogsAt(oldestMs: { logs?: number; feedback?: number } = {}, nowMs =
   }
 }
 
-/** Reads the queues once and returns the watermark that has then been stored. */
+/** Reads the queues once and returns the watermark that was stored after that. */
 async function stored(
   backlogs: Backlogs | undefined,
   { wallMs = noon, ms = 1_000 }: { wallMs?: number; ms?: number } = {},

@@ -1,6 +1,6 @@
 // The process that decodes pictures of strangers. It has no settings, no secrets and no
-// connections: a picture comes in on standard input, what was found out goes out on standard
-// output. The worker ends it by closing its input, or kills it.
+// connections: it reads a picture from standard input, and writes the result to standard output.
+// The worker ends it by closing its input, or kills it.
 import { constants, getPriority, setPriority } from 'node:os'
 import { pictureBytesMax } from '../examined.ts'
 import { readMessages, writeMessage } from '../message-stream.ts'
@@ -12,7 +12,8 @@ import type { Request } from './make-thumbnail.ts'
  */
 const pictureMs = 30_000
 
-// Inserts matter more than thumbnails. A worker with a lower priority may not raise it.
+// Inserts matter more than thumbnails. If the priority is already lower, it is kept, because
+// raising it is not allowed.
 const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
 if (getPriority() < priority) setPriority(priority)
 // If the worker is gone, there is nobody to report that to.

@@ -2,7 +2,7 @@ import type { Notice } from './notice.ts'
 
 /**
  * Returns a message with an adaptive card, for a webhook of a Teams workflow. Text blocks of cards
- * interpret Markdown, so texts of a client are put into text runs, which do not.
+ * interpret Markdown, so texts of a client are put into text runs, which do not interpret it.
  */
 export function teamsBody({ app, text, facts, link }: Notice): string {
   const block = (content: string, style: object = {}) => ({
