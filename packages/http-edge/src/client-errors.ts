@@ -6,11 +6,12 @@ import { closeInStages, discardRest } from './linger.ts'
 import type { Refuse } from './refuse.ts'
 
 /**
- * Ends a connection on which the HTTP parser refused something: too slow, header too large, or not
- * HTTP. Nothing that follows is parsed. Requests that were parsed keep their responses, in order.
- * Unless the header of the last response has been sent, it says that the connection closes, and a
- * request whose body is broken is refused. Other bytes get a response only if no client can mistake
- * it for the response to another request.
+ * Creates the handler for what the HTTP parser refuses: a slow sender, a large header, or bytes
+ * that are not HTTP. The handler ends the connection; nothing that follows is parsed. Requests that
+ * were parsed keep their responses, in order. If the header of the last response has not been sent
+ * yet, that response says that the connection closes, and the last request is refused if its body
+ * is broken. Other bytes get a response only if no client can mistake it for the response to
+ * another request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {

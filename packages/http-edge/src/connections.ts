@@ -29,8 +29,8 @@ export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
   /**
-   * Registers a new connection. If there are too many, closes an idle connection or, if there is
-   * none, the new one.
+   * Registers a new connection. If there are too many, closes an idle connection or, if none is
+   * idle, the new connection.
    */
   open(socket: Socket): void
   /**
@@ -63,7 +63,7 @@ interface Options {
 }
 
 /**
- * Limits the connections of a server to `max`, and the pipelined requests of each to
+ * Limits the connections of a server to `max`, and the pipelined requests of each connection to
  * `pipelinedMax`.
  *
  * @param options.onEnd called for every connection that this process closes early
@@ -240,8 +240,8 @@ function dropStacks(socket: Socket): void {
 }
 
 /**
- * Aborts a request when its connection closes. Node does not do so once the response is sent, but
- * the handler may still read the body.
+ * Aborts a request when its connection closes. Node does not abort it once the response is sent,
+ * but the handler may still read the body.
  */
 function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))

@@ -77,8 +77,8 @@ export function createCors(options: {
 }
 
 /**
- * Whether this is a preflight request. Browsers send no body with one, so a request with a body is
- * refused like any other method.
+ * Whether this is a preflight request. Browsers send no body with a preflight request, so a request
+ * with a body is refused like any other method.
  */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false

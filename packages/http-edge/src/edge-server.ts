@@ -73,7 +73,9 @@ export function createEdgeServer(
   return server
 }
 
-/** Creates the wrapper of a handler, which then gets only valid requests, each in its turn. */
+/**
+ * Creates a function that wraps a handler. The handler then gets only valid requests, each in turn.
+ */
 function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
   return (serve) => {
     function pass(request: IncomingMessage, response: ServerResponse): void {

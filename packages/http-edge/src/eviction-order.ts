@@ -21,8 +21,8 @@ const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, si
 
 /**
  * Creates the order of eviction. First comes the connection without an API key that has been silent
- * the longest. Then comes, of the API key with the most idle connections, the connection that has
- * been idle the longest, so that no key evicts the connections of another key.
+ * the longest. Second comes the longest idle connection of the API key with the most idle
+ * connections, so that no key evicts the connections of another key.
  *
  * A connection without a key that is younger than two sweeps may not have had time to send a key.
  * Such a connection is evicted only if no API key has more idle connections than there are

@@ -22,7 +22,7 @@ export interface Exchange {
   onEnd: (() => void)[] | undefined
   /** The size, including framing, at which the sweep refuses the body. */
   bodyBytesMax: number
-  /** Undefined until the first sweep: most exchanges end before it. */
+  /** What sweeps have found; undefined until the first sweep, before which most exchanges end. */
   progress: Progress | undefined
 }
 
@@ -68,18 +68,18 @@ export interface Connection {
    * to its latest request.
    */
   isBroken: boolean
-  /** A body that still arrives after its response has been sent. */
+  /** A body that still arrives after the response to its request has been sent. */
   unwanted: { request: IncomingMessage; ms: number } | undefined
   /** The connection's place in the order of eviction. */
   readonly place: Place
-  /** Makes the connection evictable like an idle one. */
+  /** Makes the connection evictable like an idle connection. */
   readonly makeEvictable: () => void
 }
 
 /**
  * A place in a list of connections. The links are in the connections themselves, so that a
- * connection is moved without a search. In a `Set`, moving it would cost half as much as routing a
- * request.
+ * connection is moved without a search. Moving it in a `Set` would be expensive: half the cost of
+ * routing a request.
  */
 export interface Place {
   list: ConnectionList | undefined
@@ -126,7 +126,7 @@ export function registerExchange(exchange: Exchange): void {
 /**
  * Ignores everything that follows a refused request on its connection. The response must say that
  * the connection closes. Until the client has read the response, the connection may be evicted like
- * an idle one, unless earlier requests on it wait for their responses.
+ * an idle connection, unless earlier requests on it wait for their responses.
  */
 export function ignoreFollowing(request: IncomingMessage): void {
   const connection = connectionOf(request.socket)
@@ -168,8 +168,8 @@ export function whenEnded(
   onEnd: () => void,
 ): void {
   const exchange = exchangeOf(request)
-  // A response that is queued behind another emits nothing when its connection closes, so the
-  // exchange is used if there is one.
+  // A response that is queued behind another response emits nothing when its connection closes, so
+  // the exchange is used if there is one.
   if (exchange === undefined) response.once('close', onEnd)
   else addOnEnd(exchange, onEnd)
 }

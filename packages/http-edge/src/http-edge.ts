@@ -10,8 +10,8 @@ import type { Refuse } from './refuse.ts'
 import { createSweep, sweepClock, type SweepClock } from './sweep.ts'
 
 /**
- * The layer between the sockets of a server and its framework. The first two members are options of
- * Fastify.
+ * The layer between the sockets of a server and the server's framework. The first two members are
+ * options of Fastify.
  */
 export interface HttpEdge {
   serverFactory(handler: Handler): Server

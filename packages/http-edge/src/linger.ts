@@ -11,8 +11,8 @@ export const unwantedBytesMax = 256 * 1024
 export const lingerMs = 2_000
 
 /**
- * Discards what still arrives on a connection, so that the HTTP parser sees none of it. Reads
- * little more than `unwantedBytesMax` bytes; then TCP stops the sender.
+ * Discards what still arrives on a connection, so that the HTTP parser sees none of it. Reads only
+ * slightly more than `unwantedBytesMax` bytes; then TCP stops the sender.
  */
 export function discardRest(socket: Socket): void {
   let bytes = 0

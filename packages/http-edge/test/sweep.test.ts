@@ -14,7 +14,7 @@ t.test('without connections the sweep has no timer', async (t) => {
   const sweep = createSweep({
     connections: connections as never,
     limits: { bodyBytesPerSecondMin: 1, responseTimeoutMs: 1 },
-    // Read at the start of the timer, and in a sweep of connections.
+    // The sweep reads the clock when its timer starts, and when it checks connections.
     clock: { now: () => starts++, intervalMs: 1 },
   })
   for (const count of [1, 2, 3]) {
