@@ -15,11 +15,13 @@ export interface Backlog {
   /** Frames that no worker has claimed. */
   waiting: number
   /**
-   * Frames that a worker has claimed, including those of a dead worker that are not redelivered
+   * Frames that a worker has claimed, including frames of a dead worker that are not redelivered
    * yet.
    */
   active: number
-  /** Postponed frames: unreadable for this version, or with rows that cannot be stored now. */
+  /**
+   * Postponed frames: this version cannot read them, or some of their rows cannot be stored now.
+   */
   delayed: number
   /**
    * The number of rows in all these frames; if there are more than 2,000 frames, an estimate from
@@ -41,7 +43,7 @@ export interface Backlog {
   isOldestExact: boolean
 }
 
-/** The content of the queues; that of a queue with shards is the sum of its shards. */
+/** The content of the queues. For a queue with shards, it is the sum over all shards. */
 export interface Backlogs {
   /**
    * Redis's clock in milliseconds since 1970, read before any shard: a frame that is found in no
@@ -60,8 +62,8 @@ export interface Backlogs {
  *
  * @param options.framesMax maximum length of a list that is read completely; of a longer list, only
  * the frames at twenty positions are read, including both ends
- * @param options.turnMs if set, only one process reads in a time of this length; for the others the
- * result is undefined
+ * @param options.turnMs if set, only one process reads in a time of this length; for the other
+ * processes the result is undefined
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number

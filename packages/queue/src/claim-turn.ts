@@ -4,7 +4,8 @@ import type { Waiting } from './job-source.ts'
 const defaultGatherMs = 350
 /**
  * The poll interval of a consumer that yields to another consumer. It is longer than the interval
- * of the other consumer, which therefore keeps claiming, over a connection that is in use.
+ * of the other consumer. So the other consumer keeps claiming, over a connection that is already in
+ * use.
  */
 const standbyMs = 500
 /** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
@@ -18,14 +19,14 @@ const quietMs = 1_000
 
 /**
  * Lets jobs accumulate in the queue until the oldest has waited for a moment, or a full batch
- * waits. Then one consumer claims them all; the others see that the oldest job has changed, and
- * yield. If every job woke all consumers, each of them would claim only a few jobs and make many
- * small inserts.
+ * waits. Then one consumer claims them all; the other consumers see that the oldest job has
+ * changed, and yield. If every job woke all consumers, each of them would claim only a few jobs and
+ * make many small inserts.
  *
  * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
  * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and
- * resolves to the number of jobs that were waiting. Even if it is 0, there may be jobs whose delay
- * has passed
+ * resolves to the number of jobs that were waiting. Even if that number is 0, there may be jobs
+ * whose delay has passed
  */
 export function createClaimTurn(options: {
   peek: () => Promise<Waiting>

@@ -40,8 +40,8 @@ export interface ClaimedFrame extends Frame {
 
 export interface FrameConsumer {
   /**
-   * Waits for frames and claims the waiting ones, up to the limits. One batch at a time: call it
-   * again after `complete` or `release`. Resolves to undefined after `close`.
+   * Waits for frames, then claims as many waiting frames as the limits allow. Call it for one batch
+   * at a time: again only after `complete` or `release`. Resolves to undefined after `close`.
    */
   take(limits: BatchLimits): Promise<Batch | undefined>
   /**
@@ -60,7 +60,7 @@ const unreadableRetryMs = 60_000
 const errorPauseMs = 1_000
 const commandTimeoutMs = 10_000
 /**
- * How long a batch may be extended by frames that have just arrived. The limit is short, because
+ * For how long frames that have just arrived may be added to a batch. The limit is short, because
  * the first frames of the batch wait meanwhile.
  */
 const lookAgainMs = 350
@@ -68,8 +68,8 @@ const lookAgainMs = 350
 const commandsAtOnce = 16
 
 /**
- * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop it: a
- * command that Redis refuses is reported and retried.
+ * Hands out the frames of a queue in batches, each frame at least once. Errors do not stop the
+ * consumer: a command that Redis refuses is reported and retried.
  *
  * @param options.gatherMs how long frames may wait for further frames, in milliseconds, so that all
  * are claimed together
@@ -143,7 +143,8 @@ export function createFrameConsumer(options: {
     jobs: readonly ClaimedJob[],
     command: (job: ClaimedJob) => Promise<Result>,
   ): Promise<Result[]> {
-    // Each command releases the lock, which a concurrent renewal would report as lost.
+    // Each command releases the lock of its job, and a concurrent renewal would report that lock as
+    // lost.
     for (const job of jobs) locks.delete(job)
     const commands = jobs.map((job) =>
       withTimeout(command(job), commandTimeoutMs, 'a queue command', clock),
@@ -154,8 +155,8 @@ export function createFrameConsumer(options: {
   /**
    * Claims as many waiting frames as fit; returns an empty list if no frame waits.
    *
-   * @param waiting the number of frames that were waiting a moment ago. No further claims are
-   * tried, because a claim that finds no frame costs as much as any other
+   * @param waiting the number of frames that were waiting a moment ago. No more claims than this
+   * are tried, because a claim that finds no frame costs as much as any other claim
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []

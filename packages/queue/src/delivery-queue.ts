@@ -9,17 +9,18 @@ import { queuePrefix } from './names.ts'
  */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know. It knows all unfinished ones, and the last
-   * 20,000 for a day after their delivery. Resolves to the number that were left out for lack of
-   * places. The queue has 10,000 places, and a sender gets no more once it holds as many as are
-   * free. So one sender alone fills at most half, two fill at most a third each, and there is
-   * always room for another. After an error any of the deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows all unfinished deliveries, and the
+   * last 20,000 delivered ones for a day after their delivery. Resolves to the number of deliveries
+   * that were left out for lack of places. The queue has 10,000 places, and a sender gets no more
+   * places once it holds as many as are free. So one sender alone fills at most half, two fill at
+   * most a third each, and there is always room for another sender. After an error any of the
+   * deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
    * Ends deliveries in progress. They are repeated later, as if they had not started. Resolves
-   * within two seconds, even if Redis does not respond; what is then unfinished is reported to
-   * `onError`, and ends when the caller closes the connection.
+   * within two seconds, even if Redis does not respond; a delivery that is unfinished by then is
+   * reported to `onError`, and ends when the caller closes the connection.
    */
   close(): Promise<void>
 }
@@ -31,7 +32,7 @@ interface Delivery {
   sender: string
 }
 
-/** An attempt of a delivery that failed. */
+/** A failed attempt of a delivery. */
 interface FailedDelivery {
   id: string
   attempt: number
@@ -49,9 +50,9 @@ const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
 
 /**
- * Delivers each id at least once, by any of the processes that run this. A delivery that rejects is
- * repeated after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it fails
- * after the last delay.
+ * Delivers each id at least once, by any process that calls this function. A delivery that rejects
+ * is repeated after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it
+ * fails after the last delay.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
@@ -79,8 +80,8 @@ export function startDeliveryQueue(options: {
         await orAbort(() => deliver(parseJobId(id).id, context), signal)
       } catch (error) {
         if (!closing.signal.aborted) throw error
-        // The job is returned, because a failure would use up one of its attempts. A job that cannot
-        // be returned waits until its lock expires.
+        // The job is returned to the queue, because a failure would use up one of its attempts. A
+        // job that cannot be returned waits until its lock expires.
         const returned = job.moveToWait(token)
         await withTimeout(returned, returnTimeoutMs, 'returning a delivery').catch(onError)
         throw new WaitingError()
@@ -156,8 +157,8 @@ export function startDeliveryQueue(options: {
 }
 
 /**
- * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may then
- * continue.
+ * Runs `work` and settles like it, or rejects as soon as the signal aborts. The work may continue
+ * after that.
  */
 async function orAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()

@@ -71,8 +71,7 @@ export function createJobSink(options: {
       const add = () =>
         queue.add(kind, data, {
           jobId: id,
-          // Unlimited, because a frame can only be completed, and an outage must not exhaust its
-          // attempts.
+          // Unlimited, because a frame is never given up: an outage must not exhaust its attempts.
           attempts: Number.MAX_SAFE_INTEGER,
           removeOnComplete: true,
         })

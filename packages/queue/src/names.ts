@@ -13,8 +13,8 @@ export const queueKinds = Object.keys(queueNames) as QueueName[]
 /**
  * The lists and sets in which BullMQ keeps the ids of jobs that are not completed. A job moves
  * between them in one step. Intake's jobs are never prioritized and never fail, and only earlier
- * versions of BullMQ use the list `paused`; these lists and sets are read, too, so that no frame is
- * missed.
+ * versions of BullMQ use the list `paused`; the lists and sets for these cases are read, too, so
+ * that no frame is missed.
  */
 export const jobLists = ['wait', 'paused', 'active'] as const
 export const jobSets = ['delayed', 'prioritized', 'failed'] as const

@@ -26,7 +26,7 @@ export interface FrameProducer {
  * @param options.sink the only sink; it belongs to the caller, who closes it after the last frame
  * has settled
  * @param options.route chooses among several sinks. A frame that a sink has certainly not stored is
- * offered to the next one. A frame that a sink may have stored is offered only to that sink until
+ * offered to the next sink. A frame that a sink may have stored is offered only to that sink until
  * the deadline, because two sinks would both deliver it
  */
 export function createFrameProducer(

@@ -19,8 +19,8 @@ const responseMs = 1_500
 const freshMs = 5_000
 
 /**
- * Registers the shards of a gateway and polls each of them every second, independently of the
- * others.
+ * Registers the shards of a gateway and polls each of them every second, independently of the other
+ * shards.
  *
  * @param options.shards the number of shards that the gateway uses; a single shard is neither
  * registered nor polled
@@ -44,7 +44,7 @@ export function startShardHealth(options: {
       return await bounded(registerShard(redis, shard))
     } catch (error) {
       // Perhaps only the node of shard 0, which holds the registry, is down. A registered shard
-      // does not need it.
+      // does not need that node.
       if (known.get(shard)?.state !== 'ready') throw error
       if ((await bounded(redis.exists(shardMarkKey(shard)))) === 0) throw error
       return 'ready'

@@ -13,9 +13,9 @@ const avoidMs = 1_000
 
 /**
  * Spreads frames over shards: each frame goes to the shard with the fewest frames in flight, in
- * turn if several have equally few. A shard that has just refused a frame is the last choice for a
- * second. Only usable shards get frames; if none is usable, shard 0 does, and its error gives the
- * reason.
+ * turn if several have equally few. For one second after a shard has refused a frame, it is the
+ * last choice. Only usable shards get frames; if none is usable, shard 0 gets them, and its error
+ * gives the reason.
  *
  * @param options.sinks by number of the shard; they belong to the caller
  */

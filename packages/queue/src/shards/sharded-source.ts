@@ -25,9 +25,9 @@ interface Shard {
 }
 
 const listIntervalMs = 5_000
-/** The timeout of a shard's response. A slow shard delays the others by at most this time. */
+/** The timeout of a shard's response. A slow shard delays the other shards by at most this time. */
 const answerMs = 2_000
-/** An empty shard is asked again after this time, even while others have a backlog. */
+/** An empty shard is asked again after this time, even while other shards have a backlog. */
 const emptyMs = 250
 /**
  * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
@@ -38,14 +38,16 @@ const aheadMax = 16
 const none: Waiting = { count: 0, oldest: undefined }
 
 /**
- * Combines several shards into one queue, so that a batch holds frames of all of them and its
- * limits apply to all together. Shards with waiting jobs are served equally. A shard that refuses
- * does not delay the others, and a shard that does not respond delays them by at most `answerMs`;
- * only completing, postponing and releasing its own jobs waits for it. A claim rejects only if no
- * shard returned a job and one has refused, a renewal only if every shard fails.
+ * Combines several shards into one queue, so that a batch holds frames of all shards, and its
+ * limits apply to all shards together. Shards with waiting jobs are served equally. A shard that
+ * refuses does not delay the other shards, and a shard that does not respond delays them by at most
+ * `answerMs`. Only completing, postponing and releasing the jobs of that shard waits longer. A
+ * claim rejects only if no shard returned a job and one has refused. A renewal rejects only if
+ * every shard fails.
  *
  * @param options.open opens a shard; it is closed with this source
- * @param options.list the shards that may hold jobs; shard 0 is served before the first response
+ * @param options.list the shards that may hold jobs; before it first resolves, only shard 0 is
+ * served
  * @param options.onError called for errors of single shards, which are asked again
  */
 export function createShardedSource(options: {
@@ -89,8 +91,8 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Lets a shard that was empty be at most `aheadMax + 1` jobs behind the most served shard. That
-   * is enough for the next completion on the most served shard to claim from this shard, which does
+   * Limits how far a shard that was empty is behind the most served shard: to `aheadMax + 1` jobs.
+   * The next completion on the most served shard then claims from this shard. But this shard does
    * not catch up on all that it missed.
    */
   function noteFilled(shard: Shard): void {

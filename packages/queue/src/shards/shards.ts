@@ -4,7 +4,7 @@ import { queuePrefix } from '../names.ts'
 /**
  * The hash tags of the shards of the log queue, by number. They never change, because frames wait
  * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
- * Redis Cluster of up to six: the numbers of shards of two masters differ by at most one
+ * Redis Cluster with up to six masters: the numbers of shards of two masters differ by at most one
  * (test/shards/shards.test.ts).
  */
 const tags = [

@@ -33,8 +33,8 @@ export const resolves = (promise: Promise<unknown>): Promise<boolean> =>
   )
 
 /**
- * Starts everything that a gateway needs to add frames to the shards of a new installation. It
- * stops when the test ends. Frames use a connection of their own.
+ * Starts everything that a gateway needs to add frames to the shards of a new installation.
+ * Everything stops when the test ends. Frames use a connection of their own.
  *
  * @param options.replicas number of replicas that must confirm each frame
  */

@@ -105,7 +105,7 @@ t.test('a full shard does not starve one that gets frames later', async (t) => {
     batch = next.filter((job) => job !== undefined)
   }
   // Completes many batches, so that the shard without frames has been served far less often than
-  // the other one.
+  // the other shard.
   for (let n = 0; n < 20; n++) await completeAll()
   shards[1]!.add(1_000)
   await clock.advance(251)
