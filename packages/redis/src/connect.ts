@@ -37,16 +37,16 @@ const roles = {
 } satisfies Record<RedisRole, RedisOptions>
 
 const clusterRoles = {
-  // A delay of 0 means that a command that failed because of a failover or a cluster that is down
-  // is not repeated. MOVED, ASK and TRYAGAIN are followed, because nothing was executed.
+  // With a delay of 0, a command is not repeated if it failed because of a failover, or because the
+  // cluster is down. MOVED, ASK and TRYAGAIN are followed, because nothing was executed.
   producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
   consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
 } satisfies Record<RedisRole, ClusterOptions>
 
 /**
- * Error codes of a server that is not the primary, or is being demoted (`UNBLOCKED` then ends a
- * blocking read). After a failover the same address, or the sentinels, lead to the new primary, but
- * only with a new connection.
+ * Error codes of a server that is not the primary, or is being demoted (a blocking read then ends
+ * with `UNBLOCKED`). After a failover the same address, or the sentinels, lead to the new primary,
+ * but only with a new connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
@@ -158,7 +158,7 @@ function connectCluster(
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,
     clusterRetryStrategy: retryDelay,
-    // Keeps the host's name, because its certificate has the name and not the address.
+    // Keeps the host's name, because the host's certificate has the name and not the address.
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...ofEachNode,

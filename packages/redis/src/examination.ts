@@ -20,8 +20,8 @@ export interface Examination {
  *
  * @param options.tags hash tags with a mark. A server that holds none of them only has to be a
  * primary
- * @param options.refusalOf why nothing may be written to the server of this hash tag, if another
- * check has found a reason
+ * @param options.refusalOf returns the reason why nothing may be written to the server of a hash
+ * tag, if another check has found one
  */
 export function createExamination(options: {
   redis: Redis

@@ -5,8 +5,8 @@ import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 const timeoutMs = 10_000
 
 /**
- * Makes a connection, and those that BullMQ duplicates from it, follow a URL whose user and
- * password change. An open connection authenticates again between two commands, so no command
+ * Makes a connection, and the connections that BullMQ duplicates from it, follow a URL whose user
+ * and password change. An open connection authenticates again between two commands, so no command
  * fails. When Redis refuses the new credentials, the open connection keeps its old user, and new
  * connections still use the new credentials.
  *

@@ -8,7 +8,7 @@ import { primariesOf, primaryOf, type Primary } from './servers.ts'
 
 /** What an operator configures in one server, and the current state of the server. */
 export interface RedisFacts {
-  /** Undefined if there is only one server. */
+  /** `host:port` of the server; undefined if there is only one server. */
   name: string | undefined
   /** The version of Redis; for a fork, the version with which it is compatible. */
   version: string

@@ -13,7 +13,7 @@ export interface RedisPoll {
   state(): RedisState | undefined
   /**
    * Milliseconds since the last response of the server of `{intake}`; `Infinity` before the first
-   * one.
+   * response.
    */
   silentMs(): number
   /**
@@ -54,7 +54,7 @@ const silentAfterMs = 5_000
  * state and configuration when the connection becomes ready, because it may then lead to another
  * Redis. Reads the configuration also when the keys have moved to another server of a cluster.
  * Before the first response the intervals are shorter. A server that does not respond does not
- * delay the others.
+ * delay the other servers.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too
@@ -147,7 +147,7 @@ export function pollRedisState(
     intervalMs,
     onError,
   })
-  /** Undefined if there is only one server. */
+  /** Polls the other servers of a cluster; undefined if there is only one server. */
   const ofOthers =
     redis instanceof Cluster
       ? startPolling({

@@ -19,8 +19,8 @@ export interface ReportingProcesses {
 }
 
 /**
- * The key of a sorted set: each member is `<service>:<id>`, its score the time of the last report
- * by the clock of Redis.
+ * The key of a sorted set: each member is `<service>:<id>`, its score is the time of the last
+ * report by the clock of Redis.
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
@@ -30,7 +30,7 @@ const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
 
 /**
- * Writes nothing to a Redis without an installation: a key there could hide that Redis has lost its
+ * Writes nothing to a Redis without an installation: a key in it could hide that Redis has lost its
  * data.
  */
 const announceScript = `

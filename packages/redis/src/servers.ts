@@ -3,7 +3,8 @@ import { withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 
 /**
- * The hash tag of the queues and of nearly all other keys. One node of a cluster holds all of them.
+ * The hash tag of the queues and of nearly all other keys. One node of a cluster holds all these
+ * keys.
  */
 export const mainTag = '{intake}'
 
@@ -11,7 +12,7 @@ const silentMs = 1_000
 
 /** A server that accepts writes, and hash tags whose keys it holds. */
 export interface Primary {
-  /** Undefined if there is only one server. */
+  /** `host:port` of the server; undefined if there is only one server. */
   name: string | undefined
   tags: readonly [string, ...string[]]
   redis: Server

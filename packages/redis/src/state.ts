@@ -21,11 +21,11 @@ export interface RedisState {
   memoryUsed: number
   /** `maxmemory` of the fullest server, or the memory of its machine if that is not set. */
   memoryBytesMax: number
-  /** `host:port` of the fullest server; undefined if there is only one. */
+  /** `host:port` of the fullest server; undefined if there is only one server. */
   fullestServer: string | undefined
   /** The installation that this Redis belongs to; null if it is new or has lost its data. */
   installation: string | null
-  /** Undefined until Redis has returned its time. */
+  /** The clock of Redis; undefined until Redis has returned its time. */
   clock: ClockReading | undefined
 }
 

@@ -21,11 +21,11 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Resolves to why Redis accepts no writes, in words for an operator, naming the server in a
- * cluster; undefined if it accepts them. Sends a write without effect, which detects every reason,
- * and reads the role, because a replica can be configured to accept writes that its next
- * synchronisation deletes. Such a replica returns no error that would close the connection, so this
- * function closes it.
+ * Resolves to the reason why Redis accepts no writes, in words for an operator; undefined if it
+ * accepts them. In a cluster the reason names the server. Sends a write without effect, which
+ * detects every reason, and reads the role, because a replica can be configured to accept writes
+ * that its next synchronisation deletes. Such a replica returns no error that would close the
+ * connection, so this function closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -121,8 +121,8 @@ const isRedirectedTooOften = (error: unknown): boolean =>
 
 /**
  * Rejects while there is no connection, or while a server uses all of its `maxmemory` (see
- * `isOutOfMemory`): then it stores nothing, but still deletes. Asks all servers, so that a server
- * that cannot be asked does not hide a full one.
+ * `isOutOfMemory`): such a server stores nothing, but still deletes. Asks all servers, so that a
+ * server that cannot be asked does not hide a full server.
  *
  * @param tags every server that holds keys of these hash tags is asked
  */

@@ -64,7 +64,7 @@ t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
   const redis = await openReady(t)
   const waits = async () => {
     const stats = await redis.info('commandstats')
-    // Redis versions since 7.2 have WAITAOF, earlier ones only WAIT.
+    // Redis versions since 7.2 have WAITAOF, earlier versions only WAIT.
     return Number(/cmdstat_wait(?:aof)?:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const acks = createReplicaAcks({ redis, replicas: 1 })

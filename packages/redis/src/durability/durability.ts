@@ -44,7 +44,7 @@ export async function readDurability(
   }
 }
 
-/** Resolves to undefined if the server does not allow reading the setting. */
+/** Reads a setting; undefined if the server does not allow reading it. */
 async function readSetting(redis: Server, name: string): Promise<string | undefined> {
   try {
     const [, value] = await redis.config('GET', name)

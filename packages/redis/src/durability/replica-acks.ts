@@ -110,7 +110,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         return local === 0 ? 0 : (remote ?? 0)
       } catch (error) {
         if (!(error instanceof ReplyError)) throw error
-        // The server refuses WAITAOF, so WAIT is used from now on. If the cause is another one,
+        // The server refuses WAITAOF, so WAIT is used from now on. If the error has another cause,
         // WAIT fails, too.
         line.hasWaitAof = false
       }
@@ -120,7 +120,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
 
   /**
    * Rejects if the key has moved: while a slot moves to another node, EXISTS fails for a key that
-   * is already there.
+   * is already on that node.
    */
   async function requireHere({ server }: Connection, key: string): Promise<void> {
     if (redis instanceof Cluster) await server.exists(key)

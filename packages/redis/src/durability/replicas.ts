@@ -12,7 +12,7 @@ export type ReplicaReading<Facts> =
 /**
  * Reads each replica of a primary through a connection of its own, with the user, password and TLS
  * of the primary. A replica that does not respond within four seconds counts as a failure, and does
- * not delay the others.
+ * not delay the other replicas.
  */
 export async function readReplicas<Facts>(
   redis: Redis,
