@@ -5,7 +5,7 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** What a key may do. Entries are normalised; invalid ones are rejected with a `RangeError`. */
+/** What a key may do. Entries are normalised; invalid entries are rejected with a `RangeError`. */
 export interface KeyRules {
   /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
@@ -22,9 +22,9 @@ export type KeyState = 'active' | 'suspended' | 'revoked'
 
 export interface ApiKeyStore {
   /**
-   * Creates a key. `secret` becomes its secret, which is otherwise random; if a key with this
-   * secret already exists, even a revoked one, it is returned unchanged. Rejects a secret of less
-   * than 16 characters, or one that a header field cannot carry.
+   * Creates a key with the given `secret`, or with a random one. If a key with this secret already
+   * exists, even a revoked key, that key is returned unchanged. Rejects a secret of less than 16
+   * characters, or one that a header field cannot carry.
    */
   create(
     options: KeyRules & { name: string; secret?: string },
@@ -34,7 +34,7 @@ export interface ApiKeyStore {
    * Changes only the given rules. Resolves to undefined when there is no such key or it is revoked.
    */
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
-  /** Resolves to undefined when there is no such key or it is revoked. */
+  /** Sets the state of a key. Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
   /** Rejects when Redis has lost its data, because an empty result would then be wrong. */
   load(): Promise<StoredKeys>
@@ -73,8 +73,8 @@ return 0`
 
 const secretLengthMin = 16
 /**
- * How often a change is attempted when the entry is changed by others between its reading and
- * writing.
+ * The maximum number of attempts at a change. An attempt fails if another process changes the entry
+ * between its reading and writing.
  */
 const changesMax = 10
 

@@ -36,8 +36,8 @@ export function printKey(key: ApiKey): string {
 }
 
 /**
- * Reads a key that this version, an earlier or a later one has stored; undefined if it is damaged.
- * If a damaged or missing field were accepted, the key could do more than it may: write for every
+ * Reads a key that any version, even a later one, has stored; undefined if it is damaged. If a
+ * damaged or missing field were accepted, the key could do more than it may: write for every
  * application, or never expire. Fields that a later version has added are kept.
  */
 export function parseKey(json: string): ApiKey | undefined {

@@ -3,12 +3,12 @@ import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 
-/** Senders whose records gateways acknowledge and do not store. */
+/** A sender whose records gateways acknowledge but do not store. */
 interface Suppression {
   kind: 'user' | 'device'
   /** `unique_user_id`, or `device_uuid` in lower case. */
   id: string
-  /** Undefined means in every application. */
+  /** The application whose records are not stored; undefined means every application. */
   bundleIdentifier?: string | undefined
 }
 

@@ -25,7 +25,8 @@ export interface Policy {
 const noRules = compileRules({ rules: [], secret: undefined })
 
 /**
- * Returns the beginning of the month. Retention drops only whole months, and never the current one.
+ * Returns the beginning of the month. Retention drops only whole months, and never the current
+ * month.
  */
 function beginningOfMonth(atMs: number): number {
   const at = new Date(atMs)

@@ -103,8 +103,8 @@ const noEdits: Edits = { params: [], device: [], extra: [] }
 const eventsMax = 1_000
 
 /**
- * Prepares rules, so that an event costs one look-up by its application and one by its name, and
- * then a comparison with each rule for that application and event, or for any.
+ * Prepares rules. An event then costs one look-up by its application, one by its name, and a
+ * comparison with each rule that applies to that application and event.
  *
  * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
  * are removed
@@ -122,7 +122,7 @@ export function compileRules(options: {
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
   // Rules that drop come first, because such a rule decides alone. Rules that remove come before
-  // those that hash, because a removed value need not be hashed.
+  // rules that hash, because a removed value need not be hashed.
   const compiled = active
     .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
     .map((one) => compile(one, hashValue))
@@ -214,7 +214,7 @@ function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
   return eventPrefix === undefined || sent.startsWith(eventPrefix)
 }
 
-/** Whether all conditions are satisfied, except those on application and event. */
+/** Whether all conditions are satisfied, except the conditions on application and event. */
 function meets(rule: Compiled, facts: Facts): boolean {
   const { versionCode: code } = facts
   // If the version code is unknown (NaN), both comparisons are false.
@@ -229,7 +229,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
 /**
  * Returns what the rules say about a record; undefined if none of them applies.
  *
- * @param rules in order: first the rules that drop, then those that sample
+ * @param rules in order: first the rules that drop, then the rules that sample
  */
 function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   let sampling: ActiveRule | undefined
@@ -245,7 +245,8 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
       edits ??= { params: [], device: [], extra: [] }
       edits[part].push(edit)
     } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
-      // The lowest of several rates applies: the devices that it keeps are kept by all others, too.
+      // The lowest of several rates applies. Every device that it keeps is also kept by the higher
+      // rates.
       sampling = active
       sampleRate = active.rule.rate
     }

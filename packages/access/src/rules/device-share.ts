@@ -1,6 +1,6 @@
 /**
  * Maps a device to a number between 0 and 1. A rate keeps the devices whose number is below it, so
- * the devices of a lower rate are among those of a higher one. Every gateway, and
+ * a higher rate also keeps every device that a lower rate keeps. Every gateway, and
  * `murmurHash3_32(toString(device_uuid))` in ClickHouse, has the same result.
  *
  * @param uuid 36 characters, in upper or lower case

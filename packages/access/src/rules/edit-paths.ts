@@ -14,7 +14,8 @@ export interface PathEdit {
 }
 
 /**
- * Edits, grouped by the first part of their paths, so that a large object is walked once for all.
+ * Edits, grouped by the first part of their paths, so that a large object is walked only once for
+ * all edits.
  */
 type EditIndex = ReadonlyMap<string, Group>
 
@@ -31,8 +32,8 @@ interface Group {
 type Step = PathEdit | { inside: EditIndex }
 
 /**
- * Applies edits in their order. Returns the same value if they change nothing, and never changes
- * the value itself, because the fingerprint of a record is computed from what was sent.
+ * Applies edits in their order. Returns the same value if they change nothing, and never modifies
+ * the given value, because the fingerprint of a record is computed from what was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value

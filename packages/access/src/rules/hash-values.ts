@@ -3,8 +3,8 @@ import type { Change } from './edit-paths.ts'
 
 const hashLength = 32
 /**
- * The maximum number of values that are hashed in one part of a record. Hashing them takes about
- * two milliseconds.
+ * The maximum number of values that are hashed in one part of a record. Hashing this many takes
+ * about two milliseconds.
  */
 const hashedValuesMax = 1_000
 
