@@ -20,11 +20,14 @@ export const limits = {
   formTexts: 32,
   jsonDepth: 32,
   /**
-   * Maximum number of members of objects and elements of arrays, at all levels, of one record: a
-   * log event or the payload of a feedback. Empty objects and arrays count twice.
+   * Maximum number of object members and array elements in one record (a log event, or the payload
+   * of a feedback), at all levels. Empty objects and arrays count twice.
    */
   jsonNodes: 10_000,
-  /** The same maximum for a whole batch: 500 entries with 100 params each have 52,500. */
+  /**
+   * Maximum number of object members and array elements in a whole batch. A batch of 500 entries
+   * with 100 params each has 52,500.
+   */
   batchJsonNodes: 60_000,
   /**
    * Maximum size of a document that has an integer beyond 2^53 or an escape in a name, because the
@@ -46,8 +49,8 @@ export const limits = {
    */
   storageMs: 10_000,
   /**
-   * How much the time of an event, or the time in an id, may be earlier than the gateway's clock,
-   * and how much later.
+   * How far the time of an event, or the time in an id, may be before the gateway's clock, and how
+   * far after it.
    */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
@@ -66,7 +69,7 @@ export const limits = {
   clockSkewMaxMs: 5_000,
   /**
    * The fractions of Redis's memory that idempotency keys may use. One API key gets at most half of
-   * each.
+   * each fraction.
    */
   reservationShares: { logs: 0.15, feedback: 0.1 },
   /** Minimum number of days for which an idempotency key is kept. */

@@ -5,8 +5,8 @@ import type { ErrorCode } from './errors.ts'
  * - `accepted`
  * - an error code: refused or rejected
  * - `dropped`: acknowledged but not stored, because a rule of the operator drops it
- * - `sampled`: acknowledged but not stored, because a rule stores the records of some devices only,
- *   not of this one
+ * - `sampled`: acknowledged but not stored, because a rule stores the records of only some devices,
+ * and this device is not one of them
  * - `suppressed`: acknowledged but not stored, because its sender was erased
  * - `overflow`: counted without its API key and code, because the gateway had too many counters
  */

@@ -12,9 +12,9 @@ const FieldError = Type.Object(
 export const FieldErrors = Type.Array(FieldError, { description: 'The invalid fields.' })
 
 /**
- * A string and not a closed list, because codes may be added and shipped apps cannot be changed. A
- * client with a closed list would fail to read a response with a new code, even one that says that
- * other entries are stored.
+ * This is a string and not a closed list, because codes may be added and shipped apps cannot be
+ * changed. A client with a closed list would fail to read a response with a new code, even if the
+ * response says that other entries are stored.
  */
 export const errorCode = Type.String({
   description:
