@@ -2,7 +2,7 @@ import { limits } from '@intake/contract'
 
 /**
  * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects
- * without common names (docs/decisions/0008-json-bodies.md).
+ * that have no names in common (docs/decisions/0008-json-bodies.md).
  */
 export const nodeBytes = 160
 
@@ -24,5 +24,5 @@ export const logShare = 0.3
  */
 export const accountTimesFree = 2
 
-/** The fraction of the total that one account can hold while all others hold nothing. */
+/** The fraction of the total that one account can hold while all other accounts hold nothing. */
 export const accountShare = accountTimesFree / (accountTimesFree + 1)

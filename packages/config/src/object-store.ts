@@ -107,8 +107,8 @@ function findEndpointProblems(endpoint: string): string[] {
 }
 
 /**
- * Checks the settings of the credentials, if the endpoint has none. The sources are checked in the
- * order of their precedence.
+ * Checks the settings of the credentials, if the endpoint contains no credentials. The sources are
+ * checked in the order of their precedence.
  */
 function findIdentityProblems(config: Config): string[] {
   const {
@@ -132,7 +132,7 @@ function parseEncryption(sse: string) {
   return { algorithm: 'aws:kms', kmsKeyId } as const
 }
 
-/** Converts the settings to those of `createObjectStore`. */
+/** Converts the settings to the options of `createObjectStore`. */
 export function objectStoreSettings(config: ObjectStoreConfig & { S3_ENDPOINT: string }) {
   return {
     endpoint: config.S3_ENDPOINT,

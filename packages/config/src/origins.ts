@@ -1,6 +1,6 @@
 import { parseOrigin } from '@intake/contract'
 
-/** The origins whose pages may send; undefined means that no page of another origin may. */
+/** The origins whose pages may send; undefined means that no page of another origin may send. */
 export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
 
 /**

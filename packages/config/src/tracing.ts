@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
 /**
- * Settings of gateway and worker. The SDK reads them, and the other standard variables, from the
- * environment; here they are documented and checked.
+ * Settings of gateway and worker. The SDK reads these and the other standard variables from the
+ * environment; this schema documents and checks them.
  */
 export const TracingConfig = Type.Object({
   OTEL_TRACES_EXPORTER: Type.Union([Type.Literal('none'), Type.Literal('otlp')], {
