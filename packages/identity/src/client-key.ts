@@ -11,8 +11,8 @@ export function headerKey(key: string): string {
 }
 
 /**
- * The id that a client gave a record, in lower case; undefined if there is none, or only the nil
- * UUID.
+ * The id that a client gave a record, in lower case; undefined if there is no id, or if it is the
+ * nil UUID.
  */
 export function clientIdKey(id: string | null | undefined): string | undefined {
   return id == null || id === nilUuid ? undefined : id.toLowerCase()

@@ -5,8 +5,8 @@ export type Day = number
 
 /**
  * The maximum number of fields in a hash of reservations. Redis stores a small hash compactly, with
- * 38 bytes per reservation (a listpack). In a larger hash each takes three times as much. A hash is
- * small up to `hash-max-listpack-entries` fields, which is 128 in Redis's own redis.conf.
+ * 38 bytes per reservation (a listpack). In a larger hash each reservation takes three times as
+ * much. A hash is small up to `hash-max-listpack-entries` fields; Redis's default is 512.
  */
 export const bucketFieldsMax = 96
 

@@ -22,8 +22,8 @@ export interface Reserved {
   /** UUID, in lower case. */
   id: string
   /**
-   * Hash of the stored content, by which the gateway notices that a key is used for other content:
-   * 48 bits in hexadecimal.
+   * Hash of the stored content, by which the gateway notices that a key is used again for different
+   * content: 48 bits in hexadecimal.
    */
   fingerprint: string
 }

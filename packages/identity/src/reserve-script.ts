@@ -14,7 +14,7 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
  * number of days for which a bucket is kept after its own day.
  *
  * Returns the value found, or 1: written; 0: not found and not written; 2: the days must be
- * computed again, because today is another day; 3: one more level is needed.
+ * computed again, because the day has changed; 3: one more level is needed.
  */
 const script = `
 local levels = tonumber(ARGV[2])
