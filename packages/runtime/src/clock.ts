@@ -1,7 +1,9 @@
 /** Identifies a timer of the clock that created it. */
 export type Timer = object
 
-/** Time and randomness. Tests use another clock, so that a run depends only on its inputs. */
+/**
+ * Time and randomness. Tests use a clock of their own, so that a run depends only on its inputs.
+ */
 export interface Clock {
   /** Milliseconds, monotonic; the starting point is arbitrary. */
   now(): number

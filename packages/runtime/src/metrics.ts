@@ -58,8 +58,8 @@ export function metricsOf(registry: Registry) {
 }
 
 /**
- * Adds a counter whose values are read at each scrape, because other code counts them. It is absent
- * if there are none.
+ * Adds a counter whose values are read at each scrape, because other code counts them. The counter
+ * is absent if there are no values.
  */
 export function addCounter<Label extends string>(
   registry: Registry,
@@ -79,7 +79,9 @@ export function addCounter<Label extends string>(
   registry.registerMetric(metric)
 }
 
-/** Adds a gauge whose values are read at each scrape. It is absent if there are none. */
+/**
+ * Adds a gauge whose values are read at each scrape. The gauge is absent if there are no values.
+ */
 export function addGauge<Label extends string = never>(
   registry: Registry,
   gauge: { name: string; help: string; labels?: Label[]; read: () => GaugeValues<Label> },

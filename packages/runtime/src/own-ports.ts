@@ -20,11 +20,11 @@ const guarded = new Set<number>()
 const listening = '0A'
 
 /**
- * Destroys from now on every connection of this process to one of these ports of 127.0.0.1, before
- * anything is sent, unless a process of the same user listens there. This applies to every client
- * library. While an engine restarts, its port is free, and another user's process that listens
- * there would get its passwords. `fetch` then connects again until its deadline. Does nothing on a
- * system without `/proc/net/tcp`.
+ * From now on, this process connects to these ports of 127.0.0.1 only if a process of the same user
+ * listens there. Any other connection is destroyed before anything is sent, for every client
+ * library. While an engine restarts, its port is free; a process of another user that listens on it
+ * would get the engine's passwords. After such a destroyed connection, `fetch` connects again until
+ * its deadline. Does nothing on a system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0
@@ -73,7 +73,7 @@ function readSockets() {
   })
 }
 
-/** Prints 127.0.0.1 and the port in the form of the table. */
+/** Prints 127.0.0.1 and the port in the form that the table of sockets has. */
 function addressOf(port: number) {
   const host = endianness() === 'LE' ? '0100007F' : '7F000001'
   return `${host}:${port.toString(16).toUpperCase().padStart(4, '0')}`

@@ -12,7 +12,7 @@ export interface Traits {
   hasCredentials?: boolean
   /** A running process follows changes of the setting's file. */
   isFollowed?: boolean
-  /** The value is a list of URLs that may contain a user and a password, separated by commas. */
+  /** The value is a list of URLs, separated by commas. Each may contain a user and a password. */
   isUrlList?: boolean
   /**
    * Further problems of a value, one sentence each, without any part of the value. At start the

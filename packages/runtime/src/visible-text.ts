@@ -1,7 +1,8 @@
 /**
- * A character that is invisible or changes how others are shown: controls except tab and line feed,
- * and format characters and fillers (direction overrides, zero-width ones, tags) except those that
- * join or vary emoji and letters. On a terminal some of them move the cursor or set the title.
+ * A character that is invisible or changes how other characters are shown: a control except tab and
+ * line feed, a format character or a filler (direction override, zero-width character, tag), except
+ * characters that join or vary emoji and letters. On a terminal some of these characters move the
+ * cursor or set the title.
  */
 export const invisible =
   /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/u

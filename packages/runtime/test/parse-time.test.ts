@@ -20,7 +20,7 @@ for (const zone of zones) {
       ['2026-11-23T10:00:15.2Z', '2026-11-23T10:00:15.200Z'],
       ['2026-11-23T10:00+05:45', '2026-11-23T04:15:00.000Z'],
       ['2026-11-23T22:00:00-05:00', '2026-11-24T03:00:00.000Z'],
-      // This hour does not exist in zones that change to summer time then, but it does in UTC.
+      // This hour does not exist in zones that change to summer time at 02:00, but it does in UTC.
       ['2026-03-08 02:30', '2026-03-08T02:30:00.000Z'],
       ['2028-02-29', '2028-02-29T00:00:00.000Z'],
       ['9999-12-31', '9999-12-31T00:00:00.000Z'],

@@ -20,7 +20,7 @@ const schema = Type.Object({
 
 /**
  * Creates files like a mounted Kubernetes secret: links to a folder that is replaced by another
- * one.
+ * folder.
  */
 function mountSecret(t: Test) {
   const dir = t.testdir()
