@@ -15,9 +15,9 @@ import { rawTables, type RawTable } from './tables.ts'
 
 export interface ClickHouseOptions {
   /**
-   * `http(s)://user:password@host:port`, credentials percent-encoded. Several URLs, separated by
-   * commas, name servers with the same data: the first that responds is used. If it is an object,
-   * each request calls `current()` and uses the user and password in the result.
+   * `http(s)://user:password@host:port` with percent-encoded credentials. Several URLs, separated
+   * by commas, name servers with the same data: the first that responds is used. If `url` is an
+   * object, each request calls `current()` and uses the user and password in the result.
    */
   url: string | { current(): string }
   /**
@@ -40,8 +40,8 @@ export interface ClickHouseOptions {
    */
   connectionsMax?: number
   /**
-   * False keeps the statements out of ClickHouse's query_log, which would show their params.
-   * Default true.
+   * Whether ClickHouse writes the statements to its query_log, which shows their params. Default
+   * true.
    */
   logQueries?: boolean
 }

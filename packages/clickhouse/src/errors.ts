@@ -9,7 +9,7 @@
  */
 export type FailureKind = 'retry' | 'operator' | 'split' | 'rejected'
 
-/** ClickHouse exception codes that are classified here. Every other code means `split`. */
+/** The exception codes of ClickHouse that are classified. Every other code means `split`. */
 const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   3: ['retry', 'UNEXPECTED_END_OF_FILE'],
   75: ['retry', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
@@ -118,13 +118,16 @@ export class ClickHouseError extends Error {
   }
 }
 
-/** The error for tables that contradict those of this release. The message is for an operator. */
+/**
+ * The error for tables that contradict the tables of this release. The message is for an operator.
+ */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
 /**
- * Why a request failed, in words for an operator. If there was no connection, includes the reason.
+ * Describes why a request failed, in words for an operator. If there was no connection, includes
+ * the reason for that.
  */
 export function describeError(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
@@ -132,7 +135,7 @@ export function describeError(error: unknown): string {
   return isEmpty ? message : `${message}: ${cause.message}`
 }
 
-/** Whether ClickHouse responded with an exception code that is not classified here. */
+/** Whether ClickHouse responded with an exception code that `failureCodes` does not classify. */
 export const hasUnknownCode = (error: unknown): boolean =>
   error instanceof ClickHouseError && error.code !== undefined && !(error.code in failureCodes)
 

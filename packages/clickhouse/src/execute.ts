@@ -22,9 +22,10 @@ export interface Reply {
 }
 
 /**
- * Executes statements with one client. Resolves only to a complete response with status 200 and
- * without an exception code, within the timeout; otherwise rejects with a `ClickHouseError`. An
- * abandoned request destroys its socket, so that a silent server does not occupy it.
+ * Creates a function that executes statements with one client. It resolves only to a complete
+ * response with status 200 and without an exception code, within the timeout; otherwise it rejects
+ * with a `ClickHouseError`. An abandoned request destroys its socket, so that a silent server does
+ * not occupy it.
  *
  * @param options.headers headers of every request, with the credentials
  */
@@ -94,7 +95,7 @@ export const createExecutor = (options: {
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause
-      // After an abort the cause only repeats that there was an abort.
+      // After an abort the cause is left out: it says only that there was an abort.
       throw new ClickHouseError(ending, { kind, ...(!cancel.signal.aborted && { cause }) })
     } finally {
       clearTimeout(timer)

@@ -7,9 +7,9 @@ const common: ClickHouseSettings = {
 
 /**
  * Through a Distributed table, an insert is confirmed only when the shards have its rows. Rows for
- * a shard on the same server are sent like those for other servers; otherwise ClickHouse would
- * count them twice. These settings do not affect other tables. They are always sent, so that a
- * wrong setting of a worker cannot lose rows.
+ * a shard on the same server are sent like rows for other servers; otherwise ClickHouse would count
+ * them twice. These settings do not affect other tables. They are always sent, so that a wrong
+ * setting of a worker cannot lose rows.
  */
 const distributed: ClickHouseSettings = {
   distributed_foreground_insert: 1,
@@ -22,8 +22,8 @@ const distributed: ClickHouseSettings = {
  */
 export const insertSettings: ClickHouseSettings = {
   ...common,
-  // An insert is confirmed only after it is stored (no batching on the server), and none is left
-  // out as a repeat (no deduplication).
+  // An insert is confirmed only after it is stored (no batching on the server), and no insert is
+  // left out as a repeat (no deduplication).
   async_insert: 0,
   insert_deduplicate: 0,
   ...distributed,
