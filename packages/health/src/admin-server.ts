@@ -14,12 +14,12 @@ const keepAliveTimeoutMs = 72_000
 const connectionsMax = 500
 /**
  * The minimum rate has no effect, because these requests have no body. The timeout is longer than
- * those of the page's queries.
+ * the timeouts of the page's queries.
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
- * The length of an identifier of 255 characters, each of which takes up to 12 when it is
+ * The length of an identifier of 255 characters, each of which takes up to 12 characters when it is
  * percent-encoded.
  */
 const paramLengthMax = 255 * 12

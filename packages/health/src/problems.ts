@@ -23,7 +23,7 @@ export const notKnown = Symbol('not known')
 /** Returns the problem in words for an operator; undefined if there is none. Must not block. */
 export type ProblemCheck = () => string | undefined | typeof notKnown
 
-/** Joins the results of several checks into one, each text once. */
+/** Joins the results of several checks into one result that contains each text once. */
 export function joinDetails(
   details: readonly ReturnType<ProblemCheck>[],
 ): ReturnType<ProblemCheck> {

@@ -11,7 +11,7 @@ const windowSeconds = 15
 
 export function createRate(clock: Clock = systemClock): Rate {
   /**
-   * One count for each second of the window and for the current one. `seconds` holds the second
+   * One count for each second of the window and for the current second. `seconds` holds the second
    * that each count belongs to.
    */
   const counts = new Float64Array(windowSeconds + 1)

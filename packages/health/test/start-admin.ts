@@ -7,8 +7,8 @@ import { startAdminServer } from '../src/index.ts'
 type Options = Partial<Parameters<typeof startAdminServer>[0]>
 
 /**
- * Starts an admin server on a free port of loopback, which is closed with the test. Resolves to its
- * port.
+ * Starts an admin server on a free port of loopback. The server closes when the test ends. Resolves
+ * to the port.
  */
 export async function startAdmin(t: Test, options: Options = {}): Promise<number> {
   const admin = await startAdminServer({
