@@ -53,8 +53,7 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // More feedback may have been added meanwhile. After an error, the same feedback is looked
-      // for again.
+      // More feedback may have been added. After an error, the same is looked for again.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }
