@@ -23,8 +23,8 @@ interface Column {
   key: string
   series: Series
   /**
-   * The heading in the table. For a text from a client, pass `Html`, which is escaped. The SVG does
-   * not show the name.
+   * The heading in the table; the SVG does not show it. A text from a client must be given as
+   * `Html`, which is escaped.
    */
   name: string | Html
 }
@@ -113,8 +113,8 @@ export function lanes(options: Lanes): Html {
         >${axisTime(date, stepMs)}</text
       >`
   })
-  // These links are for the pointer only. The keyboard uses the links of the table; otherwise it
-  // would stop at every column of the chart.
+  // These links are only for the pointer. With the keyboard, readers use the links of the table,
+  // because otherwise they would stop at every column of the chart.
   const links =
     href === undefined
       ? undefined

@@ -27,7 +27,7 @@ const thumbnailBytesMax = 1024 * 1024
  * here too, because gateways of earlier versions stored it.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
- *   its object is missing or differs, or if its structure cannot be read
+ *   the picture is missing in the store or differs from the row, or its structure cannot be read
  */
 export async function readPicture(
   key: string,

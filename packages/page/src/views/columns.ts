@@ -2,8 +2,8 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 
 /**
- * Columns of a record as a list of names and values; objects are nested lists two levels deep, then
- * JSON.
+ * The columns of a record as a list of names and values. Objects become nested lists, two levels
+ * deep; deeper objects are shown as JSON.
  */
 export function columnList(columns: Record<string, unknown>, depth = 2): Html {
   const entries = Object.entries(columns)
