@@ -10,7 +10,7 @@ interface Met {
   not_stored: number
 }
 
-/** The numbers of stored records of the last day that a rule would have acted on. */
+/** How many stored records of the last day a rule would have acted on. */
 export interface DryRun extends Met {
   /** The counts of each version, most records first. An unknown version is null. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
