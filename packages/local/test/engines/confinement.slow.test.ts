@@ -9,9 +9,7 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/**
- * A secret word. It is in a file beside ClickHouse's data, where an installation has its passwords.
- */
+/** A secret word in a file beside ClickHouse's data, where an installation has its passwords. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -27,7 +25,7 @@ t.teardown(async () => {
 await migrate({ clickhouse: owner })
 const skip = server.unconfined ?? false
 
-/** An entry for each connection that this other server has accepted from ClickHouse. */
+/** The connections that the server `other` has accepted, which can only come from ClickHouse. */
 const contacts: string[] = []
 const other = createServer((socket) => {
   contacts.push('a connection')
@@ -95,7 +93,7 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
 
 /**
  * Categories of functions that only compute a result from their arguments. Each of these functions
- * is called with one list of arguments only.
+ * is called with only one list of arguments.
  */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
