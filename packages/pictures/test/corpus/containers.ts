@@ -34,8 +34,8 @@ export function chunk(type: string, ...contents: (Buffer | string)[]): Buffer {
 }
 
 /**
- * Puts `early` chunks after the header of a PNG, `late` ones before its end, and bytes after it
- * all.
+ * Puts `early` chunks after the header of a PNG, `late` chunks before its end, and the bytes
+ * `behind` after its end.
  */
 export function pngWith(
   png: Buffer,
