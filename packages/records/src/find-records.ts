@@ -42,7 +42,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
  * Finds the records of which at least one version matches, and returns the visible version of each.
- * That version itself need not match: for example, the search may be for the request of a repeat,
+ * The visible version need not match: for example, the search may be for the request of a repeat,
  * and the visible version came with another request. Returns at most 1,000 records of each kind.
  */
 export async function findRecords(

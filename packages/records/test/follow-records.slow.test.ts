@@ -26,7 +26,7 @@ const event = (receivedMs: number, fields: { ageMs?: number; [name: string]: unk
   })
 }
 
-/** Follows until this many records were shown and one further poll has found no other. */
+/** Follows until this many records were shown, and then for two more polls. */
 async function follow(options: { since: number; records: number; filter?: FollowFilter }) {
   const { since, records, filter = {} } = options
   const ending = new AbortController()
