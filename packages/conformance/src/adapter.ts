@@ -49,7 +49,7 @@ export interface Adapter {
   }): Promise<string>
   /**
    * Makes the sender send its waiting records for at most `timeoutMs`. Resolves to the number of
-   * records that remain.
+   * records that are still waiting.
    */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>

@@ -109,8 +109,7 @@ const sawIn = (trial: Trial) => ({
 })
 
 /**
- * The sender's own state, which helps to find the reason of a failure. Empty if the sender has
- * none.
+ * The sender's own state, which helps to find the cause of a failure. Empty if the sender has none.
  */
 async function stateOf(sender: Adapter): Promise<string> {
   try {
