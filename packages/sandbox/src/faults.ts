@@ -167,9 +167,7 @@ export function createFaults(): Faults {
   }
 }
 
-/**
- * The code in the response to a fault with a status, if the fault sets none. The key is the status.
- */
+/** The default code in the response to a fault with a status, by that status. */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',
