@@ -290,7 +290,7 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  // Labels that are less than a minute apart need seconds, so that fewer of them fit a phone.
+  // Labels that are less than a minute apart show seconds, so fewer of them fit a phone.
   const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
   const ticks = isClose ? x.ticks(3) : x.ticks(6)
   const labels = ticks.map((date) => {

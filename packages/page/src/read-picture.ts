@@ -59,7 +59,7 @@ export async function readPicture(
 
 const pieceBytes = 1024 * 1024
 
-/** Hashes in pieces of some milliseconds, because the worker's other work shares the thread. */
+/** Hashes in pieces of a few milliseconds, because other work of the worker shares the thread. */
 async function sha256Of(body: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < body.length; at += pieceBytes) {

@@ -57,7 +57,7 @@ await insert('feedback', [
 ])
 for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
 
-/** The bars of a view: the links and their numbers by the names. */
+/** The bars of a view by their names: the link and the number of each bar. */
 const barsIn = (text: string) =>
   new Map(
     Array.from(

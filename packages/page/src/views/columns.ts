@@ -23,7 +23,7 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
     }
   </dl>`
 }
-/** The maximum number of names, because a client decides how many unknown names there are. */
+/** The maximum number of names that are shown. A client can send any number of unknown names. */
 const namesMax = 200
 
 /** Whether a value is left out of a list. */

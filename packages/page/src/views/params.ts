@@ -20,7 +20,9 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/** The type of a value, because `12` may also be a text. Undefined for texts and null. */
+/**
+ * The type that is shown after a value, because `12` may also be a text. Texts and null have none.
+ */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
