@@ -79,8 +79,8 @@ export const printForShell = (line: string): void => void process.stdout.write(`
 export const note = (text: string): void => void process.stderr.write(`${visibleText(text)}\n`)
 
 /**
- * Prints an error, with all lines but the first indented: the message of a server can quote what a
- * client sent, which must not look like another message.
+ * Prints an error, and indents all lines but the first. A server's message can quote what a client
+ * sent, and the quoted text must not look like a message of its own.
  */
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))

@@ -318,8 +318,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // Inserts a row after the tombstones have been written, when its frame is no longer in the
-      // queue, so the erasure cannot see it there.
+      // Inserts a row after the tombstones have been written. The erasure cannot see the row in the
+      // queue, because its frame has already left the queue.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

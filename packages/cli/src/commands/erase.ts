@@ -166,7 +166,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** The earliest and the latest time that ClickHouse can compare with a row. */
+/** The widest period that ClickHouse can compare with the time of a row. */
 const always = { from: new Date(0), to: new Date('2200-01-01') }
 
 /**

@@ -98,8 +98,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // If one of these servers refuses writes, Intake is only degraded: gateways add records to
-      // the queue's other servers.
+      // If a server other than the first refuses writes, Intake is only degraded: gateways then add
+      // records to the other servers of the queue.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),

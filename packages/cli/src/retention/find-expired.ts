@@ -16,7 +16,7 @@ export interface Expired {
   objects: number
 }
 
-/** The time before which each kind is expired; undefined if it never expires. */
+/** For each kind, the time before which its data is expired; undefined if it never expires. */
 export type ExpiryTimes = Record<RetentionKind, Date | undefined>
 
 export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {

@@ -96,7 +96,7 @@ const matchConditions = (match: RuleMatch): Condition[] =>
     return sql === undefined ? [] : [{ sql, params: { [name]: value as string | number } }]
   })
 
-/** The condition that a record has the field that would be removed or hashed. */
+/** The condition that a record has the field that the rule would remove or hash. */
 function pathConditions({ path }: RuleChoice): Condition[] {
   if (path === undefined) return []
   const dot = path.indexOf('.')
