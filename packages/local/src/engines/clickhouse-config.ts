@@ -125,7 +125,7 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The engine gives a query one thread for each of these portions of free memory, in bytes. With the
+ * The engine gives a query one thread for each portion of this many bytes of free memory. With the
  * default of 1 GiB, a query would get only one thread, because this engine may use little memory.
  */
 const memoryPerThread = 128 * 1024 ** 2

@@ -5,8 +5,8 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * The names of the settings of gateways and workers. `OWN_PORTS` is one of them, so that commands,
- * too, connect to these ports only if a process of the same user listens there.
+ * The names of the settings of gateways and workers, and `OWN_PORTS`: with it commands, too,
+ * connect to a port in this list only if a process of the same user listens there.
  */
 const names = new Set([
   'OWN_PORTS',

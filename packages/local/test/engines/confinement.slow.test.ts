@@ -187,8 +187,8 @@ t.test('analysts cannot read system tables with information about others', { ski
   )
   t.ok(lists.includes('INFORMATION_SCHEMA.TABLES'))
   for (const list of lists) {
-    // The definitions of views are left out: they name raw tables, and SHOW CREATE shows them as
-    // well.
+    // Leaves out the definitions of views. They name raw tables, but SHOW CREATE shows the
+    // definitions anyway.
     const columns = list.toLowerCase().endsWith('.views') ? 'table_name' : '*'
     const shown = await send(t, `SELECT ${columns} FROM ${list}`)
     t.notMatch(shown, /_raw|^Code: |Poco::Exception/, list)
