@@ -173,7 +173,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps a property if it is needed to render an image; turns any other into free space. */
+/** Keeps a property that is needed to render an image; turns any other into free space. */
 export function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit, largest } = walk
   const { type, content, from, to } = property

@@ -78,15 +78,14 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 }
 
 /**
- * Before each further native search the position must have advanced by this many bytes; the loop
- * reads them one by one. Without this minimum a hostile file would need a native search every few
- * bytes.
+ * The average distance that native searches must have, in bytes. The loop reads the bytes between
+ * them. Without this minimum a hostile file would need a native search every few bytes.
  */
 const bytesPerSearch = 128
 
 /**
- * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
- * marker that the standard reserves is the result of damage, so it counts as data.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
+ * Reserved markers result only from damage, so they count as data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
   // The search must stop at `end`, because a file may contain many JPEGs.

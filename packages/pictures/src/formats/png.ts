@@ -21,7 +21,7 @@ const kept = setOfFourLetters(
     'cLLi,acTL,fcTL,fdAT',
 )
 const animationData = fourLetters('fdAT')
-/** The bytes of a chunk besides its content: the length, the type and the checksum. */
+/** The bytes of a chunk in addition to its content: the length, the type and the checksum. */
 const framing = 12
 /**
  * The maximum sizes of a profile. Profiles of displays have a few kilobytes; profiles with large

@@ -138,7 +138,7 @@ export function gifWith(
   return Buffer.concat([gif.subarray(0, start), ...extensions, gif.subarray(start), behind])
 }
 
-/** Returns the range of the first box of a type between two positions, with its header. */
+/** Returns the range of the first box of a type between two positions, including its header. */
 function find(bytes: Buffer, from: number, to: number, type: string): [from: number, to: number] {
   for (let at = from; at < to;) {
     const size = bytes.readUInt32BE(at)
