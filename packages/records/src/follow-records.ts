@@ -29,7 +29,7 @@ export interface FollowOptions {
   clickhouse: Pick<ClickHouse, 'query' | 'lines'>
   kind: RecordTable
   filter: FollowFilter
-  /** Records that arrived before this time are left out, in UTC as ClickHouse prints it. */
+  /** A UTC time as ClickHouse prints it. Records that arrived earlier are left out. */
   since: string
   /** The columns of a line. */
   columns: string

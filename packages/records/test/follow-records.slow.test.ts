@@ -59,8 +59,9 @@ t.test(
       ),
     )
     const following = follow({ since: start, records: 100_000 })
-    // Workers store frames out of order, and some twice, because they were killed before they could
-    // complete the jobs. The watermark is the arrival of the oldest frame that is not stored.
+    // Workers store frames out of order. They store some frames twice, because they were killed
+    // before they could complete the jobs. The watermark is the arrival of the oldest frame that is
+    // not stored.
     const waiting = [...frames.keys()]
     while (waiting.length > 0) {
       const place = Math.floor(Math.random() * Math.min(8, waiting.length))

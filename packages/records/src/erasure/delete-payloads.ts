@@ -42,7 +42,8 @@ const hidden = (table: RecordTableName, condition: string) =>
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
-  // Each replica deletes the rows whose tombstones it has, so it must have all of them.
+  // Each replica deletes the rows whose tombstones it has, so every replica must have all
+  // tombstones.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
   // No version of a device's record is hidden by a version of another device, because the device is

@@ -29,7 +29,7 @@ export interface ErasureReport {
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
   tombstones: { logs: number; feedback: number; deadLetters: number }
-  /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
+  /** Rows deleted from disk, counting every version, but not rows that a merge removed earlier. */
   rowsDeleted: number
   objectsDeleted: number
   /** Numbers of items that are not erased yet; all are zero when the erasure is complete. */
