@@ -21,7 +21,7 @@ const noticeMs = 15 * 60_000
 
 /**
  * The sharding key of a Distributed table. Its value is the number of the shard, so it remains
- * correct when the cluster gets a shard before the table knows the change.
+ * correct when the cluster gets a shard that the table does not know yet.
  *
  * @param columns the identity of a row, which is hashed
  * @param time the column that is compared with the changes
