@@ -1,5 +1,5 @@
 /**
- * The optional abilities of a sender. A case that needs an ability that the sender lacks is not
+ * The optional abilities of a sender. If a sender lacks one, the cases that need it are not
  * applicable.
  */
 export const capabilities = {

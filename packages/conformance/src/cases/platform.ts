@@ -1,7 +1,7 @@
 import type { ConformanceCase } from '../conformance-case.ts'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** The most bytes that browsers send for a page that closes, in all its requests together. */
+/** The maximum number of bytes that browsers send for a closing page, in all requests together. */
 const pageEndBytesMax = 64 * 1024
 const clockErrorMs = 5_000
 
