@@ -124,8 +124,8 @@ export interface Faults {
    */
   add(fault: Fault): void
   /**
-   * Returns the oldest fault that applies to the next request of an operation, and removes it after
-   * its last use.
+   * Returns the oldest fault that applies to the next request of an operation. Removes the fault
+   * after its last use.
    */
   take(path: Operation): Fault | undefined
   /** The remaining faults, oldest first. `times` is how often each still applies. */
