@@ -128,8 +128,8 @@ export function createObjectStore(
         ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
         ...encryptionHeaders,
       }
-      // `putObject` is not used, because it would hash the body again in two ways, which is a fifth
-      // of the cost of an image.
+      // `putObject` is not used, because it would hash the body again in two ways. That would be a
+      // fifth of the cost of storing an image.
       const attempt = async () => {
         const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
         const signed = secure ? '' : sha256
