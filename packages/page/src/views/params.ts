@@ -20,9 +20,7 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/**
- * The type that is shown after a value, because `12` may also be a text. Texts and null have none.
- */
+/** The type shown after a value, because `12` may also be a text; undefined for texts and null. */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
