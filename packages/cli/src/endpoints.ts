@@ -19,10 +19,10 @@ const variables = { REDIS_URL: 'redis', CLICKHOUSE_URL: 'clickhouse', S3_ENDPOIN
 export type EndpointVariable = keyof typeof variables
 
 /**
- * Returns the URL of a service: from the environment variable, from the file that its variant with
- * `_FILE` names, or else from the running stack.
+ * Returns the URL of a service. It comes from the environment variable, else from the file that the
+ * variable with the ending `_FILE` names, else from the running stack.
  *
- * @throws {UsageError} if there is none, saying where it looked and which files cannot be read
+ * @throws {UsageError} if there is no URL; it says where it looked and which files cannot be read
  */
 export function findEndpoint(variable: EndpointVariable): string {
   const given = readGiven()[variable]
@@ -68,8 +68,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The endpoints of the running stack. Undefined also if their file cannot be read: a command that
- * needs the stack reports the error itself.
+ * The endpoints of the running stack. Also undefined if their file cannot be read: a command that
+ * needs the stack reports that error itself.
  */
 function findStack(): Endpoints | undefined {
   try {

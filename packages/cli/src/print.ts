@@ -26,7 +26,7 @@ export interface Styled {
 }
 
 /**
- * Prints cells in one line, with one space between them and with styles if standard output is a
+ * Prints cells in one line, with one space between them. Uses styles only if standard output is a
  * terminal.
  */
 export function printStyled(cells: readonly Styled[]): void {
@@ -43,8 +43,8 @@ export const printJson = (value: unknown, space?: number): void =>
   void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
 /**
- * Prints a text that is already JSON as a line. Waits for a slow reader, so that lines do not pile
- * up in memory, until the signal is aborted.
+ * Prints a text that is already JSON as a line. Waits for a slow reader until the signal is
+ * aborted, so that lines do not pile up in memory.
  */
 export async function printJsonLine(json: string, signal?: AbortSignal): Promise<void> {
   const { stdout } = process
@@ -60,10 +60,10 @@ export async function printJsonLine(json: string, signal?: AbortSignal): Promise
   })
 }
 
-/** How long a reader has to read the last lines of a command that was interrupted. */
+/** The time that a reader has for the last lines of a command that was interrupted. */
 const lastLinesMs = 1_000
 
-/** Resolves to whether the reader of standard output reads what is not printed yet. */
+/** Resolves to whether the remaining output was read in time. */
 export async function outputEnds(): Promise<boolean> {
   const { stdout } = process
   if (stdout.destroyed || stdout.writableLength === 0) return true
@@ -79,8 +79,8 @@ export const printForShell = (line: string): void => void process.stdout.write(`
 export const note = (text: string): void => void process.stderr.write(`${visibleText(text)}\n`)
 
 /**
- * Prints an error, with all lines but the first indented: the message of a server can quote what a
- * client sent, which must not look like another message.
+ * Prints an error, and indents all lines but the first. A server's message can quote what a client
+ * sent, and the quoted text must not look like a message of its own.
  */
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))

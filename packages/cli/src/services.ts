@@ -15,8 +15,8 @@ const statementTimeoutMs = 30 * 60_000
  * the statements, because they contain the identifiers that are erased.
  *
  * @param options.statementTimeoutMs timeout of a ClickHouse statement
- * @param options.withoutRedis runs instead if Redis cannot be asked, for the reason `failure`;
- *   default: rejects with the failure
+ * @param options.withoutRedis runs instead of `work` if Redis cannot be asked; `failure` is the
+ *   reason. Default: rejects with the failure
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,
@@ -43,7 +43,7 @@ export async function withRecords<T>(
       readInstallation(redis),
       connectTimeoutMs,
     ).catch((error: unknown) =>
-      // Without a connection, the connection's last error gives a better reason than the timeout.
+      // If Redis is not connected, the last connection error explains more than the timeout does.
       redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
     )
     if (installation instanceof Error) {
@@ -59,8 +59,8 @@ export async function withRecords<T>(
 }
 
 /**
- * Like `withRecords`, with the attachments, and with a timeout that allows statements to scan all
- * tables.
+ * Like `withRecords`, but also connects to the object store with the attachments, and has a timeout
+ * that allows statements to scan all tables.
  */
 export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   const bucket = findBucket()

@@ -8,8 +8,8 @@ import { pause, systemClock, type Clock } from '@intake/runtime'
 const untilReadMs = 15_000
 
 /**
- * Waits until all gateways know a change of the policy, and every record that they accepted without
- * knowing it is in Redis. It waits for a fixed time, because gateways do not report this.
+ * Waits until all gateways know a change of the policy, and until Redis has every record that they
+ * accepted before they knew it. The wait has a fixed length, because gateways do not report this.
  */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,

@@ -3,6 +3,6 @@ import { findEndpoint } from './endpoints.ts'
 
 const timeoutMs = 10_000
 
-/** Runs `work`, which takes seconds at most, with a connection to Redis, and closes it. */
+/** Connects to Redis, runs `work`, which takes seconds at most, and closes the connection. */
 export const withRedis = <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
   withConnection({ url: findEndpoint('REDIS_URL'), timeoutMs }, work)

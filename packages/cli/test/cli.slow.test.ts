@@ -176,7 +176,7 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
   })
   const none = { events: 0, bytes: 0 }
   t.same(await json('show', id), { id, ...rest, usedToday: none }, 'nothing is used')
-  // The count of the next day is set, too, because midnight may pass during the test.
+  // Also sets the count of the next day, because midnight may pass during the test.
   for (const atMs of [Date.now(), Date.now() + dayMs]) {
     await withRedis({ url: redis.url, timeoutMs: 10_000 }, (connection) =>
       connection.set(sharedCountKey(dayCountName(id, atMs, 'events')), 2),

@@ -45,13 +45,13 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
   t.equal(await redis.get(key), 'made')
 
-  // Below, the connection is cut while the command waits for its reply. The client then sends the
-  // command again, to another server, which has a replica.
+  // The connection is cut below, while the command waits for its reply. The client then sends the
+  // command again, but to another server, which has a replica.
   let isOver = true
   let outcome: Promise<unknown> = Promise.resolve()
   await until('it waits for a replica', async () => {
-    // The confirmation waits for at most a second, which may pass between two checks on a busy
-    // machine, so it is repeated.
+    // The confirmation waits for at most a second. On a busy machine a second may pass between two
+    // checks, so the test then confirms again.
     if (isOver) {
       isOver = false
       outcome = confirmChange(redis, change)

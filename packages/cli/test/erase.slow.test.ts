@@ -36,8 +36,8 @@ const rawRows = (id: string) =>
 
 /** Whether a text is in any file of ClickHouse: in parts, mutations or query logs. */
 async function isOnDisk(text: string): Promise<boolean> {
-  // A search fails if files are removed while it runs. It is repeated then, because it may have
-  // missed a file that was renamed.
+  // A search that fails because files are removed meanwhile is repeated, because it may have missed
+  // a file that was renamed.
   const found = await until('all files are searched', async () => {
     const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
     const [code] = (await once(search, 'close')) as [number | null]
@@ -127,7 +127,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
       refusal: rejected,
     })
     await objects.put(object)
-    // A worker that read the feedback before the erasure may store these two after it.
+    // After the erasure, a worker may store these two if it read the feedback before the erasure.
     await objects.put(thumbnail)
     await insert('attachments', [examined])
     await insert('feedback', [feedback])
@@ -318,8 +318,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // Inserts a row after the tombstones have been written, when its frame is no longer in the
-      // queue, so the erasure cannot see it there.
+      // Inserts a row after the tombstones have been written. The erasure cannot see the row in the
+      // queue, because its frame has already left the queue.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

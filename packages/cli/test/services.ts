@@ -71,7 +71,8 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
       `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
     )
   }
-  // Stores this column without compression, so that its values can be found in ClickHouse's files.
+  // Stores `unique_user_id` without compression, so that its values can be found in ClickHouse's
+  // files.
   for (const table of ['logs_raw', 'feedback_raw']) {
     await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
   }

@@ -182,13 +182,13 @@ t.test('it ends on a signal although nobody reads its output', async (t) => {
   const notes: string[] = []
   createInterface(child.stderr).on('line', (line) => notes.push(line))
   await until('it follows', () => notes.some((it) => it.startsWith('following events')))
-  // Far more than a pipe and the streams at its ends hold.
+  // The text is far longer than a pipe and the streams at its ends can hold.
   const params = { text: 'x'.repeat(10_000) }
   await insert(
     'logs',
     Array.from({ length: 400 }, () => ({ ...event({ name: 'stalled' }), params })),
   )
-  // The first bytes are there, and are left unread.
+  // Waits for the first bytes, but does not read them.
   await until('its output has begun', () => child.stdout.readableLength > 0)
   child.kill('SIGINT')
   t.same(await exited, [0, null])

@@ -1,5 +1,5 @@
 /**
- * The optional abilities of a sender. A case that needs an ability that the sender lacks is not
+ * The optional abilities of a sender. If a sender lacks one, the cases that need it are not
  * applicable.
  */
 export const capabilities = {
@@ -49,7 +49,7 @@ export interface Adapter {
   }): Promise<string>
   /**
    * Makes the sender send its waiting records for at most `timeoutMs`. Resolves to the number of
-   * records that remain.
+   * records that are still waiting.
    */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>

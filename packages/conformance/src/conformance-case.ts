@@ -10,7 +10,7 @@ export interface ConformanceCase {
   /**
    * Runs the case.
    *
-   * @throws {Failed} if the sender fails the case, with what the suite saw instead
+   * @throws {Failed} if the sender fails the case; the message says what the suite saw
    */
   run(trial: Trial): Promise<void>
 }

@@ -23,7 +23,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** Long enough that only a sender that never does what a case waits for exceeds it. */
+/** Long enough that it passes only if a sender never does what a case waits for. */
 const defaultWaitMs = 30_000
 
 /**
@@ -109,8 +109,7 @@ const sawIn = (trial: Trial) => ({
 })
 
 /**
- * The sender's own state, which helps to find the reason of a failure. Empty if the sender has
- * none.
+ * The sender's own state, which helps to find the cause of a failure. Empty if the sender has none.
  */
 async function stateOf(sender: Adapter): Promise<string> {
   try {

@@ -44,9 +44,9 @@ export interface Trial {
   until(what: string, condition: () => boolean): Promise<void>
   /** Like `until`, but calls `flush` repeatedly meanwhile. */
   drain(what: string, condition: () => boolean): Promise<void>
-  /** Waits, with `flush`, until `count` log events are stored. */
+  /** Calls `flush` until `count` log events are stored. */
   drainLogs(count: number): Promise<void>
-  /** Calls `flush` until nothing waits. */
+  /** Calls `flush` until no records wait in the sender. */
   settle(): Promise<void>
   /** Starts a flush that the case does not wait for, and that a kill may end. */
   beginFlush(): void

@@ -9,8 +9,8 @@ import { createReferenceSender, type ReferenceSender } from './reference-sender.
 /**
  * The adapter of the reference sender.
  *
- * @param options.folder for its storage
- * @param options.capabilities by default all
+ * @param options.folder the folder for the sender's storage
+ * @param options.capabilities default: all
  */
 export async function startReferenceAdapter(options: {
   folder: string

@@ -27,7 +27,7 @@ interface Batch {
   entries: Entry[]
   bytes: number
   isOpen: boolean
-  /** Whether a request with it may have reached the server. */
+  /** Whether a request with this batch may have reached the server. */
   isAttempted: boolean
   serverErrors: number
 }
@@ -40,7 +40,7 @@ interface StoredFeedback {
   attachments?: SentAttachment[]
 }
 
-/** The state of sending log events, or of sending feedback. Neither waits for the other. */
+/** The state of sending log events or feedback. Neither of the two waits for the other. */
 interface Lane {
   pausedUntil: number
   failures: number

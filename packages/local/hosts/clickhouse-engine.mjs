@@ -1,15 +1,15 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
 // Its function chdb_query_cmdline runs clickhouse-local, which starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and a number of bytes: the process ends when
-// the disk of the data folder has fewer free bytes.
+// Arguments: data folder, configuration file, port, and the number of free bytes on the data
+// folder's disk below which the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
 /**
- * The bounds of the interval of disk checks, in milliseconds. The interval is shorter when less
- * space is free.
+ * The shortest and the longest interval between disk checks, in milliseconds. The interval is
+ * shorter when less space is free.
  */
 const diskCheckMs = { min: 5, max: 100 }
 /** The highest assumed speed at which a disk fills up; even a memory disk is slower. */
@@ -61,16 +61,16 @@ function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)
   if (left < 0) process.kill(process.pid, 'SIGKILL')
   const { min, max } = diskCheckMs
-  // Half the time in which the disk could fill up, within `diskCheckMs`.
+  // Waits half the time in which the disk could fill up, within the bounds of `diskCheckMs`.
   const ms = Math.max(min, Math.min(max, left / diskBytesPerMs / 2))
   setTimeout(endBeforeDiskIsFull, ms).unref()
 }
 
 /**
  * Keeps queries from opening the pipes of this process. Landlock allows `file('/proc/self/fd/4')`
- * to open a pipe a second time, and reading it never ends. A pipe without access rights cannot be
- * opened by that name, and open descriptors still work. This has no effect if the process runs as
- * root; hung-queries.ts then ends such queries.
+ * to open a pipe a second time, and reading it then never ends. A pipe without access rights cannot
+ * be opened by that name, but its open descriptors still work. This has no effect if the process
+ * runs as root; hung-queries.ts then ends such queries.
  */
 function closePipesToNames() {
   setInterval(() => {

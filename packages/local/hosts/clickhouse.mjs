@@ -1,9 +1,9 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
-// supports it. By the function file() and by formats, clickhouse-local lets every user, regardless
-// of grants, read every file that its process can read. Therefore the process must be able to read
-// only its own files. Arguments: those of clickhouse-engine.mjs. With --check it does not start
-// ClickHouse, but prints as JSON why the process cannot be confined. Plain JavaScript, because it
-// is started as a separate process, both from the sources and from dist.
+// supports it. With the function file() and with formats, clickhouse-local lets every user read
+// every file that its process can read, regardless of grants. Therefore the process must be able to
+// read only its own files. Arguments: those of clickhouse-engine.mjs. With --check it does not
+// start ClickHouse, but prints as JSON why the process cannot be confined. Plain JavaScript,
+// because it is started as a separate process, both from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'

@@ -1,6 +1,7 @@
-// Provides Landlock (https://docs.kernel.org/userspace-api/landlock.html), by which a process on
-// Linux drops rights permanently without being root, and exec, which keeps the rights dropped. Both
-// are called through the C library, because Node does not provide them.
+// Calls Landlock (https://docs.kernel.org/userspace-api/landlock.html) and exec through the C
+// library, because Node provides neither. With Landlock a process on Linux drops rights
+// permanently, without being root. With exec it becomes another program, which does not regain the
+// rights.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
@@ -28,8 +29,8 @@ const connectTcp = 1n << 1n
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /**
- * Returns why this system cannot restrict a process to files (`files`) and ports (`network`); each
- * undefined if it can.
+ * Returns why this system cannot restrict a process to files (`files`) and to ports (`network`).
+ * Each reason is undefined if the system can.
  */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }

@@ -95,7 +95,7 @@ function isList(query) {
 /**
  * Whether the request has only headers that S3rver handles safely. Without `x-amz-date`, S3rver may
  * treat the request as one to a static website. Other `x-amz-` headers change what the request
- * does, for example copy another object. S3rver does not verify the signatures of chunks.
+ * does: for example, it then copies an object. S3rver does not verify the signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

@@ -13,8 +13,8 @@ interface Credentials {
 
 /**
  * Provides the credentials for the S3 client's requests: the access key in the endpoint's URL, else
- * the access key of `identity`, else temporary credentials of a role. The client asks for them
- * before each request.
+ * the access key of `identity`, else temporary credentials of a role. The client asks for the
+ * credentials before each request.
  */
 export function provideCredentials(options: {
   currentUrl: () => URL

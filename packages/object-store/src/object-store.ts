@@ -11,8 +11,8 @@ import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /**
-   * A key of an object. It has only characters of `[A-Za-z0-9/_.-]` and, like every key here, does
-   * not include the prefix of the settings.
+   * A key of an object, with only characters of `[A-Za-z0-9/_.-]`. No key in this file includes the
+   * prefix of the settings.
    */
   key: string
   body: Buffer
@@ -26,9 +26,9 @@ export interface StoredObject {
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Until the timeout, repeats attempts that
-   * failed or got no response, under the same key, unless the store refuses in a way that a retry
-   * would not change.
+   * Resolves when the store has confirmed the object. Until the timeout, repeats failed attempts
+   * and attempts without a response, under the same key. Does not repeat an attempt that the store
+   * refuses for a reason that a retry would not change.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
@@ -82,12 +82,12 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // Not checked this way if a folder is set: the rights may then be limited to the folder, and
-    // only allow to list it.
+    // If a folder is set, only the listing below is used, because the rights may be limited to
+    // listing the folder.
     if (folder === '' && (await isFound())) return true
-    // Lists objects, because errors of a list request have a code. To a HEAD request without
-    // sufficient rights or with an unknown access key, some servers respond as if the bucket did
-    // not exist.
+    // Lists objects, because errors of a list request have a code. A HEAD request is not enough:
+    // without sufficient rights or with an unknown access key, some servers respond as if the
+    // bucket did not exist.
     try {
       await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
       return true
@@ -104,7 +104,7 @@ export function createObjectStore(
     })
 
   /**
-   * Repeats an attempt whose connection was closed, a few times, because a server may close an idle
+   * Repeats an attempt a few times if its connection was closed, because a server may close an idle
    * connection at the moment it is used again.
    */
   const read = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> => {
@@ -128,8 +128,8 @@ export function createObjectStore(
         ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
         ...encryptionHeaders,
       }
-      // `putObject` is not used, because it would hash the body again in two ways, which is a fifth
-      // of the cost of an image.
+      // `putObject` is not used, because it would hash the body again in two ways. That would be a
+      // fifth of the cost of storing an image.
       const attempt = async () => {
         const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
         const signed = secure ? '' : sha256

@@ -26,7 +26,7 @@ export interface IdentitySettings {
   tokenFile?: string | undefined
   role?: string | undefined
   stsUrl?: string | undefined
-  /** Where the credentials of a container are: a path of ECS, or a URL. */
+  /** Where a container reads its credentials: at a path of ECS, or at a URL. */
   containerPath?: string | undefined
   containerUrl?: string | undefined
   containerToken?: string | undefined

@@ -124,8 +124,8 @@ t.test('a connection that the server closes when it is used again is no failure'
 })
 
 /**
- * A store on a server that closes the first connection as idle at the moment when a second request
- * arrives.
+ * A store on a server that closes the first connection, as if it were idle, at the moment when a
+ * second request arrives.
  */
 async function openClosing(t: Test) {
   const { hostname, port } = new URL(server.url)

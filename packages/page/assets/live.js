@@ -7,7 +7,7 @@ const button = document.getElementById('pause')
 const box = document.getElementById('live')
 const kept = 200
 const seenMax = 1000
-// The links of a row contain the id, device and application of its event, which identify it.
+// The links of a row contain the event's id, device and application, which together identify it.
 const identity = (row) =>
   [...row.querySelectorAll('a')].map((link) => link.getAttribute('href')).join(' ')
 const seen = new Set([...rows.children].map(identity))
@@ -41,7 +41,7 @@ async function ask() {
     template.innerHTML = await response.text()
     const fresh = template.content.querySelector('.fresh')
     if (fresh) document.querySelector('.fresh').replaceWith(fresh)
-    // What stands beside the rows stays while somebody uses it.
+    // A part beside the rows is not replaced while somebody uses it.
     for (const part of template.content.querySelectorAll('[id]')) {
       const old = document.getElementById(part.id)
       if (old.querySelector(':focus, details[open]')) part.remove()
@@ -54,7 +54,7 @@ async function ask() {
       seen.add(key)
       return isNew
     })
-    // The poll returns what is newest, so what was found longest ago does not return.
+    // Forgets the oldest rows: a poll returns the newest events, so it does not return these again.
     for (const key of seen) if (seen.size > seenMax) seen.delete(key)
     since = response.headers.get('x-since') ?? since
     wait = 2000

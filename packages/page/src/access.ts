@@ -73,8 +73,8 @@ const isMissingPassword = (error: unknown) =>
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Refuses requests that another site causes, except navigation: another site may link to the page,
- * but must not make a reader's browser send searches.
+ * Refuses requests that another site causes. Navigation is allowed, because another site may link
+ * to the page, but must not make a reader's browser send searches.
  *
  * @throws {PageError} 403
  */
@@ -84,27 +84,27 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /**
- * Whether a page of another origin made the browser send this request. Browsers report that only to
- * https and loopback URLs.
+ * Whether a page of another origin made the browser send this request. Browsers send the header
+ * `sec-fetch-site` only to https and loopback URLs.
  */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 }
 
 /**
- * Returns the name under which a wrong password is counted.
+ * Returns the group in which a wrong password is counted.
  *
  * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
- * likes. Such a request counts as `another site`. The pictures and style sheets that the browser
- * then loads have the same password, but seem to come from the same site, so they count as `part`.
- * Readers are counted separately, so that no site can lock them out.
+ * likes. Such a request counts as `another site`. The browser then loads pictures and style sheets
+ * with the same password. Those requests seem to come from this site, so they count as `part`.
+ * Readers are counted separately, so that no foreign page can lock them out.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'
   return isPart(request) ? 'part' : 'reader'
 }
 
-/** Whether the browser loads a part of a page: a style sheet, a picture or an icon. */
+/** Whether the browser requests a part of a page: a style sheet, a picture or an icon. */
 function isPart({ headers }: FastifyRequest): boolean {
   return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 }

@@ -13,7 +13,7 @@ interface Asset {
 }
 
 /**
- * The style sheets of Oat, a CSS library, that the page uses, in the order of their cascade layers.
+ * The style sheets of the CSS library Oat that the page uses, in the order of their cascade layers.
  */
 const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'card']
 
@@ -33,7 +33,7 @@ export const stylesheet = asset(
   'text/css; charset=utf-8',
   `/* Oat 0.6.1, MIT, github.com/knadh/oat */${minify(withoutIcons)}\n${minify(read(new URL('../assets/page.css', import.meta.url)))}`,
 )
-/** The script of the live view, without its comments; every other view has none. */
+/** The script of the live view, without its comments. No other view has a script. */
 export const liveScript = asset(
   'live.js',
   'text/javascript; charset=utf-8',

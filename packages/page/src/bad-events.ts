@@ -2,5 +2,5 @@
 export const badNames = String.raw`crash|error|fail|exception|anr\b`
 const pattern = new RegExp(badNames, 'i')
 
-/** Whether an event's name is marked as bad. It is decoration: nothing else depends on it. */
+/** Whether an event's name marks it as bad. This affects only how the event is shown. */
 export const isBadEvent = (name: string): boolean => pattern.test(name)

@@ -1,7 +1,7 @@
 /**
  * Creates a function that caches results of queries by key, for all readers of this worker. Calls
- * with the same key share a query that is running, so that a slow ClickHouse does not get the query
- * again. Failures are not cached.
+ * with the same key share a running query, so that a slow ClickHouse gets the query only once.
+ * Failures are not cached.
  *
  * @param ttlMs how long a result is kept after it has arrived
  */

@@ -23,8 +23,8 @@ interface Column {
   key: string
   series: Series
   /**
-   * The heading in the table. For a text from a client, pass `Html`, which is escaped. The SVG does
-   * not show the name.
+   * The heading in the table; the SVG does not show it. A text from a client must be given as
+   * `Html`, which is escaped.
    */
   name: string | Html
 }
@@ -113,8 +113,8 @@ export function lanes(options: Lanes): Html {
         >${axisTime(date, stepMs)}</text
       >`
   })
-  // These links are for the pointer only. The keyboard uses the links of the table; otherwise it
-  // would stop at every column of the chart.
+  // These links are only for the pointer. With the keyboard, readers use the links of the table,
+  // because otherwise they would stop at every column of the chart.
   const links =
     href === undefined
       ? undefined
@@ -290,7 +290,7 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  // Labels that are less than a minute apart need seconds, so that fewer of them fit a phone.
+  // Labels that are less than a minute apart show seconds, so fewer of them fit a phone.
   const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
   const ticks = isClose ? x.ticks(3) : x.ticks(6)
   const labels = ticks.map((date) => {

@@ -20,8 +20,8 @@ export function clientText(text: string, lengthMax = 20_000): Html {
 }
 
 /**
- * The maximum number of invisible characters that are shown by their codes, because a code is
- * longer than its character.
+ * At most this many invisible characters are shown by their codes, because a code is longer than
+ * its character.
  */
 const marksMax = 100
 

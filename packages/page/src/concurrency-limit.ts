@@ -6,9 +6,9 @@ import { PageError } from './page-error.ts'
 /** Limits work that uses memory: how much of it may run at once, and how much may wait. */
 export interface ConcurrencyLimit {
   /**
-   * Runs `work` when a place is free, and returns its result. The place becomes free when the work
-   * has settled, and the response has been sent or the connection has closed. So if a reader leaves
-   * earlier, no other work begins before this work has settled.
+   * Runs `work` when a place is free, and returns its result. The place becomes free again when the
+   * work has settled and the response is sent or its connection is closed. So if a reader leaves
+   * early, no other work begins in this place before the work has settled.
    *
    * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
    */
@@ -33,7 +33,7 @@ export function createConcurrencyLimit({
             return
           }
           const closed = new Promise<void>((end) => onceClosed(reply, end))
-          // Rejects also if `work` throws before it returns a promise.
+          // The promise also rejects if `work` throws before it returns a promise.
           const working = Promise.resolve().then(work)
           working.then(resolve, reject)
           await Promise.allSettled([working, closed])

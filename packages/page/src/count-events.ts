@@ -6,13 +6,11 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/**
- * An hour that began less than this before the last count may have been counted before it was over.
- */
+/** An hour may have been counted before it was over if it began less than this before the count. */
 const uncountedMs = hourMs
 /**
- * The longest period that is counted from the records themselves, unless the search names a user or
- * a device, for which the table has an index.
+ * The longest period that is counted from the records themselves. A search for a user or a device
+ * has no such limit, because the table has an index for both.
  */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
@@ -28,8 +26,8 @@ export interface EventCounts {
 
 /**
  * Counts the matching events in each step, by the time they happened. If the search is only by
- * application, event and version, older whole hours come from the counts that workers store. The
- * latest hours are counted from the records, and so is everything for any other search.
+ * application, event and version, older whole hours come from the counts that workers store, and
+ * only the latest hours are counted from the records. Any other search is counted from the records.
  *
  * @param countedAtMs when the hours were last counted; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names

@@ -35,8 +35,7 @@ const idCondition = `(id = {id:UUID} OR has(
  * Lists dead letters, newest first, at most one page.
  *
  * @param search.after the last dead letter of the page before
- * @param search.id selects the dead letters of the record, request or client's `feedback.id` with
- *   this id
+ * @param search.id selects the dead letters whose record, request or `feedback.id` has this id
  */
 export async function listDeadLetters(
   reader: RecordReader,

@@ -48,7 +48,8 @@ function parseNumber(text: string): number | bigint {
 }
 
 /**
- * Finds the identities of the records of a request, or of a client's `feedback.id`, newest first.
+ * Finds the records with this request id, or with this `feedback.id` from a client, newest first.
+ * Returns only their identities.
  */
 export async function findByOtherId(
   reader: RecordReader,

@@ -12,7 +12,7 @@ import {
 import { timeOfId, type Search } from './search.ts'
 
 const pageRows = 50
-/** The maximum number of events on each side that a record is shown with. */
+/** The maximum number of events that are shown before a record, and after it. */
 export const eventsAroundMax = 25
 const textStart = 1_000
 const paramsStart = 600

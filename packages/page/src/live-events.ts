@@ -6,8 +6,8 @@ import type { Search } from './search.ts'
 
 const minuteMs = 60_000
 /**
- * How far back the first rows are searched. A longer window is tried only if the one before did not
- * give enough rows.
+ * How far back the first rows are searched. Each longer window is tried only if the previous one
+ * gave too few rows.
  */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50

@@ -28,7 +28,7 @@ export interface OverviewData {
   versions: NameCount[]
   devices: number
   feedback: FeedbackSummary[]
-  /** When the hours were counted, in ms since 1970; undefined if never. */
+  /** When workers last counted the hours, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
 }
 

@@ -28,15 +28,15 @@ export interface PageOptions {
   /** Undefined if only this machine may see the page. */
   password: string | undefined
   /**
-   * A secret that only the workers know, for signing links to pictures. If undefined, links expire
-   * with the process.
+   * A secret of the workers, which signs links to pictures. If undefined, links are valid only
+   * until this process ends.
    */
   linkSecret?: string | undefined
   reader: RecordReader
   /** Undefined if there is no object store for pictures. */
   store: PictureStore | undefined
   /**
-   * Whether pictures are stored with their metadata (`KEEP_METADATA`), which the page then says.
+   * Whether pictures are stored with their metadata (`KEEP_METADATA`). If so, the page says this.
    */
   keepsMetadata?: boolean
   state: WorkerState

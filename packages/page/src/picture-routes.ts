@@ -18,13 +18,13 @@ export const signedPrefix = '/pictures/'
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**
  * A connection is closed if sending a picture takes longer than this, because other readers wait
- * for its place. The time is enough for 12 MB at 5 Mbit/s.
+ * for a place. The time is enough for 12 MB at 5 Mbit/s.
  */
 const sendTimeoutMs = 20_000
 
 /**
- * `GET /attachments/<key>` redirects a reader who may see the page to a signed path. Until the path
- * expires, it shows the picture without the password.
+ * `GET /attachments/<key>` redirects a reader who may see the page to a signed path. That path
+ * shows the picture without a password until it expires.
  */
 export function pictureRoutes(
   app: FastifyInstance,

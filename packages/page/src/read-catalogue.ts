@@ -47,7 +47,7 @@ export interface CataloguePage<Row> {
 
 export interface Catalogue {
   entries: CataloguePage<CatalogueEntry>
-  /** Differences between versions; those to the newest versions come first. */
+  /** Changes from one version to another, those to the newest versions first. */
   drift: CataloguePage<DriftEntry>
   warnings: CataloguePage<WarningEntry>
 }

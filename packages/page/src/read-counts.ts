@@ -38,8 +38,8 @@ export interface ApplicationCounts {
 export const applicationsMax = 50
 
 /**
- * Reads the applications that sent an event in the last 30 days, at most `applicationsMax`. Those
- * with most events in the period come first.
+ * Reads the applications that sent an event in the last 30 days, at most `applicationsMax`.
+ * Applications with more events in the period come first.
  */
 export async function readApplications(
   reader: RecordReader,
@@ -93,7 +93,7 @@ export interface NameCount {
 }
 
 export interface TopEvent extends NameCount {
-  /** The number of all events, also of those with other names. */
+  /** The number of all events, including those with other names. */
   total: number
 }
 
@@ -113,7 +113,7 @@ export const readTopEvents = (
 /**
  * Devices by version, of one application or of all.
  *
- * @param names only these versions
+ * @param names limits the result to these versions
  */
 export const readVersions = (
   reader: RecordReader,

@@ -47,7 +47,7 @@ export interface KeyOutcome {
   api_key_id: string
   code: string
   records: number
-  /** The last minute with such a record, UTC. */
+  /** The last minute in which the key had this outcome, in UTC. */
   last: string
   /** The number of records in each step. */
   series: number[]

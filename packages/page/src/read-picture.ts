@@ -27,7 +27,7 @@ const thumbnailBytesMax = 1024 * 1024
  * here too, because gateways of earlier versions stored it.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
- *   its object is missing or differs, or if its structure cannot be read
+ *   the picture is missing in the store or differs from the row, or its structure cannot be read
  */
 export async function readPicture(
   key: string,
@@ -59,7 +59,7 @@ export async function readPicture(
 
 const pieceBytes = 1024 * 1024
 
-/** Hashes in pieces of some milliseconds, because the worker's other work shares the thread. */
+/** Hashes in pieces of a few milliseconds, because other work of the worker shares the thread. */
 async function sha256Of(body: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < body.length; at += pieceBytes) {

@@ -6,7 +6,7 @@ export interface VersionCode {
   events: number
 }
 
-/** The highest version codes of an application, highest first, as the catalogue has them. */
+/** The highest version codes of an application in the catalogue, highest first. */
 export const readVersionCodes = (
   reader: RecordReader,
   application: string,

@@ -59,7 +59,7 @@ export async function readRecentCounts(reader: RecordReader, steps: Steps): Prom
   }
 }
 
-/** The overview with recent counts instead of those by hours, which lack a part of the period. */
+/** Replaces the hourly counts of the overview, which lack a part of the period, by recent ones. */
 export function withRecentCounts(
   data: OverviewData,
   { applications, ...recent }: RecentCounts,

@@ -21,9 +21,9 @@ export interface Attachment {
   /** Size in pixels; null if a worker has not examined the picture yet, or cannot read it. */
   width: number | null
   height: number | null
-  /** Null until a worker has made a thumbnail, and if it cannot make one. */
+  /** Null if no worker has made a thumbnail yet, or if none can be made. */
   thumbnail_key: string | null
-  /** Why it has no thumbnail, as docs/pictures.md lists; null if that is not known. */
+  /** Why the picture has no thumbnail, as docs/pictures.md lists; null if that is not known. */
   error: string | null
 }
 

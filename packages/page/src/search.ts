@@ -15,7 +15,7 @@ export interface Search {
   device?: string
   /** Selects only feedback that has pictures, or an e-mail address. */
   has?: 'pictures' | 'email'
-  /** Selects only records whose version, or event, is empty. */
+  /** Selects only records with an empty version, or with an empty event. */
   without?: 'version' | 'event'
   from?: Date
   /** The end of the period, excluded. */
@@ -61,7 +61,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const without = readText(query, 'without')
   if (without !== undefined) {
     const field = readWithout(without, kind)
-    // A name that is typed into the field replaces the condition.
+    // A name in the field takes precedence over the condition that the field is empty.
     if (search[field] === undefined) search.without = field
   }
   for (const name of ['from', 'to'] as const) {

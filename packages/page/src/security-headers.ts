@@ -20,8 +20,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * Headers of a picture. When it is opened alone, it is a document of its own: it may load and run
- * nothing, and only the style of the browser's viewer is allowed.
+ * Headers of a picture. A picture that is opened alone is a document of its own: it may load and
+ * run nothing, and only the style of the browser's viewer is allowed.
  */
 export const pictureHeaders = {
   'content-security-policy':

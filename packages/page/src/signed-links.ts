@@ -10,9 +10,10 @@ export interface SignedLinks {
 const lifetimeMs = 15 * 60_000
 
 /**
- * Signs and checks links. Workers with the same password and secret accept each other's links, also
- * after a restart; if either is missing, links expire with the process. The key includes the
- * secret, which readers of links do not have, so a link cannot be used to guess the password.
+ * Signs and checks links. Workers with the same password and secret accept each other's links, even
+ * after a restart. If the password or the secret is missing, links are valid only until this
+ * process ends. The key includes the secret, which readers of links do not have, so a link cannot
+ * be used to guess the password.
  *
  * @param secret known to the workers only, and not guessable
  * @param wallMs returns the current time in ms since 1970

@@ -39,13 +39,13 @@ export interface WorkerState {
   /** Oldest first. */
   problems(): readonly PageProblem[]
   /**
-   * Up to when all accepted records are visible, in ms since 1970, as this worker read it last;
-   * undefined if it has never read it.
+   * The time up to which all accepted records are visible, in ms since 1970, as this worker last
+   * read it; undefined if it has never read it.
    */
   visibleUntilMs(kind: RecordKind): number | undefined
   /** The number of dead letters; undefined if it is not known. */
   deadLetters(): number | undefined
-  /** Why this worker makes no thumbnails; undefined if it does, or has not had a picture yet. */
+  /** Why this worker makes no thumbnails; undefined if it makes them, or has had no picture yet. */
   noThumbnails(): string | undefined
   /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
@@ -70,9 +70,9 @@ export interface Freshness {
 }
 
 /**
- * Records are late if they are complete only up to a moment longer ago than this. In ordinary
- * operation that moment is at most a minute ago, because gateways may take up to 30 seconds to
- * accept a feedback.
+ * Records are late if the time up to which they are complete is longer ago than this. In ordinary
+ * operation that time is at most a minute ago, because gateways may take up to 30 seconds to accept
+ * a feedback.
  */
 const lateMs = 75_000
 

@@ -145,7 +145,7 @@ t.test('of many guesses at once, no more than ten are compared', async (t) => {
 t.test('of several guesses in one packet, no more than ten are compared', async (t) => {
   const { port } = await startPage(t, { password: 'secret' })
   for (let n = 0; n < 9; n++) t.equal(await statusOf(port, basic(`guess ${n}`)), 401)
-  // The highest number of requests that a connection may send before it has the first response.
+  // Four is the maximum number of requests that a connection may send before the first response.
   const guesses = Array.from({ length: 4 }, (_, n) =>
     [
       `GET ${icon.path} HTTP/1.1`,

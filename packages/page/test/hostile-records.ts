@@ -24,8 +24,8 @@ export const hostileTexts = [
 ]
 
 /**
- * Joins the hostile texts, `together` of them into one, so that a test that opens a page for each
- * text is faster.
+ * Joins every `together` hostile texts into one, so that a test that opens one page for each text
+ * opens fewer pages.
  */
 export function joinedTexts(together: number): string[] {
   const starts = hostileTexts.flatMap((_, index) => (index % together === 0 ? [index] : []))

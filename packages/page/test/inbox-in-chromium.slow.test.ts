@@ -91,7 +91,7 @@ if (executablePath === undefined) {
         })`)
         t.match(found, { overflow: 0, wide: 0 }, `${path} at ${width} pixels`)
         t.ok(found.texts.length > 0)
-        // About 16 letters.
+        // 120 pixels have room for about 16 letters.
         for (const text of found.texts) t.ok(text >= 120, `${path} at ${width}: ${text} pixels`)
       }
     }

@@ -83,8 +83,8 @@ if (executablePath === undefined) {
         (_, n) =>
           `<li><details><summary><b>event ${poll}.${n}</b></summary><a href="?id=${poll}.${n}">id</a></details></li>`,
       ).join('')
-    // Six polls find events of their own. The seventh, which waits for the assertions before it,
-    // finds again what the first and the sixth have found.
+    // Each of the first six polls finds new events. Once `seventh` is set, the next poll finds the
+    // events of the first and the sixth poll again.
     let polls = 0
     let seventh = false
     await tab.route('**/live/rows?*', (route) => {

@@ -5,7 +5,7 @@ import { calmState, emptyReader, startPage } from './fixture.ts'
 
 const minuteMs = 60_000
 
-/** A reader who finds as many events as a query returns at most, up to `rows`. */
+/** A reader whose queries find `rows` events, or fewer if a query has a lower limit. */
 function readerOf(rows: number): { reader: PageOptions['reader']; since: string[] } {
   const since: string[] = []
   const time = '2026-11-26 12:00:00.000'

@@ -52,7 +52,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
   while (waiting.length > 0) {
     const path = waiting.pop()!
     if (seen.has(path) || !path.startsWith('/') || /^\/(page|live|icon)\./.test(path)) continue
-    // Skips the lists of a period, because each column of a chart has a link to one.
+    // Skips lists of a period, because each column of a chart links to such a list.
     if (/[?&](from|period)=/.test(path)) continue
     seen.add(path)
     const { status, text } = await view(url, path)

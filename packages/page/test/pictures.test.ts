@@ -252,7 +252,7 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
     }),
   )
   const staying = fetch(`${url}${path}`)
-  // Sends other requests: during each of them the server could have begun to read a picture.
+  // Sends other requests, because the server could begin to read a picture during each of them.
   for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
   t.equal(read, 2)
   release()

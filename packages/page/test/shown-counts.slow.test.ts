@@ -21,7 +21,7 @@ const events = (atMs: number, number: number, fields: object) =>
     })
   })
 
-// Half an hour ago, which may be before the last full hour.
+// `halfHourAgo` may be before the last full hour.
 const nowMs = Date.now()
 const halfHourAgo = nowMs - hourMs / 2
 const device = (version_name?: string) => ({
@@ -30,14 +30,14 @@ const device = (version_name?: string) => ({
 await insert('logs', [
   ...events(halfHourAgo, 60, { event: 'seen', ...device('1.0') }),
   ...events(nowMs - 61_000 - 2 * hourMs, 30, { event: 'seen', ...device() }),
-  // More names than are shown, and the last of them is bad.
+  // There are more event names than are shown, and the rarest of them, `ui ANR`, is bad.
   ...Array.from({ length: 12 }, (_, n) =>
     events(nowMs - 3 * hourMs, 20 - n, { event: `name-${n}`, ...device('2.0') }),
   ).flat(),
   ...events(nowMs - 3 * hourMs, 2, { event: 'ui ANR', ...device('2.0') }),
   ...events(nowMs - 3 * hourMs, 3, { event: 'anrakuji', ...device('2.0') }),
   ...events(nowMs - 40_000, 70, { event: 'burst', bundle_identifier: 'com.example.burst' }),
-  // Eight versions have more devices than the newest.
+  // Eight versions have more devices than the newest version.
   ...Array.from({ length: 9 }, (_, n) =>
     events(nowMs - 4 * hourMs, n === 8 ? 1 : 3, {
       event: 'start',
@@ -57,7 +57,7 @@ await insert('feedback', [
 ])
 for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
 
-/** The bars of a view: the links and their numbers by the names. */
+/** The bars of a view by their names: the link and the number of each bar. */
 const barsIn = (text: string) =>
   new Map(
     Array.from(
@@ -93,7 +93,7 @@ t.test('a bar leads to the list that it counts, also for the empty name', async 
       const { href = '', count = 0 } = bars.get(name) ?? {}
       const { text } = await view(url, href)
       const [, matching] = /([\d,]+) events? match/.exec(text) ?? []
-      // Every record has a device of its own, so devices and events are as many.
+      // Every record has its own device, so there are as many devices as events.
       t.equal(Number(matching), lists ?? count, `${path} ${name}: ${href}`)
       t.ok(count > 0)
     }
@@ -126,7 +126,7 @@ t.test('feedback per 100 devices is there for a release with few devices', async
 })
 
 t.test('live counts all matching events of the last minute, and sends them again', async (t) => {
-  // They are in the last minute however slow the machine is.
+  // A future time of arrival keeps the events within the last minute, even on a slow machine.
   const received_at = new Date(Date.now() + 60_000).toISOString()
   const bundle_identifier = 'com.example.live'
   await insert('logs', events(Date.now(), 70, { event: 'burst', bundle_identifier, received_at }))

@@ -13,7 +13,7 @@ const keptTags = setOfFourLetters(
     'pre0,pre1,pre2,aabg,aagg,aarg,ndin,vcgt',
 )
 const headerBytes = 128
-/** The cost of a profile without tags, as a number of parts of the file (see `PartCount`). */
+/** A profile without tags counts as this many parts of the file (see `PartCount`). */
 const profileParts = 4
 
 /** The range of a file that contains a profile, or a piece of one. */
@@ -63,7 +63,7 @@ export function scrubProfile(
     }
     end = Math.max(end, stop)
   }
-  // The profile's hash of itself is no longer correct. Zero means that there is none.
+  // After a change, the profile's hash of itself is wrong. Zero means that there is no hash.
   if (isChanged) zero(84, 100)
 }
 

@@ -1,9 +1,10 @@
 import type { Edit } from './edit.ts'
 
 /**
- * The ranges of a file that something refers to, in any order; they may overlap. In formats that
- * work with offsets everything else is filled with zeros, so that no offset changes. The number of
- * ranges needs no limit of its own, because each belongs to a part that `PartCount` has counted.
+ * The ranges of a file that something refers to. They may overlap, and may be added in any order.
+ * In formats that work with offsets everything else is filled with zeros, so that no offset
+ * changes. The number of ranges needs no limit of its own, because each belongs to a part that
+ * `PartCount` has counted.
  */
 export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []
@@ -23,7 +24,7 @@ export class KeptRanges {
   }
 
   /**
-   * Zeroes the bytes between the ranges, and cuts off those after the last range.
+   * Zeroes the bytes between the ranges, and cuts off the bytes after the last range.
    *
    * @param endMin the earliest position at which the file may end
    */

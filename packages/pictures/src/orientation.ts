@@ -3,7 +3,7 @@ import { hasText, Reader } from './reader.ts'
 const orientationTag = 0x0112
 const short = 3
 const long = 4
-/** The maximum number of entries. Cameras write about a dozen entries in the first directory. */
+/** The maximum number of entries of a directory that are read. Cameras write about a dozen. */
 const entriesMax = 1_000
 
 /**

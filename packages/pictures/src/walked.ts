@@ -24,8 +24,8 @@ export class Largest {
 }
 
 /**
- * The maximum number of parts: segments, chunks, blocks, boxes, entries of tables, strips or
- * samples. A real file has at most some thousand.
+ * The maximum number of parts of a file: segments, chunks, blocks, boxes, entries of tables, strips
+ * or samples. A real file has at most some thousand.
  */
 const partsMax = 20_000
 

@@ -1,7 +1,7 @@
 // Measures how long examining pictures and removing their metadata takes, for ordinary pictures of
 // 10 MB and for those that a hostile sender makes. Prints the CPU time of the first run in the
-// process and the median of 25 runs, in milliseconds. CPU time does not include that of other
-// processes. After npm run build: npx tsx packages/pictures/test/measure.ts
+// process and the median of 25 runs, in milliseconds. Other processes do not increase the CPU time.
+// After npm run build: npx tsx packages/pictures/test/measure.ts
 import { examinePicture, PictureError } from '@intake/pictures'
 import { craftedPictures, picturesOfManyParts } from '../../../test/hostile/attack/pictures.ts'
 import { ordinaryPictures } from './corpus/ordinary.ts'

@@ -109,7 +109,7 @@ function cursorOf(letter: DeadLetter): QueryParams {
 export type DeadLetterOutcome = ClickHouseError | undefined
 
 /**
- * Inserts rows into their tables again and, once the insert is confirmed, drops their dead letters.
+ * Inserts the rows of dead letters again, and drops the dead letters once the insert is confirmed.
  * A row that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
@@ -177,7 +177,7 @@ export async function dropDeadLetters(
     clickhouse,
     letters.map((letter) => {
       // The version is higher than that of the dead letter, even if the clock of the worker that
-      // wrote it was ahead of this clock.
+      // wrote the dead letter was ahead of this clock.
       const ver = Math.max(Date.now(), Date.parse(isoTime(letter.failed_at)) + 1)
       return { ...letter, ver, error: '', row: '', is_deleted: 1 }
     }),

@@ -42,7 +42,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
  * Finds the records of which at least one version matches, and returns the visible version of each.
- * That version itself need not match: for example, the search may be for the request of a repeat,
+ * The visible version need not match: for example, the search may be for the request of a repeat,
  * and the visible version came with another request. Returns at most 1,000 records of each kind.
  */
 export async function findRecords(
@@ -51,7 +51,7 @@ export async function findRecords(
 ): Promise<FoundRecord[]> {
   const { conditions, params } = conditionsOf(search)
   const found = (['logs', 'feedback'] as const).map((kind) => {
-    // Each match is a separate condition, so that each can use its index.
+    // Each condition has a subquery of its own, so that it can use its index.
     const matches = conditions[kind].map(
       (condition) => `SELECT ${identity} FROM intake.${kind}_raw WHERE ${condition}`,
     )

@@ -18,8 +18,7 @@ export interface Followed {
   lines: string[]
   /**
    * A UTC time as ClickHouse prints it: every record that arrived before it is among the lines so
-   * far. Undefined in all results but the last of a poll, and while no worker has stored a
-   * watermark.
+   * far. Only the last result of a poll has it, and only if a worker has stored a watermark.
    */
   completeUntil: string | undefined
   /** How many seconds ago the watermark is; 0 if there is none. */
@@ -30,11 +29,11 @@ export interface FollowOptions {
   clickhouse: Pick<ClickHouse, 'query' | 'lines'>
   kind: RecordTable
   filter: FollowFilter
-  /** Records that arrived before this time are left out, in UTC as ClickHouse prints it. */
+  /** A UTC time as ClickHouse prints it. Records that arrived earlier are left out. */
   since: string
   /** The columns of a line. */
   columns: string
-  /** Ends following, also while ClickHouse is asked. */
+  /** Ends following, even while ClickHouse executes a query. */
   signal: AbortSignal
 }
 
@@ -46,7 +45,7 @@ const pageRows = 20_000
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
-/** Records are read by their arrival only if at least one in so many of that time is wanted. */
+/** Records are read by arrival only if, in their period, at least one of this many is wanted. */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -109,8 +108,9 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 }
 
 /**
- * The unseen ones of these keys, in groups that are read with one statement each. A group with more
- * than `idsMax` keys has few other records between them, so that it can be read by its arrival.
+ * Those of the keys that are not seen yet, in groups that are read with one statement each. A group
+ * with more than `idsMax` keys has few other records between them, so it can be read by its
+ * arrival.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))
@@ -180,7 +180,7 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
 
 /**
  * Reads the columns of these records, in the order of their arrival. Records that were erased
- * meanwhile are missing. Few records are read by their ids, many by their arrival.
+ * meanwhile are missing. Reads few records by their ids, and many by their arrival.
  */
 async function readRecords(options: FollowOptions, keys: readonly Key[]): Promise<string[]> {
   const { clickhouse, kind, columns, filter, signal } = options

@@ -52,8 +52,8 @@ export async function* findQueuedRows(
 }
 
 /**
- * Reads the matching rows of a frame; empty if the frame is gone or no row matches, undefined if it
- * cannot be read.
+ * Reads the matching rows of a frame; empty if the frame is gone or no row matches, undefined if
+ * the frame cannot be read.
  */
 async function rowsOf(
   frames: QueuedFrames,

@@ -8,7 +8,7 @@ export type RetentionKind = (typeof retentionKinds)[number]
 /** For how many days records are kept; undefined means without limit. */
 export type Retention = Record<RetentionKind, number | undefined>
 
-/** The tables whose months are dropped; the first one has the records. */
+/** The tables whose months are dropped, by kind. The first table of a kind has the records. */
 const partitioned = { logs: ['logs_raw'], feedback: ['feedback_raw', 'attachments_raw'] } as const
 
 export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
@@ -91,7 +91,7 @@ export async function countExpiredDeadLetters(
   return row?.rows ?? 0
 }
 
-/** Starts to delete expired dead letters. Those of erased records keep their tombstones. */
+/** Starts to delete expired dead letters. Tombstones of erased dead letters are kept. */
 export async function deleteExpiredDeadLetters(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
   before: Date,

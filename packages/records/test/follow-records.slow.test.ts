@@ -26,7 +26,7 @@ const event = (receivedMs: number, fields: { ageMs?: number; [name: string]: unk
   })
 }
 
-/** Follows until this many records were shown and one further poll has found no other. */
+/** Follows until this many records were shown, and then for two more polls. */
 async function follow(options: { since: number; records: number; filter?: FollowFilter }) {
   const { since, records, filter = {} } = options
   const ending = new AbortController()
@@ -59,8 +59,9 @@ t.test(
       ),
     )
     const following = follow({ since: start, records: 100_000 })
-    // Workers store frames out of order, and some twice, because they were killed before they could
-    // complete the jobs. The watermark is the arrival of the oldest frame that is not stored.
+    // Workers store frames out of order. They store some frames twice, because they were killed
+    // before they could complete the jobs. The watermark is the arrival of the oldest frame that is
+    // not stored.
     const waiting = [...frames.keys()]
     while (waiting.length > 0) {
       const place = Math.floor(Math.random() * Math.min(8, waiting.length))

@@ -124,8 +124,8 @@ export interface Faults {
    */
   add(fault: Fault): void
   /**
-   * Returns the oldest fault that applies to the next request of an operation, and removes it after
-   * its last use.
+   * Returns the oldest fault that applies to the next request of an operation. Removes the fault
+   * after its last use.
    */
   take(path: Operation): Fault | undefined
   /** The remaining faults, oldest first. `times` is how often each still applies. */
@@ -167,9 +167,7 @@ export function createFaults(): Faults {
   }
 }
 
-/**
- * The code in the response to a fault with a status, if the fault sets none. The key is the status.
- */
+/** The default code in the response to a fault with a status, by that status. */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',

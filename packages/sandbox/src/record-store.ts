@@ -31,7 +31,7 @@ interface StoredRecord {
   timesAccepted: number
 }
 
-/** Estimated memory of a record beside its JSON: map key, map entry and object. */
+/** Estimated memory of a record in addition to its JSON: map key, map entry and object. */
 const overheadBytes = 300
 
 export function createRecordStore(): RecordStore {

@@ -37,7 +37,7 @@ export type OnRequest = (request: SeenRequest) => void
 /**
  * Follows a request without consuming its body. Call it before anything reads the body.
  *
- * @returns what to call when the gateway has decided
+ * @returns the function to call when the gateway has decided
  */
 export function seeRequest(
   request: IncomingMessage,

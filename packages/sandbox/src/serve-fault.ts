@@ -160,8 +160,8 @@ async function passed({ fault, request, response }: FaultyExchange): Promise<boo
     const onGone = () => end(false)
     const timer = setTimeout(() => end(true), delayMs)
     response.on('close', onGone)
-    // A sender may close only its half of the connection and still read the response. This is
-    // ignored here, because a killed sender looks the same.
+    // A killed sender looks the same as a sender that closes only its half of the connection and
+    // still reads the response. Both count as disconnected.
     socket.on('end', onGone)
   })
 }

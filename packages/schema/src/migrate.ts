@@ -83,8 +83,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   }
 
   if (layout && (!isComplete || isResharded)) {
-    // A Distributed table copies the columns of its server's table when it is created, so they must
-    // be up to date.
+    // A Distributed table copies the columns of its server's table when it is created, so that
+    // table's columns must be up to date.
     await untilColumnsChanged({ clickhouse, migrations, unfinished, columnsTimeoutMs })
   }
   if (layout && !isComplete) await apply(clickhouse, await copyTables(clickhouse, layout.cluster))
@@ -148,7 +148,7 @@ async function apply(clickhouse: ClickHouse, statements: readonly string[]): Pro
   }
 }
 
-/** Repeats a statement while it conflicts with another migrator's, which usually completes soon. */
+/** Repeats a statement that conflicts with another migrator, which usually completes soon. */
 async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
     try {

@@ -41,8 +41,7 @@ async function startIn(t: Test, timeZone: string) {
 export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 
 /**
- * Adds settings to a URL, so that requests have the effect of a user whose profile has these
- * settings.
+ * Adds settings to a URL, so that requests run as if the profile of the user had these settings.
  */
 export const withSettings = (url: string, settings: Record<string, string>) => {
   const query = new URLSearchParams()

@@ -25,7 +25,7 @@ interface EraseFlags {
   wait: number
 }
 
-/** The exit code of a run without errors that could not erase everything yet. */
+/** The exit code of a run that had no errors, but could not erase everything yet. */
 const incompleteExitCode = 2
 /** The exit code of a run that only counted. It lets a script notice a missing `--yes`. */
 const previewExitCode = 3
@@ -108,7 +108,7 @@ export function defineErasures(erasures: Command): void {
 }
 
 /**
- * Parses a report. Returns a damaged one as text, so that the command can still print all reports.
+ * Parses a report. Returns a damaged report as text, so that the other reports are still printed.
  */
 function parseReport(report: string): unknown {
   try {
@@ -166,7 +166,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
   })
 }
 
-/** The earliest and the latest time that ClickHouse can compare with a row. */
+/** The widest period that ClickHouse can compare with the time of a row. */
 const always = { from: new Date(0), to: new Date('2200-01-01') }
 
 /**
@@ -186,10 +186,10 @@ async function requireKnownKey(services: Services, subject: KeySubject): Promise
   )
 }
 
-/** The numbers of what would be erased. */
+/** The numbers of items that would be erased. */
 interface Preview {
   preview: true
-  /** Stored rows, in all versions. */
+  /** Stored rows, counting every version of a record. */
   rows: number
   deadLetters: number
   /** Frames in Redis that contain rows of the subject, or that cannot be read. */

@@ -102,7 +102,7 @@ export function defineKeys(keys: Command): void {
         const store = createApiKeyStore({ redis })
         const key = (await store.list()).find((one) => one.id === id) ?? (await missing(store, id))
         const { eventsPerDay, bytesPerDay } = key.limits
-        // Gateways count the use per day only for keys with a budget.
+        // Gateways count the events and bytes of a day only for keys with a budget.
         const hasBudget = eventsPerDay !== undefined || bytesPerDay !== undefined
         const usedToday = hasBudget ? await readUsedToday(redis, id, Date.now()) : undefined
         if (json) return printJson({ ...withState(key), usedToday }, 2)
@@ -196,7 +196,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/** Converts entries to the form of the store, in which an empty list, and not `*`, means all. */
+/** Converts entries to the form in the store, where an empty list means all, instead of `*`. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {
@@ -223,8 +223,8 @@ async function missing(store: ApiKeyStore, id: string): Promise<never> {
 }
 
 /**
- * Warns of damaged entries in Redis. Their keys are not listed, although gateways that have read
- * them before still accept them.
+ * Warns of damaged entries in Redis. Their keys are not listed, but gateways that read them before
+ * the damage still accept them.
  */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {

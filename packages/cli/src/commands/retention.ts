@@ -73,7 +73,7 @@ export function defineRetention(retention: Command): void {
 }
 
 interface Period {
-  /** Undefined if nothing is dropped. */
+  /** The number of days after which data is dropped; undefined if never. */
   days: number | undefined
 }
 

@@ -213,7 +213,7 @@ function readChoice(
   return choice
 }
 
-/** Refuses a rule about an API key that does not exist, or is revoked. */
+/** Refuses a rule whose API key does not exist or is revoked. */
 async function requireKey(redis: Redis, { match: { apiKeyId } }: RuleChoice): Promise<void> {
   if (apiKeyId === undefined) return
   const keys = await createApiKeyStore({ redis }).list()
@@ -271,7 +271,7 @@ const entryOf = (
  * Writes an entry to the journal. Called after the change, so that rules can be changed while
  * ClickHouse is down.
  *
- * @throws {UsageError} with the entry, if it cannot be written
+ * @throws {UsageError} if the entry cannot be written; the message contains the entry
  */
 async function writeJournal(entry: JournalEntry): Promise<void> {
   try {

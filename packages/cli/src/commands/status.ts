@@ -49,7 +49,7 @@ async function watch(addresses: readonly Address[], flags: StatusFlags): Promise
   const { signal } = ending
   const end = () => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
-  // Ends when the process that reads the output has ended.
+  // Ends the command when the process that reads the output has ended.
   process.stdout.on('error', end)
   while (!signal.aborted) {
     show(await summarize(addresses), flags)

@@ -14,8 +14,8 @@ const timeoutMs = 30_000
 const retryMs = 2_000
 /**
  * If records become visible this much later than they arrive, the command notes up to when its
- * output is complete. In ordinary operation it is at most a minute, because gateways may take up to
- * 30 seconds to accept a feedback.
+ * output is complete. In ordinary operation the delay is at most a minute, because gateways may
+ * take up to 30 seconds to accept a feedback.
  */
 const behindSecondsMax = 75
 
@@ -90,7 +90,7 @@ async function follow(
   const ending = new AbortController()
   const end = () => ending.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
-  // Ends when the process that reads the output has ended.
+  // Ends the command when the process that reads the output has ended.
   process.stdout.once('close', end).once('error', end)
   const { signal } = ending
   const patientClickHouse = patient(clickhouse, signal)
@@ -126,7 +126,7 @@ async function follow(
   }
   if (!(await outputEnds())) {
     note('ended; the last lines were not read')
-    // Node would wait until somebody reads them.
+    // Without this, Node would wait until the last lines are read.
     process.exit()
   }
   note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
@@ -149,7 +149,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
       try {
         return await read()
       } catch (error) {
-        // A timeout has the kind `split`, because a slow insert is repeated in parts. It has no code.
+        // A timeout has no code. Its kind is `split`, because a slow insert is repeated in parts.
         const mayPass =
           error instanceof ClickHouseError &&
           (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))

@@ -6,8 +6,8 @@ const restore =
   'Restore Redis from a backup, or write the named entries again: docs/operations/redis-lost-its-data.md says how.'
 
 /**
- * Finds entries of this installation that cannot be read. Reports their names, which reveal nothing
- * of their content.
+ * Finds entries of this installation in Redis that cannot be read. Reports only their names, which
+ * reveal nothing of their content.
  */
 export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
   const findings = await Promise.all([

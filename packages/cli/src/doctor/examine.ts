@@ -112,7 +112,8 @@ function compare(
 
 /**
  * @param redis the mark of the installation in Redis; null if there is none
- * @param clickhouse its mark in ClickHouse; undefined if not known, which another finding reports
+ * @param clickhouse the mark in ClickHouse; null if there is none, undefined if it is not known,
+ *   which another finding reports
  */
 function findInstallationProblems(
   redis: string | null,

@@ -28,9 +28,7 @@ const connectTimeoutMs = 10_000
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/**
- * The smallest useful `maxmemory`: an outage of ClickHouse of a few minutes fills less than this.
- */
+/** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
 const memoryBytesMin = 128 * mebibyte
 /**
  * The largest share of a machine's memory that `maxmemory` may be. The rest is needed while Redis
@@ -53,14 +51,14 @@ interface Examination {
 /**
  * Examines Redis: each server that holds keys of Intake, and the replicas.
  *
- * @param options.assertsDurability the operator asserts that settings which cannot be read are
- * correct
+ * @param options.assertsDurability whether the operator asserts that unreadable settings are
+ *   correct
  * @param options.replicasMin how many replicas each server must have
  */
 export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
   let lastError: Error | undefined
   const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
-  // A cluster does not emit the error of a single node here.
+  // In a cluster, this event does not report the error of a single node.
   const failed = once(redis, 'error').then(() => Promise.reject(lastError))
   failed.catch(() => undefined)
   try {
@@ -76,8 +74,8 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   const { replicasMin } = options
-  // Checked first: if this server is a replica, its settings are not those of the primary, and no
-  // other finding about it matters.
+  // Checked first, because if this server is a replica, its settings are not those of the primary,
+  // and no other finding about it matters.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const shards = await readShards(redis)
@@ -100,8 +98,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // If one of these servers refuses writes, Intake is only degraded: gateways add records to
-      // the queue's other servers.
+      // If a server other than the first refuses writes, Intake is only degraded: gateways then add
+      // records to the other servers of the queue.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),

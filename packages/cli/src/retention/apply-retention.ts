@@ -15,8 +15,8 @@ import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-
 
 /**
  * Drops data that is older than its retention. Resolves to a report of what was dropped, which is
- * also written to the journal of erasures. If the policy that gateways read lacks the retention,
- * first writes it there, and waits until gateways know it.
+ * also written to the journal of erasures. If the policy that gateways read has another retention,
+ * first corrects the policy and waits until gateways know the change.
  *
  * @param options.now the time that the age of records is measured from
  */

@@ -16,7 +16,7 @@ export interface Expired {
   objects: number
 }
 
-/** The time before which each kind is expired; undefined if it never expires. */
+/** For each kind, the time before which its data is expired; undefined if it never expires. */
 export type ExpiryTimes = Record<RetentionKind, Date | undefined>
 
 export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
@@ -48,9 +48,9 @@ export async function findExpired(
 }
 
 /**
- * The prefixes of the objects of all expired months. Begins with the earliest month that a record
- * can have: objects may be left in a month without rows, because a run can end between dropping the
- * rows and removing their objects.
+ * The prefixes under which expired months have objects. Begins with the earliest month that a
+ * record can have: a month without rows may still have objects, because a run can end between
+ * dropping the rows and removing their objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return

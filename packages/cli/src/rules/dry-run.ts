@@ -10,7 +10,7 @@ interface Met {
   not_stored: number
 }
 
-/** The numbers of stored records of the last day that a rule would have acted on. */
+/** How many stored records of the last day a rule would have acted on. */
 export interface DryRun extends Met {
   /** The counts of each version, most records first. An unknown version is null. */
   by_version: (Met & { version_code: number | null; version_name: string | null })[]
@@ -96,7 +96,7 @@ const matchConditions = (match: RuleMatch): Condition[] =>
     return sql === undefined ? [] : [{ sql, params: { [name]: value as string | number } }]
   })
 
-/** The condition that a record has the field that would be removed or hashed. */
+/** The condition that a record has the field that the rule would remove or hash. */
 function pathConditions({ path }: RuleChoice): Condition[] {
   if (path === undefined) return []
   const dot = path.indexOf('.')

@@ -14,10 +14,10 @@ const resolveIpv4: Resolve = async (hostname) => {
 }
 
 /**
- * Replaces a host name that has several IP addresses by one entry for each of them, because each
- * belongs to another process. Scaled services in Docker Compose and headless services in Kubernetes
- * have such names. A name that cannot be resolved is kept, so that the request to it reports the
- * reason.
+ * Replaces a host name that has several IP addresses by one entry for each address, because each
+ * belongs to a different process. Scaled services in Docker Compose and headless services in
+ * Kubernetes have such names. A name that cannot be resolved is kept, so that the request to it
+ * reports the reason.
  */
 export async function resolveProcesses(
   address: Address,

@@ -48,8 +48,8 @@ export const ServiceStatus = Type.Object({
     ),
   ),
   /**
-   * From a gateway: the number of shards, and those that it adds no frames to now. From a worker:
-   * what each shard holds.
+   * From a gateway: the number of shards, and the shards to which it currently adds no frames. From
+   * a worker: what each shard holds.
    */
   queue_shards: Type.Optional(
     orNull(
@@ -69,7 +69,7 @@ export const ServiceStatus = Type.Object({
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 
-/** A gateway or worker with its status, or with the problem that it does not respond. */
+/** A gateway or worker with its status. If it does not respond, that is its only problem. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {
@@ -80,7 +80,7 @@ export interface Unresponsive {
 const timeoutMs = 3_000
 
 /**
- * Asks a process for its status. If the process does not respond, the result has the problem
+ * Asks a process for its status. If the process gives no valid status, the result has the problem
  * `process_ends`.
  */
 export async function askService(address: Address): Promise<AskedService> {

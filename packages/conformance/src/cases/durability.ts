@@ -97,8 +97,8 @@ export const durability: ConformanceCase[] = [
       const { start, fault, sender, drain, stored, expect } = trial
       await start()
       await killDuringRequest(trial)
-      // By the server's clock, which this fault changes, an id with today's time is out of range
-      // and refused. A sender that then gave the event another id would make a second record.
+      // This fault changes the server's clock: an id with today's time is out of range and refused.
+      // A sender that then gave the event a new id would create a second record.
       fault({ clockOffsetMs: -3 * day })
       await start()
       await sender.flush(1_000)
@@ -171,7 +171,8 @@ export const durability: ConformanceCase[] = [
       await sender.flush(500)
       const ms = performance.now() - begun
       expect(ms < 15_000, () => `a flush of 500 ms took ${Math.round(ms)} ms`)
-      // Waits, because on a busy machine connecting may take longer than the flush.
+      // Waits until a request has begun, because connecting may take longer than the flush on a
+      // busy machine.
       await until('a request has begun', () => attempts().length > 0)
     },
   },

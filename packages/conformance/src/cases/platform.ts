@@ -1,7 +1,7 @@
 import type { ConformanceCase } from '../conformance-case.ts'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** The most bytes that browsers send for a page that closes, in all its requests together. */
+/** The maximum number of bytes that browsers send for a closing page, in all requests together. */
 const pageEndBytesMax = 64 * 1024
 const clockErrorMs = 5_000
 
@@ -69,8 +69,8 @@ export const clock: ConformanceCase[] = [
       for (const n of [1, 2]) {
         await sender.log(tap, { n })
         await drain(`event ${n} was sent`, () => attemptsOf(n)[0]?.seen.endedAt !== undefined)
-        // After event 1, the sender corrects its clock. From here on the clock is right, and the
-        // response to event 2 shows this.
+        // After the response to event 1, the sender corrects for the wrong clock. From here on the
+        // device's clock is right, and the response to event 2 shows this.
         await sender.clock(0)
       }
       const errorMs = await clockError(trial, 3)
@@ -88,8 +88,8 @@ export const clock: ConformanceCase[] = [
       await drain('the second attempt ends', () => attempts()[1]?.seen.endedAt !== undefined)
       await sender.log(tap, { n: 2 })
       const now = Date.now()
-      // After the restart the sender has no correction of its clock. The time of event 2, which was
-      // logged earlier, shows whether the sender had one.
+      // The restart removes a correction of the clock, if the sender has made one. Event 2 was
+      // logged before the restart, so its time shows whether it has.
       await sender.kill()
       fault({ clockOffsetMs: 0 })
       heal()

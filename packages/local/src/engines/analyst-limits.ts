@@ -1,8 +1,8 @@
 /**
- * The settings that analysts and the user `reader` may not change, although `readonly = 2` allows
- * them to change other settings. deploy/clickhouse/users.xml has the same list; a test compares
- * both. If a new version of the engine has a new setting that looks dangerous,
- * analyst-limits.slow.test.ts fails until the setting is added here.
+ * The settings that analysts and the user `reader` may not change. Without this list `readonly = 2`
+ * would let them. deploy/clickhouse/users.xml has the same list; a test compares both. If a new
+ * version of the engine has a new setting that looks dangerous, analyst-limits.slow.test.ts fails
+ * until the setting is added here.
  */
 
 /** Settings that always have the value of the profile or, if it sets none, the default. */
@@ -14,7 +14,7 @@ const fixed = [
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // This setting would change the defaults of other settings, including those below.
+  // `compatibility` would change the defaults of other settings, including those below.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
@@ -116,7 +116,7 @@ export const fixedFrom26_6 = [
 
 /**
  * Maximum values. `auto` is the number of processors, which is also the default. Even if ten
- * queries use so many threads each, other reads and inserts get their share.
+ * queries use that many threads each, other reads and inserts get their share.
  */
 const atMost: Record<string, number | string> = {
   max_threads: 'auto',

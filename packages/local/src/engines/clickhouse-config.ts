@@ -33,8 +33,8 @@ export interface ServerConfigOptions {
  * so requests with basic authentication get 401. Only `/ping` and the page for queries
  * (`playRules`) need no such header.
  *
- * Some resources could be filled by analysts: sessions, which keep what was set in them until they
- * end, and cached results and the log of queries, which keep the content of any query. They are
+ * Analysts could fill some resources: sessions, which keep what was set in them until they end, and
+ * cached results and the log of queries, which keep the content of any query. These resources are
  * limited here and not in the profile, because `SETTINGS x = DEFAULT` bypasses the limits of a
  * profile (seen with 26.7).
  *
@@ -125,15 +125,15 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The engine gives a query one thread for each of these portions of free memory, in bytes. With the
+ * The engine gives a query one thread for each portion of this many bytes of free memory. With the
  * default of 1 GiB, a query would get only one thread, because this engine may use little memory.
  */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings for queries on params: with them a key with a dot is printed as it was sent,
- * `intake_number` is exact, and `GROUP BY params.x` works. The first one is for speed: with FINAL,
- * a condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ * Settings for queries on params. With them a key with a dot is printed as it was sent,
+ * `intake_number` is exact, and `GROUP BY params.x` works. The first setting is only for speed:
+ * with FINAL, a condition on `id` or `device_uuid` is evaluated before the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>

@@ -44,7 +44,7 @@ export const readerGrants: readonly string[] = [
 /**
  * The rights of the user `analyst`, who may read only views, because the raw tables contain deleted
  * and duplicate rows. The lists in information_schema and system.parts are safe, because they show
- * each user only what that user may read. Some tools write information_schema in capitals.
+ * each user only what that user may read. Some tools read the same lists in INFORMATION_SCHEMA.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',

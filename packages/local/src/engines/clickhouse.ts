@@ -24,8 +24,8 @@ export interface ClickHouseOptions extends ServiceOptions {
    */
   workerPassword?: string
   /**
-   * Password of the user `reader`, with which workers read what they show and send. Default: a new
-   * random one.
+   * Password of the user `reader`, with which workers read the data that they show and send.
+   * Default: a new random one.
    */
   readerPassword?: string
   /** Password of the user `analyst`, which may read the views. Default: a new random one. */
@@ -74,8 +74,8 @@ export interface ClickHouse extends Service {
   unconfined: string | undefined
   /**
    * Why the system cannot keep the process from connecting to other servers; undefined if it can.
-   * If it cannot, the user `intake` can make the process connect; the user `analyst` lacks the
-   * rights for that.
+   * If it cannot, the user `intake` can make the process connect to other servers. The user
+   * `analyst` never has the rights for that.
    */
   unconfinedNetwork: string | undefined
 }
@@ -169,8 +169,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
 }
 
 /**
- * Removes files that a killed engine left: the temporary data of its queries, which would otherwise
- * take up space in the check before the start, and its log of queries, which no engine uses again.
+ * Removes files that a killed engine left: the temporary data of its queries, which the check of
+ * free space before the start would count as used, and its log of queries, which no engine uses
+ * again.
  */
 function removeLeftovers(tablesDir: string) {
   for (const folder of ['tmp', 'data/system/query_log']) {

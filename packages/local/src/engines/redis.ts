@@ -21,8 +21,8 @@ export interface RedisOptions extends ServiceOptions {
 
 /**
  * Starts a Redis on loopback that confirms a write only after the write is on stable storage, so
- * that its data survives restarts and SIGKILL. Resolves when Redis responds to PING, which it does
- * not do while it loads its data.
+ * that its data survives restarts and SIGKILL. Resolves when Redis has loaded its data and responds
+ * to PING.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options

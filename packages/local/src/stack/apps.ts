@@ -45,7 +45,7 @@ export function createApps(options: AppsOptions): Apps {
    * Returns the environment variables that give the apps the URL of a service. If the URL comes
    * from a file, the apps get the path of that file, so that they notice when the URL changes.
    *
-   * @param given the setting of the stack that may have a file; default: the same name
+   * @param given the setting that gives the stack the URL or its file; default: the same name
    */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)

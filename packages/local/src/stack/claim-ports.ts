@@ -17,7 +17,7 @@ export interface StackPorts {
 export interface ClaimPortsOptions {
   config: StackConfig
   /**
-   * How long to wait until occupied ports become free, in milliseconds, because the processes of a
+   * How many milliseconds to wait until occupied ports become free, because the processes of a
    * killed run need some time to end.
    */
   waitMs: number

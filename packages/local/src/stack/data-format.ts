@@ -4,8 +4,8 @@ import { StartError } from '../supervisor/start-error.ts'
 import { writePrivateJson } from './private-json.ts'
 
 /**
- * The format of data directories. To be increased when a version of Intake cannot use the data of
- * earlier versions.
+ * The format of data directories. It must be increased when a version of Intake cannot use the data
+ * of earlier versions.
  */
 const format = 3
 

@@ -24,8 +24,8 @@ try {
 }
 
 /**
- * Returns what to print: of an error that the user can fix only its message; otherwise the error
- * with its stack trace.
+ * Returns what to print for an error: only its message if the user can fix the error, otherwise the
+ * error with its stack trace.
  */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)

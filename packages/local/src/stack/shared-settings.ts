@@ -5,8 +5,8 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * Includes `OWN_PORTS`, so that commands, like gateways and workers, connect to these ports only if
- * a process of the same user listens there.
+ * The names of the settings of gateways and workers, and `OWN_PORTS`: with it commands, too,
+ * connect to a port in this list only if a process of the same user listens there.
  */
 const names = new Set([
   'OWN_PORTS',
@@ -17,8 +17,8 @@ const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
  * The settings in the environment that all gateways and workers share, for starting more processes
- * and for the commands. Contains no secret: one that comes from a file is given as that file's
- * path, other secrets are left out.
+ * and for the commands. Contains no secret: for a secret that comes from a file it has the path of
+ * that file, and other secrets are left out.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

@@ -22,7 +22,7 @@ export interface StackOptions {
   config: StackConfig
   /** Passed to the gateway and the workers. */
   env: NodeJS.ProcessEnv
-  /** Starts although Redis has lost its data. */
+  /** Whether to start although Redis has lost its data. */
   acceptEmptyRedis: boolean
   /** Shows one line to the user. */
   say: (line: string) => void

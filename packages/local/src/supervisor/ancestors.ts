@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Watches the process that started this one, its parent: `gone` returns whether it has ended since
- * this call. If the parent is only the shell in which npm runs a script, npm is watched too,
- * because that shell survives the end of npm.
+ * Watches the parent of this process: `gone` returns whether the parent has ended since this call.
+ * If the parent is only the shell in which npm runs a script, npm is watched too, because that
+ * shell survives the end of npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid

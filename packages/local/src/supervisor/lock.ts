@@ -16,7 +16,7 @@ export interface Lock {
  * The lock is a listening Unix socket, which the system closes when the process ends. On Linux the
  * socket has an abstract name (unix(7)) and no file, so nothing remains. On other systems a killed
  * process leaves a socket file that refuses connections, and the next process replaces that file.
- * If two processes start at the same moment, both may do so and get the lock.
+ * If two processes start at the same moment, both may replace the file, and both get the lock.
  *
  * @throws {StartError} if another process holds the lock
  */

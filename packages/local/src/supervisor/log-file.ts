@@ -19,8 +19,8 @@ export function openLogFile(path: string) {
     fd,
     close: () => closeSync(fd),
     /**
-     * Of the lines since the file was opened, the one that best explains a failure; empty if there
-     * is none.
+     * The line that best explains a failure, among the lines since the file was opened; empty if
+     * there is none.
      */
     tail: () => readTail(path, startBytes),
   }
@@ -46,7 +46,7 @@ function readTail(path: string, startBytes: number) {
 
 /**
  * The line of a log that probably says why the program ended: the last line that mentions an error,
- * because a crashing program prints further lines after its error; otherwise the last line.
+ * or else the last line. A crashing program prints further lines after its error.
  */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)

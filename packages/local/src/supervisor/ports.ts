@@ -12,9 +12,9 @@ const connectTimeoutMs = 500
 const lowestPicked = 20_000
 const highestPicked = 26_383
 /**
- * A process that picks a port also listens, until it ends, on the port whose number is higher by
- * this distance. So no other process picks the same port before a service listens on it, or while
- * the service restarts.
+ * A process that picks a port also listens on the port whose number is higher by this distance,
+ * until the process ends. So no other process picks the same port before a service listens on it,
+ * or while the service restarts.
  */
 const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100

@@ -40,8 +40,8 @@ export interface SupervisedProcess<R extends Running = Running> {
 }
 
 /**
- * A process that has run for this time counts as healthy: when it dies, pauses and messages start
- * anew.
+ * A process that has run for this time counts as healthy. When it dies after that, pauses and
+ * messages start from the beginning again.
  */
 const healthyMs = 30_000
 /**

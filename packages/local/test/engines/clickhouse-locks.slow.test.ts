@@ -135,8 +135,8 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // A query with a single block that takes many minutes. Neither the time limit nor KILL QUERY
-    // ends it.
+    // A query of a single block that takes many minutes. Neither the time limit nor KILL QUERY can
+    // end it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
       FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear

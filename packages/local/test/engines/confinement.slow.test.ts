@@ -9,9 +9,7 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/**
- * A secret word. It is in a file beside ClickHouse's data, where an installation has its passwords.
- */
+/** A secret word in a file beside ClickHouse's data, where an installation has its passwords. */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -27,7 +25,7 @@ t.teardown(async () => {
 await migrate({ clickhouse: owner })
 const skip = server.unconfined ?? false
 
-/** An entry for each connection that this other server has accepted from ClickHouse. */
+/** The connections that the server `other` has accepted, which can only come from ClickHouse. */
 const contacts: string[] = []
 const other = createServer((socket) => {
   contacts.push('a connection')
@@ -95,7 +93,7 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
 
 /**
  * Categories of functions that only compute a result from their arguments. Each of these functions
- * is called with one list of arguments only.
+ * is called with only one list of arguments.
  */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
@@ -189,8 +187,8 @@ t.test('analysts cannot read system tables with information about others', { ski
   )
   t.ok(lists.includes('INFORMATION_SCHEMA.TABLES'))
   for (const list of lists) {
-    // The definitions of views are left out: they name raw tables, and SHOW CREATE shows them as
-    // well.
+    // Leaves out the definitions of views. They name raw tables, but SHOW CREATE shows the
+    // definitions anyway.
     const columns = list.toLowerCase().endsWith('.views') ? 'table_name' : '*'
     const shown = await send(t, `SELECT ${columns} FROM ${list}`)
     t.notMatch(shown, /_raw|^Code: |Poco::Exception/, list)

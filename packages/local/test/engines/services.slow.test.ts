@@ -302,7 +302,7 @@ t.test('the deployed ClickHouse grants and limits the same', (t) => {
 
 const passwords = { password: 'x', workerPassword: 'x', readerPassword: 'x' }
 
-/** Returns the settings of a profile by name, and its constraints by `constraint` and the name. */
+/** Returns the settings of a profile by name, and its constraints by `constraint <name>`. */
 function settingsOf(config: string, profile: string) {
   const [profiles = ''] = /<profiles>[^]*<\/profiles>/.exec(config) ?? []
   const [, block = ''] =

@@ -110,7 +110,7 @@ t.test(
       /^(Intake cannot start: ENOSPC|ClickHouse needs 16 MiB|Redis ended before it was ready)[^\n]+\n$/,
     )
 
-    // When a process dies, endpoints.json must be written, which fails on the full disk.
+    // The death of a process makes the stack write endpoints.json, which fails on the full disk.
     process.kill(before.pids.s3 ?? 0, 'SIGKILL')
     await until('S3 has died', hasSaid('S3 died'))
     fill()

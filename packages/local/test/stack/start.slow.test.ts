@@ -177,8 +177,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    // Waits for these lines: they were printed before endpoints.json was written, but this process
-    // may read the output after the file.
+    // Waits for these lines. They were printed before endpoints.json was written, but this process
+    // may read the output later than the file.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))

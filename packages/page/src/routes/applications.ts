@@ -43,7 +43,7 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')
-    // Its counts are by hours. A link from the overview may have the shorter period.
+    // This view counts by hours, so a link from the overview that asks for one hour gets 24.
     const period = chosen === '1h' ? '24h' : chosen
     const steps = stepsOf(period, header.nowMs)
     const data = await cached(`application ${steps.stepMs} ${application}`, () =>

@@ -21,7 +21,7 @@ export interface ViewContext {
   sign: SignPicture
   /**
    * Registers a route that shows a view or redirects. A request waits while too many views are
-   * being created; one for an urgent view waits only for other urgent ones.
+   * being created. A request for an urgent view waits only for other urgent views.
    */
   view(
     path: string,

@@ -8,7 +8,7 @@ import { eventList } from '../views/event-list.ts'
 import type { Suggestions } from '../views/filter-form.ts'
 import type { ViewContext } from './context.ts'
 
-/** The period that a reader has chosen: by its name, or by its ends. */
+/** The period that a reader has chosen: by its name, or by its beginning and end. */
 export function chosenPeriod(
   query: URLSearchParams,
   search: Search,

@@ -56,13 +56,13 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     const sinceMs = Number(query.get('since'))
     if (!Number.isSafeInteger(sinceMs))
       throw new PageError(400, 'since must be a time in milliseconds.')
-    // Whole seconds, so that readers who ask at the same time share a query.
+    // Rounds to whole seconds, so that readers who poll at the same time share a query.
     const earliestMs = Math.floor((header.nowMs - overlapMsMax) / 1_000) * 1_000
     const from = Math.min(header.nowMs, Math.max(sinceMs, earliestMs))
     const reading = cachedBriefly(`live rows ${printSearch(search)} ${from}`, () =>
       pollArrivals(reader, search, from),
     )
-    // The script requests what stands beside the rows less often than the rows.
+    // The script requests the chart and the side column less often than the rows.
     const [found, besides] = await Promise.all([
       unlessClickHouseFails(reading),
       query.has('besides') ? unlessClickHouseFails(readBesides(search, header.nowMs)) : undefined,
@@ -73,12 +73,12 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
       const omitted = omission(from > sinceMs, found.hasMore)
       if (omitted !== undefined) reply.header('x-state', omitted)
     }
-    // The tab may be open for hours, so that the freshness in its header must be renewed, above all
-    // when ClickHouse does not respond.
+    // The tab may be open for hours, so its header must get the current freshness, above all when
+    // ClickHouse does not respond.
     return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
 
-  /** What stands beside the rows: the last half hour, what was refused, and what is frequent. */
+  /** Reads what is shown beside the rows: the last half hour, refusals and frequent events. */
   async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
     const minuteSteps = lastHalfHour(nowMs)
     const [minutes, refusals, frequent, names] = await Promise.all([

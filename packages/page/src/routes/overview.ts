@@ -9,7 +9,7 @@ import type { ViewContext } from './context.ts'
 /** `GET /`: the numbers of records that arrive. */
 export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
-    // Earlier versions had the list of feedback here, and people keep links to their searches.
+    // Earlier versions had the list of feedback at this path, and people keep links to searches.
     const isSearch = ['device', 'from', 'to', 'after', ...searchFields.feedback].some((name) =>
       query.has(name),
     )

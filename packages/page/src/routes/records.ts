@@ -30,7 +30,7 @@ export function recordRoutes({ reader, state, sign, view }: ViewContext): void {
       )
       const [record] = records
       if (record === undefined) throw new PageError(404, 'There is no such record.')
-      // Several records are listed with links instead of shown, because each can be large.
+      // Lists several records as links instead of showing them, because each can be large.
       if (records.length > 1) {
         const rows = records.map(({ columns }) => columns)
         return foundList(header, { ...nothingFound, [kind]: { rows, hasMore: false } })

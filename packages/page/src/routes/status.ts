@@ -28,7 +28,8 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
       ])
       return statusView({ header, data, processes })
     },
-    // During an outage other views wait for ClickHouse, and this one says why.
+    // This view shows the reason of an outage, so it must not wait for other views, which then wait
+    // for ClickHouse.
     { constraints: { wants: 'html' }, isUrgent: true },
   )
 }

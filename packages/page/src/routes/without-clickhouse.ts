@@ -5,7 +5,7 @@ import { TimeoutError, withTimeout } from '@intake/runtime'
 const timeoutMs = 4_000
 
 /**
- * Resolves to the data; to undefined if ClickHouse reports an error or does not respond in time.
+ * Resolves to the data, or to undefined if ClickHouse reports an error or does not respond in time.
  */
 export async function unlessClickHouseFails<Data>(
   reading: Promise<Data>,

@@ -2,8 +2,8 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 
 /**
- * Columns of a record as a list of names and values; objects are nested lists two levels deep, then
- * JSON.
+ * The columns of a record as a list of names and values. Objects become nested lists, two levels
+ * deep; deeper objects are shown as JSON.
  */
 export function columnList(columns: Record<string, unknown>, depth = 2): Html {
   const entries = Object.entries(columns)
@@ -23,7 +23,7 @@ export function columnList(columns: Record<string, unknown>, depth = 2): Html {
     }
   </dl>`
 }
-/** The maximum number of names, because a client decides how many unknown names there are. */
+/** The maximum number of names that are shown. A client can send any number of unknown names. */
 const namesMax = 200
 
 /** Whether a value is left out of a list. */

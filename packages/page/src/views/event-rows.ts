@@ -21,9 +21,10 @@ export const eventRows = (
   </ol>`
 
 /**
- * A list has many rows, so a row has few classes and each value once: the style sheet finds the cells
- * by their elements. Links that start with `?` lead to the same view, with its other filters, but
- * without its period, so that a list stays small. The links of a row identify its event.
+ * Shows an event in few bytes, because a list has many rows: a row has few classes, and each value
+ * once. The style sheet finds the cells by their elements. Links that start with `?` are short:
+ * they keep the view and its other filters, but not its period. The links of a row identify its
+ * event.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`

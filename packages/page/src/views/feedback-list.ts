@@ -66,7 +66,7 @@ export function feedbackList(options: {
 
 function sideOf(options: {
   search: Search
-  /** The period that was counted; the lists that the counts lead to have the same. */
+  /** The period that was counted. The lists that the counts link to have the same period. */
   within: ListSearch
   facets: FeedbackFacets
   steps: Steps

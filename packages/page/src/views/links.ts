@@ -27,13 +27,13 @@ export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
 /**
- * Browsers resolve `.` and `..` in a path, escaped or not, so these names get a mark before them,
- * and so does a name that begins with the mark.
+ * Browsers resolve `.` and `..` in a path, even if they are escaped. Therefore `=` is put before
+ * these names, and also before names that begin with `=`.
  */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
-/** The name in the path of an application. */
+/** The name of the application, without the `=` that `applicationPath` may have added. */
 export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
 
 /** A link to a list that is limited to a search. */
@@ -67,8 +67,8 @@ export function timeElement(time: string, content: string = time.slice(0, 19)): 
 }
 
 /**
- * Shows the time of day with milliseconds or, if it is not today's, the date and the time without
- * them. For lists that show the whole time elsewhere.
+ * Shows a time of today as the time of day with milliseconds, and any other time as the date and
+ * the time without milliseconds. For lists that show the whole time elsewhere.
  */
 export function shortTime(time: string, nowMs: number): Html {
   const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)

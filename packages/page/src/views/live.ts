@@ -14,7 +14,7 @@ import { byName } from './links.ts'
 import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
-/** What stands beside the rows of the live view. The script replaces it from time to time. */
+/** The parts beside the rows of the live view, which the script replaces from time to time. */
 export interface LiveBesides {
   /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]

@@ -120,7 +120,7 @@ function tiles({
   </div>`
 }
 
-/** @param options.total the number of which the percentages are shares */
+/** @param options.total the number that counts as 100 % */
 const topList = (
   counts: readonly NameCount[],
   { field, total, period }: { field: 'event' | 'version'; total: number; period: PeriodName },

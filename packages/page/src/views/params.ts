@@ -20,7 +20,7 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/** The type of a value, shown because `12` may be a text too; undefined for texts and null. */
+/** The type shown after a value, because `12` may also be a text; undefined for texts and null. */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'
@@ -29,8 +29,8 @@ function typeOf(value: unknown): string | undefined {
 
 /**
  * Prints params as a list. A value that is neither a text nor null is followed by its type. The
- * list is in the document once; the style sheet shows it in one line, or in an open row as one
- * param per line.
+ * document contains the list once: the style sheet shows it in one line, or with one param per line
+ * if the row is open.
  */
 export function paramList(start: string): Html {
   const params = parseParams(start)

@@ -76,7 +76,7 @@ export const table = (label: string, head: Html, rows: HtmlValue): Html =>
     </table>
   </div>`
 
-/** Links to the same view, one for each period. That of the current period is marked. */
+/** Links to the same view, one for each period. The link of the current period is marked. */
 export function periodLinks(
   current: PeriodName | undefined,
   path: string,

@@ -37,7 +37,7 @@ export function pictures(
     const label = `Picture ${index + 1}: ${describe(attachment)}`
     if (sign === undefined) return html`<li>${label}</li>`
     const { key, content_type: type, thumbnail_key: thumbnail, error } = attachment
-    // A list is not the place for a picture that was too much for the worker.
+    // A list does not show a picture that took the worker too much memory or time.
     const isHeavy = !whole && error !== null && heavy.has(error)
     const original = shownTypes.has(type) && !isHeavy ? key : undefined
     const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
@@ -60,7 +60,7 @@ export function pictures(
     ${sign?.keepsMetadata ? html`<p class="facts">${note}</p>` : undefined}`
 }
 
-/** Says why lists show the pictures themselves, if the worker makes no thumbnails. */
+/** Says that lists show the pictures themselves, and why the worker makes no thumbnails. */
 export function withoutThumbnails({ noThumbnails: reason }: Header): Html | undefined {
   return reason === undefined
     ? undefined
@@ -78,16 +78,16 @@ function describe({ content_type: type, bytes, width, height }: Attachment): str
 }
 
 /**
- * The width of a picture as it is shown, so that the list does not move when the picture arrives.
- * Undefined without a thumbnail: only then are `width` and `height` certainly those of the upright
- * picture.
+ * The width at which a picture is shown, so that the list does not move when the picture arrives.
+ * Undefined if there is no thumbnail, because `width` and `height` may then be those of the picture
+ * before it is turned upright.
  */
 function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
   if (thumbnail === null || width === null || height === null) return undefined
   return html` width="${Math.max(1, Math.round((shownHeight * width) / height))}"`
 }
 
-/** The permanent path of a picture, for those who may see the page. */
+/** The permanent path of a picture, for readers who may see the page. */
 function attachmentPath(key: string): string {
   return `/attachments/${key.split('/').map(encodeURIComponent).join('/')}`
 }

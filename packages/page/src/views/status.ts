@@ -24,7 +24,7 @@ export interface StatusData {
 
 const absent = '–'
 
-/** What is down comes before what is degraded, and of both what began last. */
+/** Puts `down` problems before `degraded` ones, and within each state the latest first. */
 const bySeverity = (one: PageProblem, other: PageProblem): number =>
   Number(other.state === 'down') - Number(one.state === 'down') ||
   Date.parse(other.since) - Date.parse(one.since)

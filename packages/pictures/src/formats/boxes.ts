@@ -52,7 +52,7 @@ export function* boxesOfFile({
 
 /**
  * Reads the box at `at`; undefined if it does not fit before `end`. Only media data (`mdat`) may
- * extend further, because the file may have been cut off.
+ * extend beyond `end`, because the file may have been cut off.
  */
 function readBox(reader: Reader, at: number, end: number): Box | undefined {
   const type = reader.u32(at + 4)

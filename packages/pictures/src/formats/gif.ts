@@ -8,7 +8,7 @@ const extensions = { graphicControl: 0xf9, application: 0xff }
 /** The length of a graphic control extension in bytes. A longer extension could contain a text. */
 const graphicControlBytes = 8
 /**
- * The names in the blocks that say how often an animation is repeated. Such a block is kept only if
+ * The names of the blocks that say how often an animation is repeated. Such a block is kept only if
  * it has at most `loopBytesMax` bytes.
  */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']

@@ -104,7 +104,8 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     const idBytes = version === 2 ? 2 : 4
     const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
     const kindAt = entry.content + 4 + idBytes + 2
-    // Refuses a second description of an item, because readers differ in which one they follow.
+    // Refuses a second description of an item, because readers differ in which description they
+    // use.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
     kinds.set(id, reader.u32(kindAt))
     edit.zero(kindAt + 4, entry.to)
@@ -172,7 +173,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps a property if it is needed to render an image; turns any other into free space. */
+/** Keeps a property that is needed to render an image; turns any other into free space. */
 export function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit, largest } = walk
   const { type, content, from, to } = property
@@ -189,8 +190,8 @@ export function keepProperty(walk: HeifWalk, property: Box): void {
 }
 
 /**
- * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway, but an
- * image in a hostile file could refer to the same bytes and so keep them.
+ * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway. But an
+ * image in a hostile file could refer to the same bytes, and then they would be kept.
  */
 function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data?: Box): void {
   if (place === 'item' || (place === 'idat' && data === undefined)) return

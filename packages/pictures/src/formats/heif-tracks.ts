@@ -21,8 +21,8 @@ const types = {
   largeChunks: fourLetters('co64'),
 }
 /**
- * `containers` are boxes that contain other boxes of these two lists; `drawing` are boxes that are
- * needed to render the pictures.
+ * Types of boxes: `containers` contain boxes of both lists, and `drawing` are needed to render the
+ * pictures.
  */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
@@ -106,7 +106,7 @@ const timed: ReadonlySet<number> = new Set([
   types.mediaHeader,
 ])
 
-/** Zeroes the two times. Each has four bytes in version 0 of the box, and eight in version 1. */
+/** Zeroes the times of creation and last change: four bytes each, or eight in version 1. */
 function zeroTimes({ reader, edit }: HeifWalk, { content, to }: Box): void {
   const bytes = reader.u8(content) === 1 ? 16 : 8
   edit.zero(content + 4, Math.min(content + 4 + bytes, to))

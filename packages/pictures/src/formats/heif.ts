@@ -41,7 +41,7 @@ export function walkHeif(bytes: Buffer): Walked {
     },
   }
   let images = 0
-  /** The unknown boxes after the last known one. They are cut off unless a known box follows. */
+  /** The unknown boxes since the last known one. They are cut off unless a known box follows. */
   let unused: Box[] = []
   for (const box of boxesOfFile(walk)) {
     // Another file begins here: a film that was appended.

@@ -78,15 +78,14 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 }
 
 /**
- * How far the position must advance, in bytes, before each further native search; the loop reads
- * these bytes one by one. Without this minimum a hostile file would need a native search every few
- * bytes.
+ * The average distance that native searches must have, in bytes. The loop reads the bytes between
+ * them. Without this minimum a hostile file would need a native search every few bytes.
  */
 const bytesPerSearch = 128
 
 /**
- * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
- * marker that the standard reserves is the result of damage, so it counts as data.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
+ * Reserved markers result only from damage, so they count as data.
  */
 function endOfScan(bytes: Buffer, from: number, end: number): number {
   // The search must stop at `end`, because a file may contain many JPEGs.
@@ -135,7 +134,7 @@ function findMarker(
 const fileType = Buffer.from('ftyp')
 /** The maximum size of the box with which a film begins. */
 const fileTypeBytesMax = 256
-/** The last bytes of the trailer that Samsung's phones append, and the first of its directory. */
+/** How the trailer of Samsung's phones ends, and how the directory in it begins. */
 const samsung = { last: Buffer.from('SEFT'), directory: Buffer.from('SEFH') }
 
 /**
@@ -161,8 +160,9 @@ function startOfTrailer(
 /**
  * Returns the position in a scan at which the trailer of a Samsung phone begins; the length of the
  * scan if there is none. The trailer consists of blocks, a directory, the length of the directory,
- * and `SEFT`. The directory has an entry of twelve bytes for each block; bytes 4 to 7 contain how
- * far before the directory the block begins, and the last four its length.
+ * and `SEFT`. The directory has an entry of twelve bytes for each block. Bytes 4 to 7 of an entry
+ * say how far before the directory its block begins; the last four bytes are the length of the
+ * block.
  */
 function samsungTrailer(scan: Buffer): number {
   const end = scan.length

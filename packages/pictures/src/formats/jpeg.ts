@@ -62,8 +62,8 @@ export function zeroJpegMetadata(
   range: { start: number; end: number; parts: PartCount },
   edit: Edit,
 ): void {
-  // In the older kind of TIFF a strip may be only a part of a scan. Then bytes between apparent
-  // segments may be pixels, so they are not replaced.
+  // In TIFF's older kind of JPEG, a strip may be only a part of a scan. Bytes between apparent
+  // segments may then be pixels, so they are not replaced.
   const isWhole = bytes[range.start + 1] === markers.startOfImage
   const profile: Segment[] = []
   let last = range.start + 2
@@ -130,8 +130,8 @@ const isProfile = (bytes: Buffer, { marker, from }: Segment) =>
   marker === markers.app2 && hasText(bytes, from + 4, icc)
 
 /**
- * Scrubs the profile of a JPEG, which can be divided among several segments. Segments that do not
- * form one whole profile are zeroed: decoders ignore them.
+ * Scrubs the profile of a JPEG, which can be divided among several segments. Decoders ignore
+ * segments that do not form one whole profile, so these are zeroed.
  */
 function scrubSegments(
   bytes: Buffer,

@@ -21,7 +21,7 @@ const kept = setOfFourLetters(
     'cLLi,acTL,fcTL,fdAT',
 )
 const animationData = fourLetters('fdAT')
-/** The bytes of a chunk besides its content: the length, the type and the checksum. */
+/** The bytes of a chunk in addition to its content: the length, the type and the checksum. */
 const framing = 12
 /**
  * The maximum sizes of a profile. Profiles of displays have a few kilobytes; profiles with large
@@ -32,8 +32,8 @@ const profileBytesMax = 512 * 1024
 const compressedBytesMax = 128 * 1024
 /**
  * The level of compression for a profile of at most `bytesMax` bytes. A higher level takes more
- * time for each byte of a hostile profile, but makes it likelier that an ordinary profile fits in
- * its place again.
+ * time for each byte of a hostile profile, but makes it likelier that a changed profile fits in its
+ * old place.
  */
 const efforts = [
   { bytesMax: 8 * 1024, level: 9 },
@@ -90,15 +90,15 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
 }
 
 /**
- * What replaces the name in the original, which may be any text: the name `i`, a zero byte, and the
- * compression method.
+ * The beginning of a kept profile: the name `i`, a zero byte, and the compression method. It
+ * replaces the original name, which may be any text.
  */
 const profileHead = Buffer.from('i\0\0')
 
 /**
- * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or
- * bytes follow the compressed data, the profile is compressed again. It is left out if it does not
- * fit in its place.
+ * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or bytes
+ * follow the compressed data, the profile is compressed again. The profile is left out if it does
+ * not fit in its place.
  */
 function keepProfile(
   bytes: Buffer,

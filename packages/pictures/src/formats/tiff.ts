@@ -67,7 +67,7 @@ interface Entry {
   tag: number
   type: number
   count: number
-  /** The position of its values, in the entry itself or elsewhere. */
+  /** The position of the values: in the entry itself, or elsewhere. */
   at: number
   bytes: number
 }
@@ -95,7 +95,7 @@ class TiffWalk {
    * bytes instead of 2.
    */
   readonly #isBig: boolean
-  /** Limits the bytes read: directories may share bytes, so that a small file could take long. */
+  /** Limits how much is read: directories may share bytes, so a small file could take long. */
   readonly #bytesRead: ByteCount
 
   constructor(bytes: Buffer) {
@@ -148,7 +148,7 @@ class TiffWalk {
       written += entryBytes
     }
     this.#bytes.copy(rewritten, written, next, end)
-    // The number of entries, in the byte order of the file.
+    // Writes the number of entries in the byte order of the file.
     const kept = (written - countBytes) / entryBytes
     const swap = hasText(this.#bytes, 0, 'II')
     for (let n = 0, rest = kept; n < countBytes; n++, rest = Math.floor(rest / 256)) {
@@ -168,7 +168,8 @@ class TiffWalk {
     const type = reader.u16(from + 2)
     const valueBytes = typeBytes[type]
     if (!isKept.has(tag) || valueBytes === undefined) return undefined
-    // References that `run` does not follow could lead to any directory, even to one in the pixels.
+    // `run` follows only references that are whole numbers. Others could lead to any directory,
+    // even to one in the pixels, so they are not kept.
     if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
     const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
     const bytes = count * valueBytes
@@ -186,7 +187,7 @@ class TiffWalk {
     return { tag, type, count, at, bytes }
   }
 
-  /** Keeps the strips and tiles of a directory, and a JPEG in it. */
+  /** Keeps the strips, the tiles and the JPEG of a directory. */
   #pixels(entries: ReadonlyMap<number, Entry>): void {
     const numbers = (tag: number) => {
       const entry = entries.get(tag)

@@ -114,7 +114,7 @@ class WebpWalk {
 
   #keepOrientation(at: number, to: number): void {
     this.#hasExif = true
-    // Some writers put the prefix that Exif has in a JPEG before the block.
+    // Some writers put `Exif\0\0` before the block, as in a JPEG.
     const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
     const orientation = readOrientation(this.#bytes, tiff, to)
     if (orientation === undefined) return

@@ -34,8 +34,8 @@ export function chunk(type: string, ...contents: (Buffer | string)[]): Buffer {
 }
 
 /**
- * Puts `early` chunks after the header of a PNG, `late` ones before its end, and bytes after it
- * all.
+ * Puts `early` chunks after the header of a PNG, `late` chunks before its end, and the bytes
+ * `behind` after its end.
  */
 export function pngWith(
   png: Buffer,
@@ -138,7 +138,7 @@ export function gifWith(
   return Buffer.concat([gif.subarray(0, start), ...extensions, gif.subarray(start), behind])
 }
 
-/** Returns the range of the first box of a type between two positions, with its header. */
+/** Returns the range of the first box of a type between two positions, including its header. */
 function find(bytes: Buffer, from: number, to: number, type: string): [from: number, to: number] {
   for (let at = from; at < to;) {
     const size = bytes.readUInt32BE(at)

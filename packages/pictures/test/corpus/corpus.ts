@@ -121,8 +121,8 @@ async function jpegs(): Promise<Sample[]> {
 }
 
 /**
- * Creates a JPEG without its end, followed by blocks with a text and a film, and the directory of
- * the blocks.
+ * Creates a JPEG without its end. It is followed by blocks with a text and a film, and by the
+ * directory of the blocks.
  */
 function samsungPanorama(jpeg: Buffer): Buffer {
   const number = (...values: number[]) => {

@@ -1,6 +1,6 @@
 /**
  * The text that is planted in every piece of metadata. Its first four letters are also the
- * numerators of positions. A file that contains them, in either byte order, is not clean.
+ * numerators of positions. A file that contains these letters, in either byte order, is not clean.
  */
 export const planted = 'PLANTED-48.85837N-2.29448E-SERIAL-0042'
 export const plantedNumber = Buffer.from('PLAN').readUInt32BE()

@@ -25,8 +25,8 @@ const erased = (table: ErasedTable) =>
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
 /**
- * The condition for versions that belong to the subject and are hidden, because the visible version
- * of their record belongs to another subject.
+ * Selects the hidden versions of the subject: in their records, the visible version belongs to
+ * another subject.
  */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
@@ -37,15 +37,16 @@ const hidden = (table: RecordTableName, condition: string) =>
 
 /**
  * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the
- * subject. Resolves to the number of rows when the deletion has started; `watchDeletion` shows its
- * progress.
+ * subject. Resolves to the number of these rows once the deletion has started; `watchDeletion`
+ * shows its progress.
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0
-  // Each replica deletes the rows whose tombstones it has, so it must have all of them.
+  // Each replica deletes the rows whose tombstones it has, so every replica must have all
+  // tombstones.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
-  // A version of a device's record is never hidden by one of another device, because the device is
+  // No version of a device's record is hidden by a version of another device, because the device is
   // part of the identity.
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
@@ -89,7 +90,7 @@ interface DeletionProgress {
  * Watches the deletions that were started. They are done when every part is rewritten and the
  * replaced parts are gone from the disk.
  *
- * @returns a function that reports the progress, all zero when done
+ * @returns a function that reports the progress, with zeros when the deletions are done
  */
 export function watchDeletion(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
@@ -113,8 +114,8 @@ export function watchDeletion(
       return { partsToRewrite, oldParts: 0, failure: unfinished.failure }
     }
     const present = (await clickhouse.query<{ part: string }>(oldParts)).map(({ part }) => part)
-    // Counts only the parts that are old now. Parts that become old later were replaced by ordinary
-    // merges.
+    // Counts only the parts that were old when the last part had been rewritten. Parts that become
+    // old later were replaced by ordinary merges.
     replaced ??= present
     const names = new Set(present)
     replaced = replaced.filter((part) => names.has(part))

@@ -29,7 +29,7 @@ export interface ErasureReport {
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
   tombstones: { logs: number; feedback: number; deadLetters: number }
-  /** Rows deleted from disk, in all versions, except those that a merge removed earlier. */
+  /** Rows deleted from disk, counting every version, but not rows that a merge removed earlier. */
   rowsDeleted: number
   objectsDeleted: number
   /** Numbers of items that are not erased yet; all are zero when the erasure is complete. */
@@ -39,7 +39,7 @@ export interface ErasureReport {
 
 interface Remaining {
   frames: number
-  /** The part of `frames` that this version cannot read. */
+  /** How many of the `frames` this version cannot read. */
   unreadableFrames: number
   rows: number
   /** Parts on disk that may contain deleted rows. */
@@ -49,8 +49,8 @@ interface Remaining {
 export interface EraseOptions {
   services: Services
   /**
-   * If undefined, erases the records of earlier subjects that arrived again or late, after their
-   * erasure.
+   * If undefined, erases records of subjects that were erased before: records that arrived again,
+   * or late, after that erasure.
    */
   subject: Subject | undefined
   /**
@@ -126,7 +126,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
 }
 
 /**
- * Waits until the rows of the subject that are in Redis now are in the tables, or are dead letters.
+ * Waits until the rows of the subject that Redis contains at the time of the call are in the
+ * tables, or are dead letters.
  */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,
@@ -150,7 +151,7 @@ async function untilStored(
   report.remaining.unreadableFrames = frames.filter(({ rows }) => rows === undefined).length
 }
 
-/** Resolves to the number of parts that may still contain deleted rows at the deadline. */
+/** Waits for the deletion or the deadline. Resolves to how many parts may have deleted rows. */
 async function untilDeleted({ services, deadline, progress }: EraseOptions): Promise<number> {
   const readProgress = watchDeletion(services.clickhouse)
   for (;;) {

@@ -6,8 +6,8 @@ import type { ObjectStore } from '@intake/object-store'
 const removalsAtOnce = 64
 
 /**
- * Deletes the objects of all feedback that has a tombstone, attachments and thumbnails; resolves to
- * their number.
+ * Deletes the attachments and thumbnails of all feedback that has a tombstone. Resolves to the
+ * number of deleted objects.
  */
 export async function removeErasedObjects(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -22,8 +22,8 @@ export async function removeErasedObjects(
 }
 
 /**
- * Deletes the objects below a prefix that `isWanted` selects (default: all). Resolves to their
- * number.
+ * Deletes the objects below a prefix that `isWanted` selects (default: all). Resolves to the number
+ * of deleted objects.
  */
 export async function removeObjects(
   objects: Pick<ObjectStore, 'list' | 'remove'>,

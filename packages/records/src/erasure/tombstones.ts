@@ -71,8 +71,8 @@ export async function writeTombstones(
 
 /**
  * Copies tombstones from records to dead letters and back, because a repeat of an erased record may
- * be stored as either. Months that retention has dropped get none. Resolves to the number of dead
- * letters that this erases.
+ * be stored as a record or as a dead letter. Months that retention has dropped get no tombstones.
+ * Resolves to the number of dead letters that this erases.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0

@@ -17,7 +17,7 @@ export interface SentKey {
   deviceUuid: string
 }
 
-/** The id that was reserved for a key when it first arrived: of a record, or of a batch request. */
+/** The id of a record or of a batch request, reserved for a key when the key first arrived. */
 export interface Reservation {
   scope: KeyScope
   id: string

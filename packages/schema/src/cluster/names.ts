@@ -11,8 +11,8 @@ export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : localName(table)
 
 /**
- * The statement that applies an `ALTER TABLE` of a sharded table on every server. Its conditions
- * may read sharded tables.
+ * The statement that applies an `ALTER TABLE` of a sharded table on every server. The conditions in
+ * the change may read sharded tables.
  */
 export const alterStored = (place: Place, table: string, change: string): string =>
   place.cluster === undefined

@@ -15,13 +15,13 @@ export interface Shards {
 
 /**
  * The minimum notice before a change. Clients choose times up to 10 minutes ahead, and all servers
- * must know the change before the first such row.
+ * must know the change before they get a row with a later `time`.
  */
 const noticeMs = 15 * 60_000
 
 /**
  * The sharding key of a Distributed table. Its value is the number of the shard, so it remains
- * correct when a shard is added to the cluster before the change is known.
+ * correct when the cluster gets a shard that the table does not know yet.
  *
  * @param columns the identity of a row, which is hashed
  * @param time the column that is compared with the changes

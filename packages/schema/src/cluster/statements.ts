@@ -17,7 +17,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
   feedback_raw: { key: identity, time: 'time' },
-  // The facts about a feedback are on its shard, so each server can join the two.
+  // The facts about a feedback are on the same shard as the feedback, so each server can join both.
   attachments_raw: { key: identity, time: 'time' },
   // The key omits `table`, so that a dead letter is on the shard of its record.
   dead_letters_raw: { key: identity, time: 'time' },
@@ -46,8 +46,7 @@ export const localName = (name: string): string => `${name}_local`
 const isSharded = (table: string): boolean => table in sharded
 
 /**
- * Rewrites an expression or a statement that reads tables by their plain names, for the tables of a
- * single server.
+ * Rewrites SQL that reads tables by their plain names, so that it reads the tables of one server.
  */
 export const toLocal = (sql: string): string =>
   sql.replaceAll(/\bintake\.(\w+)/g, (whole, name: string) =>

@@ -1,4 +1,4 @@
-/** Comments by the name of the column. */
+/** The comment on each column, by the column's name. */
 export type ColumnComments = Readonly<Record<string, string>>
 
 /** A view, or the comments on a table that a migration has created. */

@@ -2,8 +2,8 @@ import type { Definition } from './definition.ts'
 
 /**
  * Views that are computed from the records whenever they are read, so they are exact even after
- * redelivery and deletion. A filter by application is applied before grouping, because the views
- * group by application; so it uses the sorting key of the records.
+ * redelivery and deletion. They group by application, so ClickHouse applies a filter by application
+ * before grouping, with the sorting key of the records.
  */
 export const deviceDefinitions: readonly Definition[] = [
   {

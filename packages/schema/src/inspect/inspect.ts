@@ -18,7 +18,7 @@ export interface ClickHouseFacts {
    * none.
    */
   schemaDifferences: string[]
-  /** The settings that do not fit, in words for an operator; empty if there are none. */
+  /** The settings that are not as required, in words for an operator; empty if there are none. */
   settingViolations: string[]
   disks: Disk[]
 }

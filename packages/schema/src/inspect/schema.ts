@@ -23,8 +23,8 @@ const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
 
 /**
  * The differences from the tables, views and functions of this release, in words for an operator;
- * empty if there are none. While migrations are missing, only they are named: all other differences
- * may follow from that.
+ * empty if there are none. If migrations are missing, only these are named, because all other
+ * differences may follow from that.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)
@@ -97,8 +97,8 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
 }
 
 /**
- * Finds tables with a TTL. A TTL could delete a row before the repeats that it hides, which would
- * then be visible.
+ * Finds tables with a TTL. A TTL could delete a row, but not yet its repeats. The row hid them, and
+ * they would then be visible.
  */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
@@ -126,8 +126,8 @@ interface ChangedView {
 
 /**
  * Compares each view's query with its definition. ClickHouse prints both, so that only their
- * meaning is compared. A view keeps the types that its columns had when it was defined and converts
- * to them, so the types are compared with those of its query, on every server.
+ * meaning is compared. A view keeps the types that its columns had when it was defined, and
+ * converts values to them. So its types are also compared with those of its query, on every server.
  */
 async function findChangedViews(
   clickhouse: Reader,

@@ -18,8 +18,8 @@ const gibibyte = 1024 ** 3
 const memoryBytesMin = gibibyte
 
 /**
- * The settings of tables, user and server that do not fit, in words for an operator; empty if all
- * fit.
+ * The settings of tables, user and server that are not as required, in words for an operator; empty
+ * if there are none.
  */
 export async function findSettingViolations(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
