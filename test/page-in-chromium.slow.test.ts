@@ -170,8 +170,8 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Sends all hostile texts in one. Some of them would hide those that follow, so a second text
-    // has the reverse order.
+    // Joins all hostile texts into one text. Some of them would hide the texts that follow, so a
+    // second text has them in reverse order.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )

@@ -34,7 +34,7 @@ t.teardown(() => redis.disconnect())
 const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(() => clickhouse.close())
 
-/** The files of a mounted Kubernetes secret: links to a folder that is replaced by another one. */
+/** Like a mounted Kubernetes secret: its files are links into a folder that is replaced. */
 const secretsDir = join(dataDir, 'secrets')
 const values: Record<string, string> = {}
 let version = 0

@@ -18,7 +18,7 @@ export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
   /** Returns those of the given rows that are in the table. */
   find(table: RecordKind, rows: readonly Row[]): Set<Row>
-  /** Whether some parts of an insert are in place, and not all. */
+  /** Whether some parts of an insert are in place, but not all. */
   isHalfDone(): boolean
   /** Makes the running inserts fail at the point that they have reached. */
   failInserts(): void

@@ -21,7 +21,7 @@ export interface Redis extends Part {
 
 const fsyncTicks = 30
 
-/** The shards of the log queue. Each is asked separately, as if it were on a node of its own. */
+/** The shards of the log queue. Each gets its own commands, as if it were on its own node. */
 export const shards = [0, 1]
 
 interface State {

@@ -37,8 +37,8 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
 const builtWorker = 'worker/dist/deliver/worker.js'
 
 /**
- * Edits that make the build behave like another version: it inserts each frame on its own, without
- * waiting for more.
+ * Edits that make a build behave like another version: its worker inserts each frame on its own,
+ * without waiting for more frames.
  */
 export const otherBuildEdits: Edit[] = [
   { file: builtWorker, find: 'framesMax: 256', replace: 'framesMax: 1' },
