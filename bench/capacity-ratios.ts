@@ -1,6 +1,6 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** The CPU of each variant in microseconds per event, measured in one turn. */
+/** The CPU of each variant in microseconds per event; all are measured in the same turn. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
 /** The cost of one variant as a multiple of another's, with the limit for Intake. */
@@ -16,7 +16,7 @@ export interface CostRatio {
 /** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** Multiples of the costs of `bare` and `naive` in the same turn; undefined if one is missing. */
+/** Multiples of the costs of other variants in the same turn; undefined if one is missing. */
 export interface Multiples {
   /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number | undefined

@@ -10,8 +10,8 @@ import { rowsInserted } from './visible.ts'
 const sampleMs = 20
 
 /**
- * Measures the milliseconds from the n-th acknowledgement to the first moment when n rows were
- * readable. Both times are from the clock of this machine.
+ * Measures, for each n, the milliseconds from the n-th acknowledgement to the first moment when n
+ * rows were readable. Both times are from the clock of this machine.
  */
 export async function measureVisibility(
   bench: Bench,

@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts'
 
-/** A figure of this tree must not exceed that of the base multiplied by this limit. */
+/** A figure of this tree must be at most this limit times the same figure of the base. */
 export const limit = 1.05
 
 /**
@@ -48,7 +48,7 @@ function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict
 
 /**
  * How many of the smallest averages (and as many of the largest) lie outside the bounds, and the
- * confidence that results.
+ * confidence of these bounds.
  */
 function boundsOf(count: number): { leftOut: number; confidence: number } {
   const ways = waysToRankSum(count)

@@ -4,7 +4,7 @@ import { logsSelect, type Fleet } from './fleet.ts'
 import { logColumns } from './load.ts'
 
 const everyMs = 1_000
-/** The share of the fleet that arrives per second: 1,000 of 20 million events. */
+/** The share of the fleet's events that arrives per second: 1,000 of 20 million. */
 const shareOfFleet = 1 / 20_000
 
 /**
@@ -29,8 +29,8 @@ export async function whileEventsArrive<T>(
     }
   }
   const arriving = arrive()
-  // A failure is reported at the end. Until then the promise must have a handler, or Node would end
-  // the process.
+  // The failure is reported at the end, below. Until then the promise needs a handler, because Node
+  // would otherwise end the process.
   arriving.catch(() => {})
   let result: T
   try {

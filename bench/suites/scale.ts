@@ -23,7 +23,7 @@ const mixed: readonly Size[] = [
 ]
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
-/** The number of connections, which is the same for any number of gateways. */
+/** The number of connections to all gateways together, however many gateways there are. */
 const sharedConnections = 1024
 /**
  * Seconds of warm-up in which V8 compiles the code: `all` for the four gateways together, then
