@@ -15,8 +15,8 @@ public struct IntakeOptions: Sendable {
   /// Properties of the device. They replace those of the same name that the client finds.
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
-  /// extensions, because iOS ends an app that holds a lock there when it is suspended. Default:
-  /// `Intake/` and the bundle identifier, in Application Support.
+  /// extensions: if an app holds a lock in such a container when it is suspended, iOS ends the app.
+  /// Default: `Intake/` and the bundle identifier, in Application Support.
   public var directory: URL?
   /// How long an event waits for other events, to be sent in one request with them, in seconds.
   public var flushInterval: TimeInterval = 5

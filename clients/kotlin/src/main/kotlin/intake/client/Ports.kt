@@ -86,7 +86,7 @@ internal interface TimeSource {
     /** The clock of the device, in milliseconds since 1970. */
     fun now(): Long
 
-    /** Milliseconds since some moment, which is the same as long as the process runs. */
+    /** Milliseconds since a moment that does not change while the process runs. */
     fun monotonic(): Long
 }
 
