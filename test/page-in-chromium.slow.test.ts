@@ -20,7 +20,7 @@ const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((n
   bytes: readFileSync(new URL(`images/${name}`, import.meta.url)),
 }))
 
-/** A sender in which every text that reaches the page is the hostile one. */
+/** A sender. All of its texts that reach the page are `hostile`. */
 const senderOf = (hostile: string) => ({
   bundle_identifier: hostile,
   device: { os: hostile, device_model: hostile, version_name: hostile, [hostile]: hostile },

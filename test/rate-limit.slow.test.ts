@@ -56,7 +56,7 @@ t.test('two gateways let one limit through', async (t) => {
     await until('it is shared', async () => (await shared()) >= sent.flat().length)
   }
   const responses = sent.flat()
-  // Requests within the limit get 400, because their event is empty. It is checked after the limit.
+  // Requests within the limit get 400: their event is empty, which is checked after the limit.
   const passed = responses.filter((status) => status === 400)
   const limited = responses.filter((status) => status === 429)
   t.equal(limited.length + passed.length, responses.length, 'nothing else is wrong')

@@ -174,7 +174,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
   await more('another user')
 
   // The users of the embedded ClickHouse cannot be changed, so the worker gets another existing
-  // one.
+  // user.
   const switched = new Date().toISOString().slice(0, 19).replace('T', ' ')
   writeSecrets({ 'clickhouse-url': clickhouseServer.url })
   await until('it is used', () => isUsed(worker, 'CLICKHOUSE_URL', 1))

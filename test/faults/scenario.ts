@@ -18,7 +18,7 @@ export interface Scenario {
   lateAnswers?: boolean
   /** Response time added by the network, in milliseconds; default 0. */
   networkMs?: number
-  /** Set if every stored record must have been acknowledged. That holds if no process is killed. */
+  /** Set if every stored record must have been acknowledged, because no process is killed. */
   everyStoredIsAnswered?: boolean
   /**
    * Set if the scenario rewrites or deletes stored rows. The rows are then not compared with the

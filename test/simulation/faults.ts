@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Breaks something at random. What is broken recovers after a while. */
+  /** May break something, by chance. What is broken recovers after a while. */
   strike(): void
 }
 

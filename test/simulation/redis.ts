@@ -14,7 +14,7 @@ export interface Redis extends Part {
   /** The jobs of all shards. */
   allJobs(kind: RecordKind): readonly Jobs[]
   reservations(): Reservations
-  /** Refuses writes that need memory, as at its memory limit. */
+  /** Makes Redis refuse writes that need memory, as it does at its memory limit. */
   setFull(full: boolean): void
   isFull(): boolean
 }

@@ -14,7 +14,7 @@ export interface ProducerOptions {
    * pending.
    */
   rate: number
-  /** The maximum number of requests at once. Records that are due meanwhile are left out. */
+  /** The maximum number of pending requests. At the maximum, due records are left out. */
   clients?: number
   /** Returns how long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number

@@ -10,7 +10,7 @@ import type { Scenario } from '../scenario.ts'
 const kills = 3
 const withinMs = 500
 
-/** Scenarios in which the process that decodes pictures for a worker fails, or the object store. */
+/** Scenarios in which the worker's process for decoding pictures or the object store fails. */
 export const thumbnailScenarios: Scenario[] = [
   {
     id: 'F67',

@@ -10,8 +10,8 @@ import type { Scenario, Stage } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 
 /**
- * Halts the only worker during an insert that is already stored, until another worker has completed
- * the same frames.
+ * Halts the only worker when ClickHouse has stored its insert but not responded yet. Resumes it
+ * when another worker has completed the same frames.
  */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage

@@ -17,7 +17,7 @@ export const logText = (params = '{}', extra = '') =>
 /** A body of `POST /api/log/batch`; the entries are JSON. */
 export const batchText = (entries: string, extra = '') => `{${members},"logs":[${entries}]${extra}}`
 
-/** A batch like `batchText` makes, but from the given device. */
+/** A body like that of `batchText`, but with the given device. */
 export const batchOfDevice = (device: unknown, entries: string) =>
   `{${JSON.stringify({ ...sender, device }).slice(1, -1)},"logs":[${entries}]}`
 

@@ -10,8 +10,8 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * The gateway refuses a body that expands 200 times. So that a text of `bytes` bytes expands less,
- * it must contain this noise, 1/130 of the text.
+ * The gateway refuses a body that expands 200 times. With this noise, 1/130 of its length, a text
+ * of `bytes` bytes expands less.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 
