@@ -1,4 +1,4 @@
-/** Identifies a set of ids. Equal sets have equal digests; different sets almost always differ. */
+/** Identifies a set of ids. Equal sets have equal digests; different sets almost never do. */
 export interface IdDigest {
   count: number
   distinct: number

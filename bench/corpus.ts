@@ -1,7 +1,7 @@
 import { createRandom } from '@intake/test-kit/random'
 import { appVersions, locales, models, networks, screens, type Model } from './vocabulary.ts'
 
-/** The body sizes to measure, in bytes. The body of an event differs by at most 10 %. */
+/** The body sizes to measure, in bytes. Real bodies differ from them by at most 10 %. */
 export const bodySizes = [400, 1_300, 4_000, 16_000] as const
 export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300

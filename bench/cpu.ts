@@ -18,7 +18,7 @@ export function readProcessCpu(pid: number): number {
  */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // Fields 14 and 15 of proc(5); the name is field 2.
+  // These are fields 14 and 15 in proc(5): the name is field 2, and `fields` begins with field 3.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 

@@ -36,7 +36,7 @@ export interface Disturbance {
 export interface DisturbanceLimits {
   /** Share of all processors that other programs may use during a measurement, from 0 to 1. */
   foreignShareMax: number
-  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest for the same item. */
   slownessMax: number
 }
 
@@ -53,7 +53,7 @@ export interface RoundsSummary {
   disturbed: number
   /** Number of rounds in repeated turns, whether they count or not. */
   repeated: number
-  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest for the same item. */
   slowness: { median: number; max: number }
 }
 

@@ -53,7 +53,7 @@ const baselines = fileURLToPath(new URL('baselines/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
-/** The programs of the baselines, the small services that Intake is compared with. */
+/** The programs of the baselines. These are small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
@@ -204,7 +204,7 @@ async function startBenthos({ services, owner, dataDir, peer }: VariantOptions):
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
   // The column `time` must be the time in the id. Benthos has no function that reads it from the
-  // id, so the new default of the column does.
+  // id, so ClickHouse reads it, in the default of the column.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

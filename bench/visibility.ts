@@ -36,7 +36,7 @@ export async function measureVisibility(
 }
 
 /**
- * The milliseconds from each acknowledgement until enough rows were readable.
+ * For each n, the milliseconds from the n-th acknowledgement until n rows were readable.
  *
  * @param ackTimes ascending
  */

@@ -4,7 +4,8 @@ import { median } from '../statistics.ts'
 export const limit = 1.05
 
 /**
- * The highest accepted probability that a bound is wrong. Fewer than five ratios cannot reach it.
+ * The highest accepted probability that a bound is wrong. With fewer than five ratios the
+ * probability is always higher.
  */
 const errorMax = 0.05
 

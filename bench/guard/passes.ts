@@ -116,7 +116,7 @@ export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> 
   return { base: read(base), tree: read(tree) }
 }
 
-/** Waits until the last load does not affect the CPU of idle processes. */
+/** Waits until the last load has no more effect on the CPU of idle processes. */
 export const settle = (): Promise<void> => pause(settleSeconds * 1_000)
 
 export type IdleCosts = Required<Pick<Costs, 'idleGateway' | 'idleWorker'>>

@@ -8,8 +8,8 @@ const everyMs = 1_000
 const shareOfFleet = 1 / 20_000
 
 /**
- * Runs `work` while events keep arriving: an insert every second. 15 % of its events are up to an
- * hour late, 3 % up to ten days. Rejects if an insert fails.
+ * Runs `work` while events keep arriving, in one insert per second. 15 % of the events are up to an
+ * hour late, and 3 % up to ten days. Rejects if an insert fails.
  */
 export async function whileEventsArrive<T>(
   sql: ClickHouse,

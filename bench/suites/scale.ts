@@ -95,7 +95,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Returns the variant with only this many processes, and freezes its other processes. */
+/** Returns the variant with only as many processes as `size` says. Freezes the other processes. */
 async function only(all: Variant, size: Size): Promise<Variant> {
   const split = (processes: BenchProcess[], count: number) => {
     freeze(processes.slice(count))

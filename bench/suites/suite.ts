@@ -8,7 +8,7 @@ export interface Check {
   /** The measured value and the limit, as printed. */
   measured: string
   limit: string
-  /** Whether the limit is met; undefined if it is not judged, because it depends on the machine. */
+  /** Whether the limit is met; undefined for a figure that depends on the machine (not judged). */
   met: boolean | undefined
 }
 
