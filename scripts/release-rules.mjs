@@ -6,7 +6,7 @@ const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause',
 /**
  * Finds what is wrong with the manifests of a release.
  *
- * @param manifests parsed, each with its file; the first is that of the root
+ * @param manifests parsed, each with its file; the first is the manifest of the root
  */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests
