@@ -4,8 +4,8 @@ import Foundation
   import UIKit
 #endif
 
-/// The properties of the device that Foundation knows, as JSON by name. Unknown properties are
-/// absent.
+/// The properties of the device that Foundation knows: by name, the value as JSON. Unknown
+/// properties are absent.
 func findDevice() -> [String: [UInt8]] {
   var device: [String: Any] = [:]
   device["os"] = osName

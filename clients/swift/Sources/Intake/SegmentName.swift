@@ -20,8 +20,7 @@ struct SegmentName: Equatable {
   var state = SegmentState.closed
   /// The run of the client that wrote the segment.
   var run: String
-  /// The number of events, and their size in bytes. In a file's name both are 0 while the segment
-  /// is open.
+  /// The number of events, and their size in bytes. In the name of an open segment both are 0.
   var count = 0
   var bytes = 0
   /// The milliseconds by which every id of an attempted segment is shifted.

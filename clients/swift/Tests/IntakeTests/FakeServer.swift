@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Intake
 
-/// Handles batches like the gateway, as far as a client notices.
+/// Handles batches so that a client notices no difference from the gateway.
 final class FakeServer: Transport, @unchecked Sendable {
   struct Row {
     let log: [String: Any]

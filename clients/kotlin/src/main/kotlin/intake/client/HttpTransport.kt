@@ -32,8 +32,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies until the
- * server refuses one because of its compression (415).
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies, unless the
+ * server has refused a compressed body (415).
  *
  * @param schedule the client's timer, which ends requests that take too long
  */

@@ -65,9 +65,9 @@ internal constructor(
      *
      * @param params texts, numbers, booleans, null, lists, maps and dates; other values are sent as
      *   their `toString`
-     * @return the id of the event; null if the event is not kept: because `beforeSend` dropped it,
-     *   the user has opted out, the client is shut down, or the event is invalid (then `onDrop`
-     *   gets the reason)
+     * @return the id of the event; null if the event is not kept, because the user has opted out,
+     *   the client is shut down, `beforeSend` dropped it, or it is invalid. If it is invalid,
+     *   `onDrop` gets the reason
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {

@@ -27,10 +27,7 @@ internal class EntryName(
     val state: Int,
     /** The run of the client that owns the segment. */
     val run: String,
-    /**
-     * The number of events, and their size in bytes. In a stored name both are 0 while the segment
-     * is open.
-     */
+    /** The number of events, and their size in bytes. In the name of an open segment both are 0. */
     val count: Int,
     val bytes: Long,
     /** The milliseconds by which every id of an attempted segment is shifted. */

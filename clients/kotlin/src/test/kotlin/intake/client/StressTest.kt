@@ -15,7 +15,7 @@ private const val LIVES = 20
 private const val THREADS = 4
 private const val EVENTS_OF_THREAD = 100
 
-/** Handles batches like the gateway, as far as a client notices, with random faults. */
+/** Handles batches so that a client notices no difference from the gateway, with random faults. */
 private class FakeIntake(seed: Int) {
     /** The number `n` of each stored event, by its id. */
     val rows = ConcurrentHashMap<String, Long>()
@@ -131,7 +131,8 @@ class StressTest {
                 }
             if (running.size >= survivors) {
                 val oldest = running.removeAt(0)
-                // Kills the oldest process, in whatever state it is, after a part of the events.
+                // Kills the oldest process when a part of the events is stored. It can be in any
+                // state.
                 val isEnough = (life * 7 % 10) * THREADS * EVENTS_OF_THREAD / 10 + stored.size
                 while (stored.size < isEnough && writers.any { it.isAlive }) Thread.yield()
                 oldest.isDead = true
