@@ -43,7 +43,7 @@ export interface FakeIntake {
   leaveOut?: (log: SentLog) => string | undefined
 }
 
-/** Handles batches like the gateway, as far as a client can notice, with the server's clock. */
+/** Handles batches so that a client notices no difference from the gateway. `now` is its clock. */
 export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0

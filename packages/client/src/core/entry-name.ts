@@ -21,7 +21,7 @@ export interface EntryName {
    */
   generation: number
   state: number
-  /** Number of events, and their size in bytes. In a stored name both are 0 until it is closed. */
+  /** Number of events, and their size in bytes. In the name of an open segment both are 0. */
   count: number
   bytes: number
   /** The milliseconds by which every id of an attempted segment is shifted. */

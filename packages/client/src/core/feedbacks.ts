@@ -16,7 +16,7 @@ interface StoredFeedback {
  * displace it.
  */
 export interface Feedbacks {
-  /** Resolves to false if too much feedback waits already, or if it was cleared meanwhile. */
+  /** Stores a feedback. Resolves to false if too much waits, or if it was cleared meanwhile. */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void

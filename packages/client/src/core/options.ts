@@ -20,7 +20,7 @@ export interface IntakeOptions {
   /** Properties of the device. They replace those of the same name that the client finds. */
   device?: Record<string, unknown> | undefined
   /**
-   * How long an event waits for other events, to be sent in one request with them, in milliseconds.
+   * How long an event waits, in milliseconds, so that later events can be sent in the same request.
    * Default: 5,000.
    */
   flushIntervalMs?: number | undefined
@@ -31,9 +31,9 @@ export interface IntakeOptions {
    * Default: 4,000,000.
    */
   storageBytesMax?: number | undefined
-  /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
+  /** Maximum number of waiting log events; the oldest beyond it are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
-  /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
+  /** The shortest and longest pause before a retry. Default: 1,000 and 900,000 milliseconds. */
   retryMs?: { min?: number | undefined; max?: number | undefined } | undefined
   /**
    * Changes an event before it is kept; returns `null` to drop it. The params are a copy that
@@ -75,8 +75,8 @@ export interface Stats {
   /** Numbers of records that wait to be sent. */
   pending: { logs: number; feedback: number }
   /**
-   * The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
-   * false.
+   * Why nothing more is sent before the next start, such as `unauthorized`; false if sending
+   * continues.
    */
   stopped: string | false
   /** Numbers of records that were dropped since the client started, by reason. */
@@ -86,8 +86,8 @@ export interface Stats {
   /** Whether the user has opted out (`optOut`). */
   isOptedOut: boolean
   /**
-   * Milliseconds that are added to the device's clock; 0 if the clock is right, or as long as the
-   * server's time is not known.
+   * Milliseconds that are added to the device's clock; 0 if the clock is right or the server's time
+   * is not known.
    */
   clockOffsetMs: number
 }

@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 
-/** The bytes of an image. A `Buffer` is one, and so is a `File`. */
+/** The bytes of an image, for example as a `Buffer` or a `File`. */
 export type ImageBytes = ArrayBufferView | ArrayBuffer | Blob
 
 /** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */

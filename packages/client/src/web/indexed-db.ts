@@ -15,7 +15,8 @@ const digits = 16
  * has asked to delete it, the next call opens it again.
  *
  * The key of a name is `n` and the name. The text of a name is stored in pieces. The key of a piece
- * is `t`, the stem of the name and a number, so that a rename need not copy the text.
+ * is `t`, the stem of the name and a number. A rename does not change the stem, so it need not copy
+ * the text.
  */
 export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined

@@ -13,7 +13,7 @@ type Action =
   | { do: 'feedback'; tab: number }
   | { do: 'advance'; ms: number }
   | { do: 'faults'; faults: Fault[] }
-  /** The process ends before or after its n-th next step of storage or network. */
+  /** The process ends before or after the n-th step of storage or network from now. */
   | { do: 'crash'; tab: number; afterSteps: number; isDone: boolean }
   | { do: 'leave'; tab: number }
   | { do: 'clock'; ahead: number }
