@@ -27,7 +27,7 @@ export interface HostileCase<Seen extends Facts = Facts> {
   sentMin?: number
   /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
-  /** This long after the attack's start, the gateway must have closed all of its connections. */
+  /** This long after the attack's start, the gateway must have closed the attack's connections. */
   connectionsEndMs?: number
   /**
    * An event of the innocent sender must be visible to analysts at most this long after its

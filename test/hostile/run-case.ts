@@ -25,8 +25,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * Whether to subtract the time that the services waited for a CPU from the response times of the
-   * innocent sender; for a busy machine.
+   * For a busy machine: whether to subtract the time that the services waited for a CPU from the
+   * innocent sender's response times.
    */
   lessCpuWait?: boolean
 }
