@@ -19,7 +19,7 @@ export interface Account {
 /**
  * Accounts for the CPU that is used from now on.
  *
- * @param pids our processes; CPU that other programs use counts as foreign
+ * @param pids the processes of the bench; the CPU of all other programs counts as foreign
  * @returns `read` returns the CPU that was used since this call
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {

@@ -99,7 +99,7 @@ export async function bufferBehindFrozenWorkers(
   }
 }
 
-/** Waits until every event of the load is visible, and measures the time and the CPU until then. */
+/** Waits until every event of the load is visible. Measures the time and CPU that this takes. */
 export async function drain(bench: Bench, intake: Variant, load: LoadResult): Promise<Drain> {
   const { services } = bench
   const begin = performance.now()

@@ -8,20 +8,18 @@ import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
-  /**
-   * Whether to send fewer events in suites with a fixed number of events, to try the bench, not to
-   * measure.
-   */
+  /** True to try the bench without measuring: suites with a fixed number of events send fewer. */
   quick: boolean
   /**
-   * Rounds per variant in comparisons that have a limit. Some suites have a number of their own.
+   * Rounds per variant in comparisons that have a limit. Some suites have their own number of
+   * rounds.
    */
   rounds: number
   /** Length of the load in a round. */
   seconds: number
   /**
-   * Length of the warm-up for each kind of load on a variant. Suites without a limit use half of
-   * it.
+   * Length of the warm-up for each kind of load on a variant. Suites without a limit warm up for
+   * half of this time.
    */
   warmUpSeconds: number
   /** The variants that the capacity suite compares. */
@@ -48,7 +46,7 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; env?: Record<string, string> },
   ): Promise<Variant>
-  /** Returns the same bench with a different, empty Redis of this size (in Redis notation). */
+  /** Returns this bench, but with a new, empty Redis of this size (such as `64mb`). */
   withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
   say(sentence: string): void

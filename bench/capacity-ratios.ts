@@ -1,6 +1,6 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** The CPU of each variant in microseconds per event, measured in one turn. */
+/** The CPU of each variant in microseconds per event; all are measured in the same turn. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
 /** The cost of one variant as a multiple of another's, with the limit for Intake. */
@@ -16,15 +16,15 @@ export interface CostRatio {
 /** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** Multiples of the costs of `bare` and `naive` in the same turn; undefined if one is missing. */
+/** A variant's costs, divided by those of `bare` or `naive`; undefined if one is missing. */
 export interface Multiples {
   /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number | undefined
   /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
   /**
-   * CPU of gateway, Redis and worker, minus that of the gateway of `bare`, divided by the same
-   * difference for `naive`.
+   * The CPU beyond `bare`, divided by the CPU of `naive` beyond `bare`. CPU beyond `bare` is the
+   * CPU of gateway, Redis and worker minus the CPU of the gateway of `bare`.
    */
   beyondBare: number | undefined
 }

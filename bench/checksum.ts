@@ -1,4 +1,4 @@
-/** Identifies a set of ids: equal sets have equal digests, different sets almost never. */
+/** Identifies a set of ids. Equal sets have equal digests; different sets almost never do. */
 export interface IdDigest {
   count: number
   distinct: number

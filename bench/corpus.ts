@@ -1,14 +1,14 @@
 import { createRandom } from '@intake/test-kit/random'
 import { appVersions, locales, models, networks, screens, type Model } from './vocabulary.ts'
 
-/** The measured sizes of a request body, in bytes; each event is within 10 %. */
+/** The body sizes to measure, in bytes. Real bodies differ from them by at most 10 %. */
 export const bodySizes = [400, 1_300, 4_000, 16_000] as const
 export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300
 
 /**
- * The number of distinct events: more than fit into a frame (1,000), and many more than into a
- * window of gzip (32 KiB).
+ * The number of distinct events. This is more than fit into a frame (1,000), and many more than fit
+ * into a window of gzip (32 KiB).
  */
 const corpusEvents = 1_024
 
@@ -103,7 +103,7 @@ function smallDevice(random: () => number, model: Model): Record<string, unknown
   }
 }
 
-/** Every documented field, and one undocumented. */
+/** Every documented field, and one that is not documented. */
 function fullDevice(random: () => number, model: Model): Record<string, unknown> {
   const version = pick(random, model.versions)
   const incremental = `${model.build}.${integer(random, 1, 30)}`

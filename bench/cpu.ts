@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 const ticksPerSecond = 100
 
 /**
- * CPU seconds that a process has used since its start, in user and kernel mode, by all its threads,
- * including ended ones.
+ * CPU seconds that all threads of a process have used since its start, in user and kernel mode.
+ * Ended threads are included.
  */
 export function readProcessCpu(pid: number): number {
   return parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -14,11 +14,11 @@ export function readProcessCpu(pid: number): number {
 /**
  * The CPU seconds in the text of `/proc/<pid>/stat`.
  *
- * @param stat the name in it may contain blanks and parentheses
+ * @param stat the name of the program in it may contain blanks and parentheses
  */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // Fields 14 and 15 of proc(5); the name is field 2.
+  // These are fields 14 and 15 in proc(5): the name is field 2, and `fields` begins with field 3.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 

@@ -62,7 +62,7 @@ const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
 
 /**
  * The rows of one insert as a gzip member. Their ids are consecutive, so they compress better than
- * those that Intake makes.
+ * the ids that Intake makes.
  */
 export function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {

@@ -9,7 +9,9 @@ import { untilRows } from './rows-over-time.ts'
 import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 
-/** One load on one variant, measured until its rows are visible and all processes are idle. */
+/**
+ * The result of a load on a variant, measured until all rows are visible and all processes idle.
+ */
 export interface Round {
   variant: string
   events: number
@@ -33,8 +35,8 @@ export interface Round {
  * are idle, so that postponed work (completions, merges) is accounted for. Then empties the table,
  * so that rounds do not affect each other.
  *
- * @param options.workersLater freezes the workers during the load, so that they and ClickHouse take
- * no CPU from the gateway
+ * @param options.workersLater whether to freeze the workers during the load, so that they and
+ * ClickHouse take no CPU from the gateway
  * @throws {NotExactError} if the visible rows are not exactly the acknowledged events
  * @throws if a request failed
  */
@@ -117,8 +119,7 @@ const restShare = 0.1
 const restMs = 8_000
 
 /**
- * Resolves when the processes have used almost no CPU for a moment; gives up after 8 s and prints
- * that it did.
+ * Resolves when the processes have used almost no CPU for a moment, or after 8 s, with a message.
  */
 export async function untilAtRest({ say }: Pick<Bench, 'say'>, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs

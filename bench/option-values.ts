@@ -23,7 +23,7 @@ export function parseOptions<const Options extends Config>(
     return parseArgs({ args, options }).values
   } catch (error) {
     const { message } = error as Error
-    // Leaves out what follows the first sentence: it is about arguments that begin with a dash.
+    // Uses only the first sentence. The rest is about arguments that begin with a dash.
     throw new OptionError(`${message.split('. ')[0]}; --help lists the options.`)
   }
 }

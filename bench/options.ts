@@ -5,11 +5,11 @@ import { variantNames, type VariantName } from './variants.ts'
 
 export interface RunOptions {
   options: BenchOptions
-  /** Names of the suites, in order. */
+  /** Names of the suites to run, in their order. */
   wanted: string[]
   /** Whether to write the report to `bench/results`. */
   save: boolean
-  /** Name of the report: `latest` when all suites run. */
+  /** Name of the report. If all suites run, it is `latest`. */
   name: string
 }
 

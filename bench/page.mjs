@@ -40,7 +40,7 @@ const [application] = applications
 const workerMain = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
-/** Hours whose counts differ from the visible records. */
+/** Counts the hours whose counted events differ from the visible records. */
 const differing = `SELECT count() AS hours, countIf(counted != stored) AS different, sum(stored) AS events FROM (
     SELECT bundle_identifier, hour, sum(counted) AS counted, sum(stored) AS stored FROM (
       SELECT bundle_identifier, hour, events AS counted, 0 AS stored FROM intake.hours
@@ -48,7 +48,7 @@ const differing = `SELECT count() AS hours, countIf(counted != stored) AS differ
       SELECT bundle_identifier, toStartOfHour(time), 0, count() FROM intake.logs GROUP BY ALL)
     GROUP BY ALL)`
 
-/** Functions that end what was started, the newest first. */
+/** Functions that end everything that was started; the newest comes first. */
 const owned = []
 const own = (end) => void owned.unshift(end)
 
@@ -258,8 +258,8 @@ async function compareHours(services) {
 }
 
 /**
- * Measures the event loop of a real worker with 50 readers. Each polls the live view every two
- * seconds, and opens another view instead every tenth time.
+ * Measures the event loop of a real worker with 50 readers. Each reader polls the live view every
+ * two seconds, but every tenth time it opens another view instead.
  */
 async function measureEventLoop({ redis, server, s3, owner }) {
   const worker = createAppProcess({

@@ -1,7 +1,7 @@
 import { createAppProcess, type AppProcessOptions } from '@intake/test-kit/app-process'
 import type { Owner } from './owner.ts'
 
-/** The process of a gateway or a worker: of Intake, or of a baseline (`baselines`). */
+/** The process of a gateway or a worker, either of Intake or of a baseline (see `baselines`). */
 export interface BenchProcess {
   name: string
   pid: number

@@ -15,7 +15,7 @@ export async function watchResident<T>(
   const begin = performance.now()
   const read = () => {
     const bytes = readResidentBytes(pid)
-    // The process has exited; `work` detects that.
+    // The process has exited. `work` detects that, so nothing needs to be done here.
     if (bytes === undefined) return
     samples.push({
       seconds: (performance.now() - begin) / 1_000,

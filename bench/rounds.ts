@@ -11,7 +11,7 @@ export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
 const inTurn = <T>(items: readonly T[], turn: number): readonly T[] =>
   turn % 2 === 0 ? items : items.toReversed()
 
-/** Measures each item once. */
+/** Measures the items of `order` one after the other. */
 export async function measureEach<T, M>(
   order: readonly T[],
   measure: (item: T) => Promise<M>,
@@ -26,8 +26,8 @@ export interface Disturbance {
   /** Share of all processors that other programs used during the measurement, from 0 to 1. */
   foreignShare: number
   /**
-   * CPU of the load generator in microseconds. The load generator does much the same for every
-   * event of an item, so this shows how fast the machine was.
+   * CPU of the load generator in microseconds. The load generator does almost the same work for
+   * every event of an item, so this shows how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }
@@ -36,7 +36,7 @@ export interface Disturbance {
 export interface DisturbanceLimits {
   /** Share of all processors that other programs may use during a measurement, from 0 to 1. */
   foreignShareMax: number
-  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest for the same item. */
   slownessMax: number
 }
 
@@ -53,7 +53,7 @@ export interface RoundsSummary {
   disturbed: number
   /** Number of rounds in repeated turns, whether they count or not. */
   repeated: number
-  /** The load generator's CPU per event, as a multiple of the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest for the same item. */
   slowness: { median: number; max: number }
 }
 
@@ -81,7 +81,7 @@ interface Plan<T> {
 
 interface Try<M> {
   measured: M
-  /** The load generator's lowest CPU per event of all measurements of this item. */
+  /** The load generator's lowest CPU per event in any measurement of this item. */
   least: { load: number }
 }
 
@@ -92,7 +92,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const slowness = ({ measured, least }: Try<Disturbance>) =>
     measured.cpuPerEvent === undefined ? 1 : measured.cpuPerEvent.load / least.load
-  /** How disturbed a round was. Above 1, it exceeds a limit. */
+  /** How disturbed a round was. Above 1, the round exceeds a limit. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
   const worst = (turn: Try<Disturbance>[]) => Math.max(...turn.map(disturbance))

@@ -11,14 +11,14 @@ export interface RowsSample {
 
 const sampleMs = 50
 /**
- * If no row arrives for this time, none will: a worker pauses for at most a minute between
- * attempts.
+ * If no row arrives for this time, no more rows will arrive: a worker pauses for at most a minute
+ * between attempts.
  */
 const standstillMs = 75_000
 
 /**
  * Waits until this many rows are readable, or until no row has arrived for 75 s. The caller must
- * check whether the rows are the right ones. Resolves to the counts over time.
+ * check whether the right rows have arrived. Resolves to the counts over time.
  */
 export async function untilRows(
   { services, owner }: Pick<Bench, 'services' | 'owner'>,

@@ -27,7 +27,7 @@ const password = 'bench'
 const apiKey = 'bench-key-0123456789abcdef'
 export const s3Settings = { bucket: 'intake', region: 'us-east-1' }
 
-/** The addresses at which a setup finds the services. */
+/** What a setup gets: the addresses of the services, and the API key to create. */
 export interface Addresses {
   redisUrl: string
   clickhouseUrl: string
@@ -130,8 +130,8 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // ClickHouse shares this process's session. Linux first divides processor time between
-    // sessions, and applies priorities only within a session.
+    // ClickHouse gets no session of its own: Linux first divides processor time between sessions,
+    // and applies priorities only within a session.
     ownSession: false,
   }
 }
@@ -153,8 +153,8 @@ async function observe(redis: Service, owner: Owner): Promise<Redis> {
 }
 
 /**
- * Runs a process at idle priority (SCHED_IDLE): it yields the processors to others at once, which
- * is as close to a separate machine as possible here.
+ * Runs a process at idle priority (SCHED_IDLE): it yields the processors to other processes at
+ * once. On one machine, this comes closest to a separate machine.
  */
 function leaveToOthers(pid: number): void {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], { timeout: chrtMs })

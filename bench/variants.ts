@@ -38,7 +38,7 @@ export interface VariantOptions {
   /** The folder for log files. */
   dataDir: string
   gateways?: number
-  /** The number of workers. A baseline has one worker, or none if this is 0. */
+  /** The number of workers. A baseline has at most one: with 0 it has none. */
   workers?: number
   /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string
@@ -53,7 +53,7 @@ const baselines = fileURLToPath(new URL('baselines/', import.meta.url))
 
 type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 
-/** The programs of the baselines, the small services that Intake is compared with. */
+/** The programs of the baselines. These are small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
@@ -83,7 +83,7 @@ const withoutLimits = {
 async function startIntake(options: VariantOptions): Promise<Variant> {
   const { services, owner, dataDir, profileDir, root = thisTree } = options
   const ports = await freePorts(options.gateways ?? 1)
-  // The whole load uses one API key, so its limits must not apply.
+  // The whole load uses one API key, so the limits of an API key must not apply.
   const shared = { REDIS_URL: services.redis.url, ...withoutLimits }
   const start = (part: 'gateway' | 'worker', index: number, env: Record<string, string>) => {
     const name = `${part}-${index + 1}`
@@ -128,8 +128,8 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
 }
 
 /**
- * The arguments with which the image of a gateway or worker runs Node: its flags, and the program
- * of this tree.
+ * The arguments with which the image of a gateway or worker runs Node: the flags of the image, and
+ * the program in the tree `root`.
  */
 export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
@@ -203,8 +203,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
-  // Replaces the default of `time`, because `time` must be the time in the id. ClickHouse reads it
-  // from the id, because Benthos has no function for that.
+  // The column `time` must be the time in the id. Benthos has no function that reads it from the
+  // id, so ClickHouse reads it, in the default of the column.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

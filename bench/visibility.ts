@@ -10,8 +10,8 @@ import { rowsInserted } from './visible.ts'
 const sampleMs = 20
 
 /**
- * Measures the milliseconds from the n-th acknowledgement to the first moment when n rows were
- * readable. Both times are from the clock of this machine.
+ * Measures, for each n, the milliseconds from the n-th acknowledgement to the first moment when n
+ * rows were readable. Both times are from the clock of this machine.
  */
 export async function measureVisibility(
   bench: Bench,
@@ -36,7 +36,7 @@ export async function measureVisibility(
 }
 
 /**
- * The milliseconds from each acknowledgement until enough rows were readable.
+ * For each n, the milliseconds from the n-th acknowledgement until n rows were readable.
  *
  * @param ackTimes ascending
  */

@@ -15,13 +15,13 @@ export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdD
   return digest as IdDigest
 }
 
-/** The error if the visible rows are not exactly the acknowledged events. */
+/** The visible rows are not exactly the acknowledged events. */
 export class NotExactError extends Error {
   override name = 'NotExactError'
 }
 
 /**
- * Requires that the visible rows are exactly the acknowledged events.
+ * Checks that the visible rows are exactly the acknowledged events.
  *
  * @throws {NotExactError} if not
  */

@@ -19,7 +19,7 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// Replaces the configuration of the image. Our files change these settings, so they must exist.
+// Stands for the configuration in the image. Our files change these settings, so they must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>
@@ -57,13 +57,13 @@ const engine = spawn(
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
-    // The server gets a session of its own, because it lowers the priority of its session.
+    // The server gets its own session, because it lowers the priority of its whole session.
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
-      // With another time zone, the check shows that the analysts' profile sets UTC: the embedded
-      // engine ignores <timezone>.
+      // The server's time zone is not UTC, so the check shows that the analysts' profile sets UTC.
+      // (The embedded engine ignores <timezone>.)
       TZ: 'Asia/Kathmandu',
       CLICKHOUSE_MEMORY_BYTES: String(1024 ** 3),
       ...Object.fromEntries(

@@ -1,5 +1,6 @@
-# The object store of docker-compose.yml: MinIO at the last commit of its archive, built from its Go module, because
-# no published image has that commit. `npm run test:s3` runs the same version.
+# The object store of docker-compose.yml: MinIO at the last commit before its archiving. It is built
+# from its Go module, because no published image has that commit. `npm run test:s3` runs the same
+# version.
 ARG GO_IMAGE=golang:1.26-alpine3.23
 ARG ALPINE_IMAGE=alpine:3.23
 

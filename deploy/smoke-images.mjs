@@ -1,7 +1,8 @@
-// Runs the programs of the images from the folders that check-images.sh made, without this checkout
-// except for its services. Tables are set up, a log and a feedback with an image become rows in
-// ClickHouse, the daily commands and the health check succeed, and SIGTERM ends each process with
-// code 0. Usage: node deploy/smoke-images.mjs FOLDER
+// Runs the programs of the images from the folders that check-images.sh made. From this checkout it
+// uses only Redis, ClickHouse and S3. Checks that setup creates the tables, that a log and a
+// feedback with an image become rows in ClickHouse, that the daily commands and the health check
+// succeed, and that SIGTERM ends each process with code 0. Usage: node deploy/smoke-images.mjs
+// FOLDER
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +19,7 @@ import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/loca
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/** The started processes, in the order in which they are ended, on success and on failure. */
+/** The started processes, in the order in which they are ended after success or failure. */
 const running = []
 const key = randomSecret()
 
@@ -89,8 +90,8 @@ async function own(starting) {
 }
 
 /**
- * Starts a program with no environment but `settings`; `up` is the log line with the address that
- * it listens on.
+ * Starts a program with only `settings` as its environment. `up` is the log line with the address
+ * on which the program listens.
  */
 async function startProgram(name, settings) {
   const child = spawn(process.execPath, [`${name}/dist/main.js`], {

@@ -1,4 +1,4 @@
-// npm run bench:guard: compares the CPU cost of this tree with that of an earlier commit. Exits
+// npm run bench:guard: compares the CPU cost of this tree with the cost of an earlier commit. Exits
 // with 1 if a figure is more than 5 % higher. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'

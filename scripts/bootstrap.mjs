@@ -1,6 +1,6 @@
 // Installs the dependencies of a fresh clone and builds it, so that the built code can run. Does
-// almost nothing if that is already done. Imports only Node's own modules, because nothing is
-// installed yet when it runs.
+// almost nothing if both are up to date. This module imports only Node's own modules, because
+// nothing may be installed yet when it runs.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -47,9 +47,7 @@ export function checkNode() {
   fail(`Intake runs on Node ${wanted.join(', ')} and later. This is ${node}.`)
 }
 
-/**
- * Installs the dependencies of the lockfile, unless it is unchanged since the last installation.
- */
+/** Installs the dependencies if the lockfile has changed since the last installation. */
 export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
@@ -64,8 +62,8 @@ export async function installDependencies() {
 }
 
 /**
- * The version of pnpm in package.json, in the form that npx accepts: without the hash, which
- * Corepack checks.
+ * The version of pnpm in package.json, without the hash, which npx does not accept. (The hash is
+ * for Corepack.)
  */
 export function pnpm() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -5,7 +5,8 @@ import { Marked } from 'marked'
 /**
  * Renders the page as HTML.
  *
- * @param {{ name: string, text: string }[]} documents Markdown, by file name, in their order
+ * @param {{ name: string, text: string }[]} documents Markdown, with file names, in the order of
+ *   the page
  * @param {object} openApi the OpenAPI document
  */
 export function docsPage(documents, openApi) {
@@ -25,8 +26,8 @@ const headingsOf = (text) =>
   [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^##? (.*)$/gm)].map(([, title]) => title)
 
 /**
- * The anchor that a forge gives a heading, so that links work on this page and in the Markdown
- * files.
+ * Returns the same anchor for a heading as a Git forge does. So the same links work on this page
+ * and in the Markdown files.
  */
 const anchorOf = (heading) =>
   heading

@@ -7,14 +7,14 @@ import { root } from './bootstrap.mjs'
 
 const cacheDir = join(root, 'bench', '.cache', 'builds')
 
-/** The full hash of a commit, or undefined if the local history does not have it. */
+/** Returns the full hash of a commit, or undefined if the local history does not contain it. */
 export function findCommit(revision) {
   return git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`)
 }
 
 /**
- * The default commit to compare this tree with: the last release before HEAD. Without one, the
- * commit where this branch left `main`; on `main` itself, the parent of HEAD.
+ * The default commit to compare this tree with: the last release before HEAD. Without a release,
+ * the commit where this branch left `main`; on `main` itself, the parent of HEAD.
  */
 export function defaultBase() {
   const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^')

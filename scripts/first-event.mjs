@@ -1,6 +1,6 @@
 // Does what a developer types to get from an empty folder to a visible row, on the web, in Node and
-// in Kotlin, and prints how long it takes. Starts a stack of its own; the packages are packed from
-// this tree instead of downloaded.
+// in Kotlin. Prints how long that takes. Starts its own stack. The packages are packed from this
+// tree instead of downloaded.
 //
 // node scripts/first-event.mjs [web] [node] [kotlin]
 import { spawn, spawnSync } from 'node:child_process'
@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2)
 const hasMaven = spawnSync('which', ['java', 'mvn'], { stdio: 'ignore' }).status === 0
 const platforms = wanted.length > 0 ? wanted : ['web', 'node', ...(hasMaven ? ['kotlin'] : [])]
 if (!hasMaven) console.log('kotlin: skipped, there is no JDK or no Maven')
-// Does not use the daemon of the Kotlin compiler, because the daemon would keep running.
+// Switches the daemon of the Kotlin compiler off, because it would keep running.
 const mavenFlags = ['-q', '-B', '-Dkotlin.compiler.daemon=false']
 const kotlinBuild = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -158,7 +158,7 @@ fun main() {
 `
 }
 
-/** Opens the page in Chromium from a server with the path `/i/` for the gateway. */
+/** Opens the page in Chromium. Its server forwards the path `/i/` to the gateway. */
 async function visit(folder) {
   const { chromium } = await import('playwright-core')
   const { findChromium } = await import('../test/kit/dist/chromium.js')

@@ -51,7 +51,7 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings that several processes have; the page shows them in a table of their own. */
+/** Settings that several processes have. The page shows these settings in a separate table. */
 const shared = new Set(Object.values(ObjectStoreConfig.properties))
 
 function settingsTable({ properties, required }) {
@@ -70,8 +70,8 @@ function rowsOf(settings, required) {
 /**
  * Lists secrets for the page of settings.
  *
- * @param isFollowed true selects the secrets whose changes a running process adopts, false all
- * others
+ * @param isFollowed true selects the secrets whose changes a running process follows; false selects
+ * all other secrets
  */
 function secretsList({ isFollowed }) {
   const services = [GatewayConfig, WorkerConfig]
@@ -138,7 +138,7 @@ function commonMetrics() {
   return registry
 }
 
-/** Registers the gateway's own metrics as its start does, but without sources: no value is read. */
+/** Registers the gateway's own metrics like a starting gateway, but with no sources of values. */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)

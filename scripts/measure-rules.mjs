@@ -44,8 +44,8 @@ const sets = {
 }
 
 const events = Array.from({ length: 1_000 }, (_, n) => `screen_view_${n}`)
-// Creates requests as the parser returns them: no code has compared their texts before, and their
-// devices differ.
+// Creates new requests, as the parser does: no code has compared their texts yet, and each has its
+// own device.
 const requests = () =>
   events.map((event) =>
     JSON.parse(

@@ -6,7 +6,7 @@ const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause',
 /**
  * Finds what is wrong with the manifests of a release.
  *
- * @param manifests parsed, each with its file; the first is that of the root
+ * @param manifests parsed, each with its file; the first is the manifest of the root
  */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests
@@ -32,8 +32,8 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince returns the commits since the given one that changed one of the paths, one
- *   per line
+ * @param changedSince returns the commits since the given commit that changed one of the paths, one
+ *   commit per line
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
@@ -62,8 +62,8 @@ export function findChangelogProblems(changelog, version) {
 }
 
 /**
- * Moves the unreleased entries of the changelog to the version, and leaves an empty section
- * "Unreleased".
+ * Moves the unreleased entries of the changelog to a section for the version, and leaves an empty
+ * section "Unreleased".
  */
 export function startSection(changelog, version, date) {
   if (!section(changelog, 'Unreleased')) throw new Error('"Unreleased" of the changelog is empty')
@@ -82,8 +82,8 @@ export function setChartVersion(chart, version) {
  */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
-    // In a choice, such as "MIT OR Apache-2.0", one licence must be known. With AND, all must be
-    // known.
+    // In a choice, such as "MIT OR Apache-2.0", one licence must be known. If licences are joined
+    // by AND, all must be known.
     const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
     const isKnown = licence.includes(' AND ')
       ? names.every((name) => licences.has(name))

@@ -90,8 +90,8 @@ async function check() {
 }
 
 /**
- * Returns the problems that a check finds. If the check throws, the error is the problem, and the
- * other checks still run.
+ * Returns the problems that a check finds. If the check throws, returns the error as the problem,
+ * so that the other checks still run.
  */
 function problemsOf(find) {
   try {

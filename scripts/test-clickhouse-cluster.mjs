@@ -1,5 +1,5 @@
-// npm run test:clickhouse-cluster: tests the tables of a cluster on two ClickHouse servers; about a
-// minute.
+// npm run test:clickhouse-cluster: tests the tables of a cluster on two ClickHouse servers; takes
+// about a minute.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 

@@ -1,7 +1,7 @@
-// npm run test:clients: builds the clients that senders use with their own tools, and runs them
-// against a real gateway; some minutes. A part whose tools are not on the PATH is skipped, with a
-// line that says so. npm run test:clients -- NAME … runs only the named parts. The last line is `N
-// passed, N failed`.
+// npm run test:clients: builds the clients for senders, each with its own tools, and runs them
+// against a real gateway; takes some minutes. A part whose tools are not on the PATH is skipped,
+// with a line that says so. npm run test:clients -- NAME … runs only the named parts. The last line
+// is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'

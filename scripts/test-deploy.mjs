@@ -1,6 +1,6 @@
-// npm run test:deploy: checks the Helm chart with several sets of values: with helm, with
-// kubeconform and the schemas of the oldest and the newest supported Kubernetes, with models of the
-// custom resources, and with rules of this project about its processes. Needs Go, pip and npm: it
+// npm run test:deploy: checks the Helm chart with several sets of values. The checks are helm's
+// own, kubeconform with the schemas of the oldest and the newest supported Kubernetes, models of
+// the custom resources, and this project's rules about its processes. Needs Go, pip and npm, and
 // installs helm, kubeconform, the schemas and the models into node_modules/.cache, which takes some
 // minutes the first time. With docker on the PATH it also checks docker-compose.yml. With
 // kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it
@@ -82,7 +82,7 @@ if (missing.length === 0) {
   const version = await checkOnApiServer({
     helm: join(cache, 'bin/helm'),
     chart,
-    // The smallest set of values comes first.
+    // Reverses the order, so that the smallest set of values comes first.
     sets: sets.toReversed().map((set) => join(chart, 'ci', set)),
     definitions: Object.keys(definitionsOf).flatMap(downloadDefinitions),
     folder: join(cache, 'api-server'),
@@ -128,8 +128,8 @@ function downloadDefinitions(module) {
 }
 
 /**
- * Copies the schemas of a Kubernetes version from a Python package. It makes their absolute
- * references relative, as kubeconform needs them.
+ * Copies the schemas of a Kubernetes version from a Python package. Makes the absolute references
+ * in the schemas relative, because kubeconform needs that.
  */
 function prepareSchemas(version) {
   const target = join(cache, 'schemas', `v${version}`)
@@ -155,13 +155,13 @@ function prepareSchemas(version) {
   }
 }
 
-/** The classes of the custom resources, by kind; each validates an object. */
+/** Loads the models of the custom resources, by kind. Each is a class that validates an object. */
 async function loadModels() {
   const folder = join(cache, 'models')
   if (!existsSync(join(folder, 'node_modules'))) {
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...models])
   }
-  // The module lies in this folder so that its imports are resolved there.
+  // The module is written into this folder, so that Node finds its imports in the folder.
   const index = join(folder, 'index.mjs')
   writeFileSync(
     index,

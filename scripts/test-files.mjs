@@ -22,12 +22,12 @@ export function findTestFiles() {
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /**
- * Whether a file tests random cases. Such a file is in both sets: the quick set runs few of its
- * cases, the slow set all.
+ * Whether a file tests random cases. Such a file is in both sets: the quick set runs only a few of
+ * the cases, the slow set runs all.
  */
 export const isProperty = (file) => file.includes('/properties/')
 
-/** Divides files into lists that take about the same time; each is in the order of `files`. */
+/** Divides files into lists that take about the same time. Each list has the order of `files`. */
 export function divide(files, count) {
   const timings = readTimings()
   const secondsOf = (file) => timings[file] ?? unknownSeconds

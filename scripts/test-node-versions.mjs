@@ -54,8 +54,8 @@ console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
 /**
- * The environment of this process, but with a Node of the line `major` first on the PATH, and
- * without the variables that npm sets. Installs that Node in `folder`.
+ * Installs a Node of the line `major` in `folder`. Returns the environment of this process, but
+ * with that Node first on the PATH, and without the variables that npm sets.
  */
 function environment(folder, major) {
   mkdirSync(folder, { recursive: true })

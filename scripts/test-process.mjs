@@ -1,7 +1,7 @@
-// Loaded into every test process. Keeps the coverage, and the hooks that tap puts into
-// NODE_OPTIONS, from the processes that a test starts: these are killed, measured and limited in
-// memory, and start twice as fast without hooks. A test that starts commands which end by
-// themselves passes COVERAGE_DIR on to them, as NODE_V8_COVERAGE.
+// Loaded into every test process. Processes that a test starts do not inherit the coverage and the
+// hooks that tap puts into NODE_OPTIONS, because tests kill and measure them and limit their
+// memory. Without hooks they also start twice as fast. If a test starts commands that end by
+// themselves, it passes COVERAGE_DIR to them as NODE_V8_COVERAGE.
 const { NODE_V8_COVERAGE } = process.env
 if (NODE_V8_COVERAGE !== undefined) process.env.COVERAGE_DIR = NODE_V8_COVERAGE
 delete process.env.NODE_V8_COVERAGE

@@ -1,6 +1,6 @@
 // The tap reporter of scripts/test.mjs. Prints a line when a file has ended, the running files if
 // nothing was printed for a while, and the slowest files at the end. Stops a process that stalls,
-// but not one that is slow and makes progress. With WRITE_TIMINGS it writes test-timings.json.
+// but not a slow process that makes progress. With WRITE_TIMINGS it writes test-timings.json.
 import { writeFileSync } from 'node:fs'
 import { findTestFiles, readTimings, timingsFile } from './test-files.mjs'
 
@@ -76,7 +76,7 @@ export default function Progress({ test }) {
       const { file: name, ms } = JSON.parse(json)
       sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
     })
-    // Always reads the pipe, because the test file would block if the pipe filled up.
+    // Always reads the output of the test file, because the file would block if its pipe filled up.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
         entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)

@@ -1,7 +1,7 @@
-// npm run test:s3: tests attachments on real S3 servers, from the client to the whole path of
-// feedback. The servers are the embedded one, MinIO and versitygw; about five minutes. A server is
-// skipped if its program is neither on the PATH nor in Go's folder; npm run test:s3 -- --install
-// builds it with Go first. The last line is `N passed, N failed`.
+// npm run test:s3: tests attachments on real S3 servers: the S3 client alone, and the whole path of
+// feedback. The servers are the embedded server, MinIO and versitygw. Takes about five minutes. A
+// server is skipped if its program is neither on the PATH nor in Go's folder; npm run test:s3 --
+// --install builds it with Go first. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
@@ -47,8 +47,8 @@ tap.once('close', (code) => {
 })
 
 /**
- * Finds the path of a program, on the PATH or where Go puts programs. Returns undefined if it is in
- * neither.
+ * Finds a program on the PATH or in the folder where Go puts programs. Returns its path, or
+ * undefined if it is in neither place.
  */
 function find(name) {
   const { PATH = '', GOBIN, GOPATH } = process.env

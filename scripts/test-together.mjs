@@ -25,7 +25,7 @@ async function runFile(file) {
   const began = performance.now()
   const env = { ...process.env }
   const teardowns = []
-  // Collected here and run after the file, because tap would run them only when the process ends.
+  // Collects the teardowns, to run them after the file: tap would run them when the process ends.
   t.teardown = (handler) => teardowns.push(handler)
   try {
     await import(pathToFileURL(join(root, file)).href)

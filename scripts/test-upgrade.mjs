@@ -1,7 +1,7 @@
-// npm run test:upgrade: runs an earlier build and this one together under load, and then goes back
-// to the earlier one; about three minutes. The earlier commit comes from the local history and is
-// installed and built in a temporary folder. npm run test:upgrade -- --from <commit or tag> selects
-// another one. The last line is `N passed, N failed`.
+// npm run test:upgrade: runs an earlier build and this build together under load, and then goes
+// back to the earlier build. Takes about three minutes. The earlier commit comes from the local
+// history and is installed and built in a temporary folder. npm run test:upgrade -- --from <commit
+// or tag> selects another commit. The last line is `N passed, N failed`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,8 @@ import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommit, findCommit } from './earlier-build.mjs'
 
 /**
- * The last commit with the present tables, frames and keys. The tag of the first release will
- * replace it.
+ * The commit from which an upgrade is tested by default; it has the tables, frames and keys of this
+ * build. After the first release this becomes its tag.
  */
 const previous = '645c76b'
 
@@ -36,7 +36,7 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-// Deleted on exit, not in a `finally`, because a build that fails exits the process.
+// Deletes the folder on exit, not in a `finally`, because a build that fails exits the process.
 process.on('exit', () => rmSync(old, { recursive: true, force: true }))
 console.error(`Building ${values.from} in ${old} ...`)
 await buildCommit(commit, old)

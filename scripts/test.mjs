@@ -1,5 +1,5 @@
-// Runs the checks and the tests, also on a fresh clone. The last line is `N passed, N failed`. N
-// counts the assertions of the tests, plus one for each check.
+// Runs the checks and the tests, even on a fresh clone. The last line is `N passed, N failed`: the
+// number of assertions in the tests, plus one for each check.
 //
 // npm test                    the checks and the quick test files
 // npm test -- path ...        the checks and these test files
@@ -16,7 +16,7 @@ import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
 /** The number of processes that share the quick files. */
 const processes = 3
-/** The share of the random cases of property tests that the quick set runs. */
+/** The share of its random cases that a property test runs in the quick set. */
 const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
@@ -98,7 +98,7 @@ function selectFiles() {
   return files.filter((file) => (values.slow ? isSlow(file) || isProperty(file) : !isSlow(file)))
 }
 
-/** Writes the modules that run the files in a few processes; returns their paths. */
+/** Writes one module per process, which runs some of the files. Returns the modules' paths. */
 function writeTogether(files) {
   const folder = join('.tap', 'together')
   rmSync(join(root, folder), { recursive: true, force: true })

@@ -273,7 +273,7 @@ t.test('the secrets of compose', async (t) => {
   })
 })
 
-/** Names the settings that the image of a process sets: the addresses inside the container. */
+/** Returns the names of the settings that a process's image sets: addresses in the container. */
 function imageSettings(target: string): string[] {
   const dockerfile = readFileSync(pathOf('deploy/Dockerfile'), 'utf8')
   return ['runtime', target].flatMap((stage) => {
@@ -288,12 +288,12 @@ for (const [service, config] of [
   ['worker', WorkerConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
-    // Leaves out the settings for accounts of AWS, which no container gets: the object store of
+    // Leaves out the settings for AWS accounts. No container gets them, because the object store of
     // compose has keys of its own.
     const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
     const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))
-    // A setting can come as a file that contains its value.
+    // The variable `NAME_FILE` can name a file that contains the value of the setting `NAME`.
     const names = [...given.keys()].map((name) =>
       known.includes(name) ? name : name.replace(/_FILE$/, ''),
     )

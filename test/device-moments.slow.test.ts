@@ -48,7 +48,7 @@ async function insert(table: RecordKind): Promise<Stored[]> {
   )
 }
 
-/** The place of a string that was sent: its column, `device_extra`, or nowhere if it is empty. */
+/** Where a sent string is stored: in its column, in `device_extra`, or nowhere if it is empty. */
 function placeOf(name: string, sent: string, { device, device_extra }: Stored): string {
   const column = device[name] ?? null
   const extra = device_extra[name]
@@ -58,7 +58,7 @@ function placeOf(name: string, sent: string, { device, device_extra }: Stored): 
   throw new Error(`${name}: ${JSON.stringify({ sent, column, extra })}`)
 }
 
-/** Whether a column holds the date or time that was sent. A column of a time has milliseconds. */
+/** Whether a column holds the sent date or time. Times in columns have milliseconds. */
 const isSame = (sent: string, column: string) =>
   column.length === 10
     ? column === sent

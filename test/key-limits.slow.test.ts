@@ -93,7 +93,8 @@ t.test('a budget is one for all gateways, and reported before it is spent', asyn
   for (; answer.status === 201; answer = await send(first, key)) accepted++
   t.match(answer, { status: 429, code: 'budget_exhausted' })
   t.ok(Math.abs(answer.retryAfter - secondsToMidnight()) < 30, `${answer.retryAfter} s`)
-  // The other gateway has served one request of this key, and learns of the rest through Redis.
+  // The second gateway has served only one request of this key. It learns about the other requests
+  // through Redis.
   const from = performance.now()
   await until('the other gateway refuses', async () => {
     const { status } = await send(second, key)
@@ -118,7 +119,7 @@ t.test('a gateway that has counted nothing knows that a budget is spent', async 
   const { key } = await keys(cluster, 'create', '--name', 'budget', '--events-per-day', '5')
   const [first, second] = cluster.gatewayUrls as [string, string]
   await until('it is spent', async () => (await send(first, key)).status === 429)
-  // Both gateways read the counts of budgets every two seconds.
+  // All gateways read the used budgets from Redis every two seconds.
   const from = performance.now()
   await until('it knows', async () => {
     const status = await fetch(`${cluster.gateways[1]!.adminUrl()}/status`)

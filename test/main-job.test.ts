@@ -114,7 +114,8 @@ t.test('a stack, started twice on the same data', async (t) => {
         .filter(isCurl)
         .map(async (curl) => (await run('sh', ['-c', `${curl} -s --fail-with-body`])).stdout),
     )
-    // The fourth line, a query, is only counted: its result depends on which records are visible.
+    // The result of the fourth line, a query, is not checked: it depends on which records are
+    // visible.
     const [log, batch, feedback, ...others] = responses
     t.match(log, '"Log successfully created"')
     t.match(batch, '"accepted":2,"rejected":0')

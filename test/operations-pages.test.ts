@@ -20,7 +20,7 @@ const sources = sourceDirs.flatMap((dir) =>
     .map((name) => readFileSync(join(root, dir, name), 'utf8')),
 )
 const source = sources.join('\n')
-/** The source as it is printed: with concatenated literals joined. */
+/** The source with concatenated string literals joined, as they are printed. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
 /** These texts come from the library that stops the processes. */

@@ -20,7 +20,7 @@ const images = ['photo.jpg', 'screenshot.png', 'crash.webp', 'steps.gif'].map((n
   bytes: readFileSync(new URL(`images/${name}`, import.meta.url)),
 }))
 
-/** A sender in which every text that reaches the page is the hostile one. */
+/** A sender. All of its texts that reach the page are `hostile`. */
 const senderOf = (hostile: string) => ({
   bundle_identifier: hostile,
   device: { os: hostile, device_model: hostile, version_name: hostile, [hostile]: hostile },
@@ -170,8 +170,8 @@ if (executablePath === undefined) {
       'its URL is printed',
     )
 
-    // Sends all hostile texts in one. Some of them would hide those that follow, so a second text
-    // has the reverse order.
+    // Joins all hostile texts into one text. Some of them would hide the texts that follow, so a
+    // second text has them in reverse order.
     const texts = [hostileTexts.join(' '), hostileTexts.toReversed().join(' ')].map((it) =>
       it.slice(0, 20_000),
     )

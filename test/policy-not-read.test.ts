@@ -53,8 +53,8 @@ t.test('503 until a gateway has read the policy, although it knows the API key',
     return { status: response.status, detail }
   }
 
-  // Waits for two attempts to read the policy: the gateway reads the keys first, so it then knows
-  // them.
+  // Waits for two attempts to read the policy. The gateway reads the API keys before the policy, so
+  // it knows the keys after these attempts.
   await until('it has tried to read the policy twice', async () => {
     const [, count = '0'] = /WRONGTYPE:count=(\d+)/.exec(await redis.info('errorstats')) ?? []
     return Number(count) >= 2

@@ -9,13 +9,13 @@ import { startCluster } from './faults/kit/cluster.ts'
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const max = 1_000
 /**
- * A gateway sends its count to the others at once when it has counted this many requests, a
- * fiftieth of the limit.
+ * When a gateway has counted this many requests, a fiftieth of the limit, it sends its count to the
+ * other gateways at once.
  */
 const atOnce = max / 50
 /**
- * A window longer than the test takes on any machine; gateway/test/admission/fleet-counters.test.ts
- * tests several windows.
+ * One window, which is longer than the test takes on any machine.
+ * (gateway/test/admission/fleet-counters.test.ts tests several windows.)
  */
 const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })
 
@@ -56,12 +56,12 @@ t.test('two gateways let one limit through', async (t) => {
     await until('it is shared', async () => (await shared()) >= sent.flat().length)
   }
   const responses = sent.flat()
-  // An empty event is refused after the limit was counted.
+  // Requests within the limit get 400: their event is empty, which is checked after the limit.
   const passed = responses.filter((status) => status === 400)
   const limited = responses.filter((status) => status === 429)
   t.equal(limited.length + passed.length, responses.length, 'nothing else is wrong')
   t.comment(`limit ${max}: ${passed.length} pass`)
-  // Each gateway may exceed the limit by less than two rounds, because it does not yet know what
-  // the other one has counted.
+  // Each gateway may exceed the limit by less than two rounds of `atOnce` requests, because it does
+  // not yet know what the other gateway has counted.
   t.ok(passed.length <= max + 4 * atOnce, `${passed.length} pass`)
 })

@@ -25,14 +25,14 @@ const users = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')
   })
 const apiKey = 'acl-key-0123456789abcdef'
 
-/** Splits rules at spaces; the rules of a selector, in parentheses, are one. */
+/** Splits rules at spaces. A selector, which is in parentheses, counts as one rule. */
 function splitRules(rules: string): string[] {
   return (rules.match(/\([^)]*\)|\S+/g) ?? []).map((rule) => rule.replace(/^>.*/, '>secret'))
 }
 
 /**
- * Does what the users of the ACL file do, from setup to the first rows. Redis must not deny any of
- * it.
+ * Does what the users of the ACL file do, from setup to the first rows. Redis must not deny any
+ * command.
  */
 async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
   const { url, servers } = options

@@ -19,7 +19,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 const skip = hasOpenssl ? false : 'openssl, which makes the certificates, is not on the PATH'
 
 t.test('Redis over TLS', { skip }, async (t: Test) => {
-  // Creates a CA, and a certificate of the server for the name and the address of loopback.
+  // Creates a CA, and a server certificate for the name and the address of loopback.
   const openssl = (args: string) =>
     execFileSync('openssl', args.split(' '), { cwd: dataDir, stdio: 'ignore' })
   openssl('req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=test-ca -keyout ca.key -out ca.pem')
@@ -73,7 +73,7 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
   t.teardown(() => Promise.all([single, replica, node].map((one) => one.process.kill())))
   await Promise.all([single, replica, node].map((one) => one.process.start()))
 
-  /** Runs a command of the kit's server over TLS. */
+  /** Runs commands over TLS on one of the Redis servers. */
   async function run(onPort: number, ...commands: string[]): Promise<string> {
     const socket = connect({ port: onPort, host: '127.0.0.1', ca: readFileSync(file('ca.pem')) })
     socket.write([`AUTH ${redisPassword}`, ...commands, 'QUIT', ''].join('\r\n'))

@@ -34,7 +34,7 @@ t.teardown(() => redis.disconnect())
 const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(() => clickhouse.close())
 
-/** The files of a mounted Kubernetes secret: links to a folder that is replaced by another one. */
+/** Like a mounted Kubernetes secret: its files are links into a folder that is replaced. */
 const secretsDir = join(dataDir, 'secrets')
 const values: Record<string, string> = {}
 let version = 0
@@ -174,7 +174,7 @@ t.test('all secrets change under load, the old ones end, and no request fails', 
   await more('another user')
 
   // The users of the embedded ClickHouse cannot be changed, so the worker gets another existing
-  // one.
+  // user.
   const switched = new Date().toISOString().slice(0, 19).replace('T', ' ')
   writeSecrets({ 'clickhouse-url': clickhouseServer.url })
   await until('it is used', () => isUsed(worker, 'CLICKHOUSE_URL', 1))

@@ -55,7 +55,7 @@ const untilFollowed = (ids: string[]) =>
     return all.every((one) => one.size === ids.length && ids.every((id) => one.has(id)))
   })
 
-/** One event of a fleet of 40 devices in three versions, half of which send an e-mail. */
+/** An event of a fleet: 40 devices with three versions. Half of them send an e-mail address. */
 function eventOf(n: number) {
   const device = n % 40
   return {

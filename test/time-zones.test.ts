@@ -7,8 +7,8 @@ import t from 'tap'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Functions that a statement must not contain, because their value depends on the zone of a server
- * or session.
+ * Functions that a statement must not contain, because their value depends on the time zone of a
+ * server or session.
  */
 const dependent = [
   // `DateTime` as the type of a parameter, a cast or a column, but not within a name such as

@@ -57,15 +57,15 @@ t.test('a trace leads from the request through the frame to the insert', async (
   t.match(frame, { service: 'intake-gateway', parentSpanId: request!.spanId })
   t.match(insert, { service: 'intake-worker', parentSpanId: frame!.spanId })
   t.match(insert!.attributes, { 'db.system.name': 'clickhouse', 'db.operation.batch.size': 1 })
-  // The SDK cuts the start to milliseconds and adds the exact duration, so an end is up to 1 ms
-  // early.
+  // The SDK rounds the start down to milliseconds and adds the exact duration, so an end can be up
+  // to 1 ms early.
   const cut = 1_000_000n
   t.ok(request!.startedAt <= frame!.startedAt && frame!.endedAt <= request!.endedAt + cut)
   // Compares the starts, because the worker may finish before Redis replies to the gateway.
   t.ok(frame!.startedAt <= insert!.startedAt)
 
-  // Fewer than the 128 links that a span keeps, because a slow gateway may put all requests into
-  // one frame.
+  // A slow gateway may put all requests into one frame, whose span keeps at most 128 links. So
+  // there are fewer requests.
   const requests = 100
   await sendMany(t, stack, requests)
   const isOther = (name: string) => (span: CollectedSpan) =>

@@ -54,7 +54,7 @@ t.test(
     t.match(source, `event = truncate(event, limit: ${limits.identifierLength})`)
     // VRL refuses to compile `!` after a function that cannot fail, as with the object `.`.
     t.notMatch(source, /\w+!\(\.\)/)
-    // Vector replaces `$name` in a configuration by a variable of the environment, also in a program.
+    // Vector replaces `$name` by an environment variable everywhere, even in a VRL program.
     t.notMatch(source, /\$/)
   },
 )

@@ -19,7 +19,7 @@ const heapMiB = 128
 const frames = 370
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
-/** The size of a text that hardly compresses: the largest that a frame of the gateway can have. */
+/** The size of a row's text, which hardly compresses. A gateway makes no larger frame. */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })

@@ -1,5 +1,5 @@
-// One job per event, as in naive-gateway.ts, but the events that arrive while an `addBulk` is
-// running are sent together by the next `addBulk`.
+// One job per event, as in naive-gateway.ts. But events that arrive while an `addBulk` is running
+// wait, and the next `addBulk` sends all of them.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

@@ -1,5 +1,5 @@
-// Each job has one event. Jobs are collected until there are 1,000 or 100 ms have passed; one
-// insert stores all their events, then the jobs complete.
+// Each job has one event. Collects up to 1,000 jobs, for at most 100 ms. One insert stores all
+// their events; then the jobs complete.
 import { Worker, type Job } from 'bullmq'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'

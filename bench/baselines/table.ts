@@ -10,7 +10,7 @@ export interface Table {
 /**
  * Opens the table of this variant.
  *
- * @param options.connectionsMax the most concurrent inserts
+ * @param options.connectionsMax the maximum number of concurrent inserts
  */
 export function openTable(options: { connectionsMax: number }): Table {
   const url = new URL(process.env['CLICKHOUSE_URL'] ?? '')

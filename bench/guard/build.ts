@@ -6,7 +6,7 @@ import type { BenchProcess } from '../process.ts'
 import { s3Settings, startServices, type Addresses, type Services } from '../services.ts'
 import { startVariant } from '../variants.ts'
 
-/** A built tree with services of its own, because the tables and keys of two trees may differ. */
+/** A built tree with its own services, because two trees may differ in tables and keys. */
 export interface Build {
   root: string
   dataDir: string

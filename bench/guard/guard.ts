@@ -47,7 +47,8 @@ export async function guard(
 }
 
 /**
- * Measures pairs of fresh processes, because processes of the same build differ by several percent.
+ * Measures several pairs of new processes, because even processes of the same build differ by
+ * several percent.
  */
 async function measureProcesses(
   tools: Tools,
@@ -75,8 +76,8 @@ async function measurePair(
   note: (costs: Both<Costs>) => void,
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
-  // Warms up in halves, because one kind of load, or half a minute without any, can undo what V8
-  // has compiled.
+  // Warms up in two halves, because V8 can drop compiled code during another kind of load, or after
+  // half a minute without load.
   for (let half = 0; half < 2; half++) {
     await inTurn((name) =>
       warmUpHalf(tools, targets[name], { withBatches: wants('batch', 'worker') }),

@@ -1,10 +1,11 @@
 import { median } from '../statistics.ts'
 
-/** A figure of this tree must not exceed that of the base multiplied by this limit. */
+/** A figure of this tree must be at most this limit times the same figure of the base. */
 export const limit = 1.05
 
 /**
- * The highest accepted probability that a bound is wrong. Fewer than five ratios cannot reach it.
+ * The highest accepted probability that a bound is wrong. With fewer than five ratios the
+ * probability is always higher.
  */
 const errorMax = 0.05
 
@@ -48,7 +49,7 @@ function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict
 
 /**
  * How many of the smallest averages (and as many of the largest) lie outside the bounds, and the
- * confidence that results.
+ * confidence of these bounds.
  */
 function boundsOf(count: number): { leftOut: number; confidence: number } {
   const ways = waysToRankSum(count)

@@ -39,7 +39,7 @@ const batches: LoadKind = {
   requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
   connections: 16,
   passRequests: 600,
-  // A worker's machine code is complete after some 200,000 events.
+  // V8 has compiled all of a worker's hot code after some 200,000 events.
   warmUpRequests: 4_000,
 }
 
@@ -89,8 +89,8 @@ export async function passBatches(
 
 /**
  * Computes the cost of events for the worker: the CPU that it used for batches, minus the CPU that
- * an idle worker uses in the same time. With single logs, half of the measured CPU would be that of
- * an idle worker.
+ * an idle worker uses in the same time. (With single logs, half of the measured CPU would be the
+ * CPU of an idle worker.)
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)
@@ -116,18 +116,18 @@ export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> 
   return { base: read(base), tree: read(tree) }
 }
 
-/** Waits until a load no longer shows in the CPU of idle processes. */
+/** Waits until the last load has no more effect on the CPU of idle processes. */
 export const settle = (): Promise<void> => pause(settleSeconds * 1_000)
 
 export type IdleCosts = Required<Pick<Costs, 'idleGateway' | 'idleWorker'>>
 
 export interface Sent {
   events: number
-  /** The gateway's use while requests were sent. */
+  /** The CPU that the gateway used while requests were sent. */
   gateway: Use
   /**
-   * The worker's use from the first request until all events were stored and the worker was at
-   * rest.
+   * The CPU that the worker used from the first request until all events were stored and the worker
+   * was at rest.
    */
   worker: Use
 }

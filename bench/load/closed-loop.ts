@@ -42,7 +42,8 @@ export async function runClosedLoop(
           if (pauseMs > 0) await pause(pauseMs)
         }
       } catch (error) {
-        // The connection is given up, because the failure invalidates the whole measurement.
+        // This connection sends no more requests, because one failure invalidates the whole
+        // measurement.
         tally.failed(error)
       } finally {
         connection.close()

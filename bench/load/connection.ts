@@ -35,8 +35,8 @@ export async function openConnection(
   })
   socket.on('error', (error) => (problem = error))
   socket.setTimeout(answerMs, () => {
-    // Only a pending response times out, because between two requests the connection may be idle
-    // for longer.
+    // The timeout applies only to a pending response: between two requests, the connection may be
+    // idle for longer.
     if (pending !== undefined) socket.destroy(new Error(`no response within ${answerMs} ms`))
   })
   socket.on('close', () => pending?.reject(problem))

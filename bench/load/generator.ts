@@ -20,7 +20,7 @@ export interface Generator {
 const script = fileURLToPath(new URL('main.js', import.meta.url))
 
 const prepareMs = 30_000
-/** Time after a load for the pending requests, which have 30 s, and for computing the result. */
+/** The time allowed after a load: pending requests have 30 s, then the result is computed. */
 const settleMs = 60_000
 
 type Message = { prepared: true } | { result: LoadResult }

@@ -24,8 +24,8 @@ export interface OpenLoop {
 
 const tickMs = 1
 /**
- * Time for the server to accept the connections before the load starts. The kernel completes
- * connections earlier, and accepting hundreds takes a moment.
+ * Time for the server to accept the connections before the load starts. The kernel completes a
+ * connection before the server accepts it, and accepting hundreds takes a moment.
  */
 const acceptMs = 250
 

@@ -15,11 +15,11 @@ export interface PreparedRequests {
 }
 
 const seed = 20_261_121
-/** The number of prepared batches, each with other events of the corpus. */
+/** The number of prepared batches. Each has different events of the corpus. */
 const batches = 16
 /**
- * The highest number of prepared forms. Large forms are fewer: all together have at most
- * `formBytesMax` bytes, unless a single form is larger.
+ * The maximum number of prepared forms. If forms are large, fewer are prepared: together they have
+ * at most `formBytesMax` bytes, unless a single form is larger.
  */
 const formsMax = 8
 const formBytesMax = 64 * 1024 * 1024
@@ -86,7 +86,7 @@ function batchRequests(
   })
 }
 
-/** A form with PNG images whose pixels are noise, as compressed pixels are. */
+/** A form with PNG images. Their data is noise, which is what compressed pixels look like. */
 function feedbackRequest(
   { images, imageBytes }: { images: number; imageBytes: number },
   { apiKey, index }: { apiKey: string; index: number },
@@ -114,7 +114,7 @@ function feedbackRequest(
   return request({ path: '/api/feedback', apiKey, body, contentType })
 }
 
-/** Signature, header, and the beginning of the chunk of pixels, without its length. */
+/** Signature, header, and the beginning of the chunk of pixels. `png` replaces its length. */
 const pngHead = Buffer.from(
   '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b0004000049444154',
   'hex',

@@ -29,8 +29,8 @@ const idMark = '"id":"'
 const idLength = 36
 
 /**
- * Collects responses. It does little while the load runs: the digest is computed at the end. A
- * response that acknowledges fewer events than its request contained counts as a failure.
+ * Collects responses. It uses little CPU while the load runs, because the digest is computed at the
+ * end. A response that acknowledges fewer events than its request contained counts as a failure.
  */
 export function createTally(options: { keepAckTimes: boolean; eventsPerRequest: number }): {
   settled(answer: Answer, latencyMs: number): void

@@ -4,12 +4,12 @@ import { logsSelect, type Fleet } from './fleet.ts'
 import { logColumns } from './load.ts'
 
 const everyMs = 1_000
-/** The share of the fleet that arrives per second: 1,000 of 20 million events. */
+/** The share of the fleet's events that arrives per second: 1,000 of 20 million. */
 const shareOfFleet = 1 / 20_000
 
 /**
- * Runs `work` while events keep arriving: an insert every second. 15 % of its events are up to an
- * hour late, 3 % up to ten days. Rejects if an insert fails.
+ * Runs `work` while events keep arriving, in one insert per second. 15 % of the events are up to an
+ * hour late, and 3 % up to ten days. Rejects if an insert fails.
  */
 export async function whileEventsArrive<T>(
   sql: ClickHouse,
@@ -29,8 +29,8 @@ export async function whileEventsArrive<T>(
     }
   }
   const arriving = arrive()
-  // A failure is reported at the end. Until then the promise must have a handler, or Node would end
-  // the process.
+  // The failure is reported at the end, below. Until then the promise needs a handler, because Node
+  // would otherwise end the process.
   arriving.catch(() => {})
   let result: T
   try {

@@ -25,8 +25,8 @@ export async function ask(
   const search = new URLSearchParams({
     wait_end_of_query: '1',
     query_id: queryId,
-    // An analyst sends a query once, so a repeat must not use the granules that the previous one
-    // found.
+    // An analyst sends a query only once, so a repeated query must not use the granules that the
+    // previous execution found.
     use_query_condition_cache: '0',
     max_execution_time: '120',
     ...Object.fromEntries(

@@ -4,8 +4,8 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 export interface BenchQuery {
   name: string
   /**
-   * The query. It may use the parameters `app`, `from`, `to` and `key`. Each of the `lookups` uses
-   * another one, for example `id`.
+   * The query. It may use the parameters `app`, `from`, `to` and `key`. Each query in `lookups`
+   * uses a different parameter, such as `id`.
    */
   sql: string
 }
@@ -28,7 +28,7 @@ ORDER BY time DESC LIMIT 100`,
   },
 ]
 
-/** The queries of docs/queries.md, for one application and 30 days, and three more. */
+/** The queries of docs/queries.md, for one application and 30 days, and the queries in `more`. */
 export function readCookbook(): BenchQuery[] {
   const documented = documentedQueries(readFileSync(page, 'utf8'))
   return [...more, ...documented.map(({ title, sql }) => ({ name: title, sql }))]

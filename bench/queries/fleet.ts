@@ -3,8 +3,8 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
 
 /**
  * A fleet in SQL, deterministic: every value is a hash of the number of its event. Events are
- * numbered in the order of their arrival; the number `rows - 1` arrives at `end`, 90 days after
- * number 0.
+ * numbered in the order of their arrival. The last one, number `rows - 1`, arrives at `endMs`, 90
+ * days after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */
@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** For each application, the number of its first device in every 100 devices. */
+/** For each application, the lowest number of its devices, modulo 100. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -65,7 +65,7 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** In one event of ten the param `ms` is a fraction, in one of fifty it is a text. */
+/** The param `ms` is a fraction in one of ten events, and a text in one of fifty events. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,
@@ -84,7 +84,7 @@ const params = `concat(
  * about seven minutes. All events of a session arrive at once: 82 % of sessions within seconds, 15
  * % up to an hour late, 3 % up to ten days late.
  *
- * @param range.repeated selects only one event in a hundred, which arrives a second time a day
+ * @param range.repeated whether to select only repeats: one event in a hundred arrives again, a day
  * later
  */
 export function logsSelect(fleet: Fleet, range: { from: number; to: number; repeated: boolean }) {

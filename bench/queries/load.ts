@@ -5,7 +5,7 @@ import { feedbackSelect, logsSelect, type Fleet } from './fleet.ts'
 
 const insertsMax = 200
 const rowsPerInsertMin = 20_000
-/** A repeat is inserted this many inserts after the event. */
+/** The repeat of an event is inserted this many inserts after the event. */
 const repeatedAfter = 3
 const settleTimeoutMs = 900_000
 
@@ -16,8 +16,8 @@ const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
  * Writes the fleet's events and its feedback in the order of their arrival; one event in a hundred
- * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself. In a
- * table that merges idle months after a day, those merges are made at once.
+ * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself. If
+ * the table also merges idle months after a day, makes these merges at once.
  */
 export async function load(
   sql: ClickHouse,
@@ -43,8 +43,8 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 }
 
 /**
- * Merges the months in which nothing arrived on the last day of the fleet, if the table's settings
- * make ClickHouse merge idle months after a day. The bench does not wait for a day.
+ * If the table's settings make ClickHouse merge idle months after a day, merges the months in which
+ * nothing arrived on the last day of the fleet: the bench does not wait for a day.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

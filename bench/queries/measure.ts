@@ -32,7 +32,7 @@ export interface Storage {
 const runs = 5
 const periodDays = 30
 
-/** Executes every query five times while events arrive, and returns the median of each. */
+/** Executes every query five times while events arrive. Returns the median of each query. */
 export async function measureQueries(server: Server, fleet: Fleet): Promise<Measured> {
   const { sql, analystUrl } = server
   const params = { ...periodOf(fleet), ...(await oneFeedback(server)) }
@@ -70,7 +70,7 @@ function medians(
   }
 }
 
-/** Milliseconds of CPU of every query of the analyst, by its id. */
+/** Milliseconds of CPU that each query of the analyst used, by the id of the query. */
 async function readCpu({ sql }: Server): Promise<ReadonlyMap<string, number>> {
   await sql.command('SYSTEM FLUSH LOGS query_log')
   const rows = await sql.query<{ id: string; ms: number }>(
@@ -120,9 +120,9 @@ FROM system.parts WHERE active AND database = 'intake' AND table = 'logs_raw'`,
 }
 
 /**
- * Requires that every event is visible exactly once.
+ * Checks that every event is visible exactly once.
  *
- * @throws {Error} if not
+ * @throws {Error} if an event is missing or doubled
  */
 async function requireRows({ sql }: Server, expected: number): Promise<void> {
   const [row] = await sql.query<{ visible: number; ids: number }>(

@@ -10,7 +10,7 @@ import type { Bench } from '../bench.ts'
  */
 export interface Circumstances {
   date: string
-  /** Short hash, with `+` when the sources differ from it. */
+  /** Short hash, followed by `+` if the sources differ from the commit. */
   commit: string
   cpu: string
   cores: number

@@ -42,8 +42,8 @@ interface Latencies {
 }
 
 /**
- * A chart of latencies. The bars are those of Intake, one per load and percentile; the line
- * connects those of `bare`.
+ * A chart of latencies. The bars show the latencies of Intake, one per load and percentile. The
+ * line connects the latencies of `bare`.
  */
 export function latencyBars(levels: LatencyLevel[]): Plot {
   const groups = levels.flatMap(({ label, intake, bare }) =>

@@ -27,7 +27,7 @@ const method = `Closed loop over ${connections} connections, \`POST /api/log/bat
 and 10, 100 or 500 logs, with 100 also as a gzip body, against single logs. Rounds interleaved (ABBA). The
 rows in the table are as large as those of single logs.`
 
-/** Measures the cost of an event when one request contains many. */
+/** Measures the cost of an event if one request contains many events. */
 export async function batch(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
   const variant = await bench.start('intake')

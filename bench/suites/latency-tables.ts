@@ -7,7 +7,7 @@ import type { Check, Table } from './suite.ts'
 export const levels = [0.25, 0.5, 0.75] as const
 export const judgedLevel = 0.5
 
-/** A round of the open loop. `level` is its load as a share of the capacity. */
+/** A round of the open loop. `level` is the load of the round, as a share of the capacity. */
 export interface OpenRound {
   level: number
   round: Round

@@ -28,9 +28,9 @@ const capacityConnections = 64
  */
 const capacityTurns = 3
 const openConnections = 256
-/** Added to the length of an open-loop round: percentiles need more events than costs do. */
+/** Makes open-loop rounds longer, because percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
-/** Additional turns at the load that has a limit. */
+/** Additional turns with the load at which the latency has a limit. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10

@@ -35,8 +35,8 @@ const requests = { kind: 'log', size: defaultBodySize } as const
  */
 const saturationEvents = 80_000
 /**
- * The fraction of the repetitions in the options that this suite uses, because a turn takes much
- * longer here.
+ * This suite uses only a fraction of the repetitions in the options, because its turns take much
+ * longer.
  */
 const repeatedShare = 1 / 3
 
@@ -105,7 +105,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // The load generator's CPU is that of the load just before, because a drain has no load.
+    // A drain has no load, so this is the load generator's CPU during the load before the drain.
     const cpuPerEvent = { load: buffered.loadCpuPerEvent }
     return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }

@@ -23,7 +23,7 @@ const mixed: readonly Size[] = [
 ]
 const connectionCounts = [1, 16, 256] as const
 const defaultConnections = 64
-/** The number of connections, which is the same for any number of gateways. */
+/** The number of connections to all gateways together, however many gateways there are. */
 const sharedConnections = 1024
 /**
  * Seconds of warm-up in which V8 compiles the code: `all` for the four gateways together, then
@@ -95,7 +95,7 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-/** Returns the variant with only this many processes, and freezes its other processes. */
+/** Returns the variant with only as many processes as `size` says. Freezes the other processes. */
 async function only(all: Variant, size: Size): Promise<Variant> {
   const split = (processes: BenchProcess[], count: number) => {
     freeze(processes.slice(count))

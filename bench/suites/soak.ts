@@ -15,7 +15,7 @@ const logsPerSecond = 1_000
 const images = 4
 const imageBytes = 10_000_000
 const uploadPauseMs = 10_000
-/** Share of the run after which buffers and compiled code have their final size. */
+/** After this share of the run, buffers and compiled code have their final size. */
 const settledShare = 0.2
 const growthMax = 0.1
 

@@ -8,7 +8,7 @@ export interface Check {
   /** The measured value and the limit, as printed. */
   measured: string
   limit: string
-  /** Whether the limit is met; undefined if the figure depends on the machine and is not judged. */
+  /** Whether the limit is met; undefined for a figure that depends on the machine (not judged). */
   met: boolean | undefined
 }
 

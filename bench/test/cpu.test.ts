@@ -36,13 +36,13 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const account = openAccount({ ...none, load: [process.pid] })
   const cpuBefore = readProcessCpu(process.pid)
   const opened = process.cpuUsage()
-  // Works until it has used this much CPU, because on a busy machine it may get little CPU in a
-  // given time.
+  // Works until this process has used so much CPU. In a fixed time it might get little CPU, because
+  // the machine may be busy.
   while (usedSince(opened) < 0.3);
   const atLeast = usedSince(opened)
   const { cpu, elapsed } = account.read()
   const atMost = usedSince(begin)
-  // User and system time are each cut to whole ticks, at the beginning and at the end.
+  // User and system time are each rounded down to whole ticks, at the beginning and at the end.
   const ticks = 0.02
   t.ok(elapsed > 0)
   t.ok(cpu.load > atLeast - ticks, `${cpu.load} s, this process at least ${atLeast} s`)

@@ -66,8 +66,8 @@ t.test('a response in several chunks is one response', async (t) => {
 t.test(
   'in the open loop a stall adds to the latency of every request that was due meanwhile',
   async (t) => {
-    // One connection that takes 10 ms per request gets 200 requests/s: each request waits for all
-    // before it.
+    // The only connection takes 10 ms per request, but 200 requests/s are due. So each request
+    // waits for all earlier ones.
     const port = await serve(t, () => 10)
     const result = await runOpenLoop(
       { loop: 'open', ports: [port], rate: 200, seconds: 0.5, connections: 1, keepAckTimes: false },

@@ -79,7 +79,8 @@ t.test('rounds of another call are not compared', async (t) => {
 })
 
 t.test('the most disturbed turns come first, and the least disturbed try counts', async (t) => {
-  // A much slower round counts as more disturbed than one with a slightly larger foreign share.
+  // A round that is much slower counts as more disturbed than a round whose foreign share is
+  // slightly above the limit.
   const { rounds, tried, measure } = build({
     foreignShares: [0.06, 0, 0, 0, 0, 0.07],
     loadCpu: [10, 10, 18, 10, 19, 10, 10, 17],

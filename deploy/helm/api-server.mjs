@@ -12,7 +12,10 @@ const programs = {
   kubectl: KUBECTL ?? 'kubectl',
 }
 
-/** The programs that are neither on the PATH nor named by KUBE_APISERVER, ETCD and KUBECTL. */
+/**
+ * The names of the programs that are missing: not on the PATH, nor set by KUBE_APISERVER, ETCD and
+ * KUBECTL.
+ */
 export function missingPrograms() {
   return Object.values(programs).filter((name) => spawnSync(name, ['--version']).error)
 }
@@ -29,8 +32,8 @@ export function execute({ command, args, input = '', env = process.env }) {
 }
 
 /**
- * Starts etcd and the API server with empty data. `kubectl` runs as the administrator; it rejects
- * when kubectl fails.
+ * Starts etcd and the API server with empty data. The function `kubectl` runs kubectl as the
+ * administrator, and rejects if it fails.
  *
  * @param folder for data and logs; emptied first
  */

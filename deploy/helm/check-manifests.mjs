@@ -1,4 +1,4 @@
-// Checks of the chart's manifests that no schema can make; used by scripts/test-deploy.mjs.
+// Checks of the chart's manifests that a schema cannot express; used by scripts/test-deploy.mjs.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -83,8 +83,8 @@ function checkPod(pod, name) {
 }
 
 /**
- * Checks that a Job ends before helm stops waiting; otherwise helm could not print why it failed.
- * The first pause between two attempts is 10 s, and each further one is twice as long.
+ * Checks that a Job ends before helm stops waiting; otherwise helm could not print why the Job
+ * failed. The first pause between two attempts is 10 s; each later pause is twice as long.
  */
 function checkJob({ activeDeadlineSeconds, backoffLimit }) {
   assert.ok(activeDeadlineSeconds < helmTimeoutSeconds)
@@ -92,8 +92,8 @@ function checkJob({ activeDeadlineSeconds, backoffLimit }) {
 }
 
 /**
- * Every selector and scaler must find pods, and a workload that is scaled must not set its own
- * number of replicas.
+ * Checks that every selector and every scaler matches pods, and that a workload with a scaler does
+ * not set its own number of replicas.
  */
 function checkTargets(objects) {
   const deployments = objects.filter(({ kind }) => kind === 'Deployment')
@@ -119,8 +119,8 @@ function checkTargets(objects) {
 }
 
 /**
- * Checks that the rules are those of deploy/observability/alerts.yml, with the address of the
- * documentation pages added.
+ * Checks that the alert rules equal those of deploy/observability/alerts.yml, apart from the
+ * address of the documentation pages.
  */
 function checkAlerts({ objects, chart }) {
   for (const { spec } of objects.filter(({ kind }) => kind === 'PrometheusRule')) {

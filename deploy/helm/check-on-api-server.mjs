@@ -17,14 +17,14 @@ const inNamespace = ['--namespace', namespace]
 const strict = ['--dry-run=server', '--validate=strict', '--warnings-as-errors', '-f', '-']
 
 /**
- * Runs a failed install, an install, an upgrade to each other set of values, a rollback to the
- * first, `helm test` and an uninstall. The user has rights in one namespace, which admits only pods
- * of the level `restricted`.
+ * Runs a failed install, an install with the first set of values, an upgrade to each of the other
+ * sets, a rollback to the first set, `helm test` and an uninstall. The user has rights in only one
+ * namespace, which admits only pods of the level `restricted`.
  *
  * @param options.helm the program
  * @param options.sets files of values; the first has the hook `setup`, and is the target of the
  * rollback
- * @param options.definitions files with the CustomResourceDefinitions of what the chart uses
+ * @param options.definitions files with the CustomResourceDefinitions that the chart needs
  * @param options.folder for data and logs; emptied first
  * @returns the version of the API server
  */
@@ -61,8 +61,8 @@ export async function checkOnApiServer({ helm, chart, sets, definitions, folder 
 }
 
 /**
- * Checks that all objects are valid, without unknown fields and warnings. The pods that controllers
- * would create from them must be valid, too.
+ * Checks that all objects are valid, without unknown fields and warnings, and that the pods that
+ * controllers would create from them are valid, too.
  */
 async function checkObjects({ kubectl, run }) {
   for (const part of ['manifest', 'hooks']) {
@@ -152,8 +152,9 @@ function requireQuiet(result) {
 }
 
 /**
- * The objects that exist in a cluster before an install. A controller would aggregate these two
- * roles into the role `edit`; operators bring the rights for their custom resources.
+ * The objects that exist in a cluster before an install. The user gets the two roles that a
+ * controller would aggregate into the role `edit`, and the rights for custom resources, which an
+ * operator would bring.
  */
 function surroundings() {
   const customResources = {

@@ -5,9 +5,9 @@ import { build } from 'esbuild'
 import { minify } from 'terser'
 
 /**
- * The names of properties that only the client's own modules use, and that therefore may be
- * shortened. Names of the DOM, of the public interface, of requests and of stored data are not in
- * this list: other programs or other releases read them.
+ * The names of properties that only the client's own modules use. These names may be shortened.
+ * Names in the DOM, the public interface, requests and stored data are not in this list, because
+ * other programs or other releases read them.
  */
 const internal =
   'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures numbered memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total time wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove clear add gzip options end stop setTimeout clearTimeout'
@@ -38,8 +38,8 @@ export async function bundleWeb() {
       properties: { builtins: true, regex: new RegExp(`^(${internal.replaceAll(' ', '|')})$`) },
     },
   })
-  // Replaces `const` by `let`, because one keyword for all declarations compresses better. No text
-  // in the client contains the word `const`.
+  // Replaces `const` by `let`, because code with one keyword for all declarations compresses
+  // better. No string in the client contains the word `const`.
   return code.replace(/\bconst\b/g, 'let')
 }
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 /**
  * An HTTP server in front of one ClickHouse server, which adds what the embedded engine lacks. It
  * executes `ON CLUSTER` on all servers of the cluster, with plain engines instead of replicated
- * ones (there is one replica of each shard). Some tables are held by every server: an insert into
- * one of them goes to all servers. `SYSTEM SYNC REPLICA ON CLUSTER` succeeds here without reaching
- * a server. All other requests go to the one server.
+ * ones (there is one replica of each shard). An insert into a table that every server holds goes to
+ * all servers. `SYSTEM SYNC REPLICA ON CLUSTER` succeeds without reaching a server. All other
+ * requests go to the server behind this front.
  */
 export async function startFront(options: { target: string; members: () => readonly string[] }) {
   const { target, members } = options

@@ -54,8 +54,8 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
 )
 
 /**
- * Checks that a cluster and a single server with the same records return the same to analysts and
- * the page.
+ * Checks that a cluster and a single server with the same records return the same rows to analysts,
+ * and the same page.
  */
 export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void> {
   const single = (await startServer(t)).connect(t)
@@ -103,7 +103,7 @@ async function show(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(60_000) })
   const body = await response.text()
   if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`)
-  // Leaves out what depends on the moment of the request.
+  // Leaves out what depends on the time of the request: header, footer and ages.
   return body.replaceAll(
     /<header class="top">[^]*?<\/header>|<footer[^]*?<\/footer>|\d+ (?:s|min|h|d) ago/g,
     '',

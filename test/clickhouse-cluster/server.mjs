@@ -1,5 +1,5 @@
-// A ClickHouse server that other servers can reach: the embedded engine with HTTP and TCP, without
-// the confinement of packages/local. Arguments: data folder, configuration file, HTTP port, TCP
+// A ClickHouse server that other servers can reach: the embedded engine with HTTP and TCP, but
+// without the sandbox of packages/local. Arguments: data folder, configuration file, HTTP port, TCP
 // port.
 import { createRequire } from 'node:module'
 

@@ -16,9 +16,9 @@ import { secret } from '../../gateway/test/support.ts'
 const run = promisify(execFile)
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const generator = 'org.openapitools:openapi-generator-cli:7.25.0'
-/** The timeout of Maven and Java, which take a minute or two when they have to fetch everything. */
+/** The timeout of Maven and Java, which take a minute or two if they download everything. */
 const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
-// Switches the Kotlin daemon off, because it would keep two gigabytes after the build.
+// Switches the Kotlin daemon off, because it would occupy two gigabytes of memory after the build.
 const maven = (...args: string[]) =>
   run('mvn', ['-B', '-q', '-Dkotlin.compiler.daemon=false', ...args], options)
 

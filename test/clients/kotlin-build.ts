@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../clients/kotlin/', import.meta.url))
 
-/** Maven takes minutes when it has to fetch everything, or the machine is busy. */
+/** Maven takes minutes if it has to download everything, or if the machine is busy. */
 const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /**
@@ -16,7 +16,8 @@ const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
  * @param args what to do, such as `test-compile`
  */
 export async function buildKotlin(...args: string[]): Promise<string> {
-  // Switches the Kotlin daemon off, because it would keep two gigabytes after the build.
+  // Switches the Kotlin daemon off, because it would occupy two gigabytes of memory after the
+  // build.
   const settings = ['-B', '-ntp', '-Dkotlin.compiler.daemon=false', '-f', join(project, 'pom.xml')]
   try {
     return (await run('mvn', [...settings, ...args], options)).stdout

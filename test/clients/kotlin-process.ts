@@ -13,7 +13,7 @@ import type { ClientProcess } from '../../packages/client/adapters/start-process
 export const createKotlinDriver = (classPath: string): Driver =>
   createProcessDriver('kotlin', () => startKotlinProcess(classPath))
 
-/** Starts a JVM with a client, which gets its calls as lines of JSON. */
+/** Starts a JVM with a client. The client gets its calls as lines of JSON. */
 function startKotlinProcess(classPath: string): ClientProcess {
   const flags = ['-Xshare:auto', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m']
   const child = spawn('java', [...flags, '-cp', classPath, 'intake.client.adapter.MainKt'], {

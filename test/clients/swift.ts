@@ -127,7 +127,7 @@ for (const aheadMs of [3 * dayMs, -3 * dayMs]) {
       const server = await startHttpIntake(t)
       const client = startDrivenProcess(program)
       t.teardown(() => client.kill())
-      // The events of the first user are sent while the clock is not known.
+      // The events of the first user are sent before the client knows the server's clock.
       const init = {
         ...options(server.url, createDataDir(t)),
         userId: 'first',

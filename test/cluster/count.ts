@@ -16,7 +16,7 @@ export interface Counts {
 
 export interface RunResult {
   counts: Counts
-  /** Violations that no setting allows. */
+  /** Violations of guarantees that hold with every setting. */
   violations: string[]
 }
 

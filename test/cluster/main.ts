@@ -34,7 +34,7 @@ interface Setting {
   redisConfig: readonly string[]
   /** The number of shards of the log queue. Each failover concerns the next shard. */
   shards: number
-  /** Whether no record may be lost or stored twice. */
+  /** True if this setting must not lose or duplicate a record. */
   isSafe: boolean
   /** Runs only on this topology; by default on all. */
   only?: TopologyName
@@ -133,8 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Starts the server again, as a replica: without a replica, records that replicas must
-      // confirm are refused.
+      // Starts the killed server again, as a replica. While there is none, records that a replica
+      // must confirm are refused.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000

@@ -38,9 +38,8 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Delays the check for stalled jobs, so that jobs stall only where the script says so, although
-    // real time passes between the steps. For the same reason locks do not expire by themselves
-    // (`persist`).
+    // Real time passes between the steps, but jobs must stall only where the script says so. So the
+    // check for stalled jobs is delayed, and locks do not expire by themselves (`persist`).
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
@@ -69,7 +68,8 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
 
     const actions: (() => Promise<void>)[] = [
       () => {
-        // There are few ids, so that some added ids are already in the queue.
+        // There are only few ids, so that some jobs are added although their id is already in the
+        // queue.
         const id = `job-${random.below(30)}`
         return both(
           `add ${id}`,

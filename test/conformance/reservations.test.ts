@@ -8,7 +8,7 @@ import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
 const calls = 20_000
-/** The number of keys, enough to fill hashes of the first levels. */
+/** The number of keys, enough to fill the hashes of the first levels. */
 const keysMax = 4_000
 
 interface Compared {
@@ -16,7 +16,7 @@ interface Compared {
   expected: unknown
 }
 
-/** Makes calls on this day, with the replies of the simulated Redis. */
+/** Returns random calls on this day, each with the reply of the simulated Redis. */
 function callsOn(today: number): Compared[] {
   const twin = createReservations({ design: rightDesign, wallMs: () => today * dayMs })
   const random = createRandom(1)

@@ -13,7 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** Keeps the data and logs of failed scenarios. */
     keep: { type: 'boolean', default: false },
-    /** Plants bugs and expects the scenarios to detect them. */
+    /** Plants bugs, and fails if the scenarios do not detect them. */
     planted: { type: 'boolean', default: false },
     /** A file for the results of a complete run. */
     write: { type: 'string' },

@@ -12,7 +12,7 @@ export interface PlantedBug {
   scenario: string
   edits?: Edit[]
   cluster?: Partial<Scenario['cluster']>
-  /** One of the reasons for the failure must contain this. */
+  /** The text that one of the scenario's reasons for its failure must contain. */
   reason: string
 }
 

@@ -26,9 +26,9 @@ export interface RunOptions {
   /** Root of the built code. */
   root: string
   seed: number
-  /** Planted changes that must make the scenario fail. */
+  /** Changes to the cluster that must make the scenario fail. */
   planted?: Partial<Scenario['cluster']>
-  /** Added to each response time limit, for a machine with a busy disk. */
+  /** Is added to each response time limit, because the machine may have a busy disk. */
   slackMs?: number
   /** Keeps the data and logs of a failed scenario. */
   keep?: boolean

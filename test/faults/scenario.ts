@@ -8,7 +8,7 @@ import type { Payload } from './kit/payload.ts'
  * that no record is lost or doubled.
  */
 export interface Scenario {
-  /** The row of the fault matrix, with a letter if it needs several scenarios. */
+  /** The row of the fault matrix, followed by a letter if the row has several scenarios. */
   id: string
   title: string
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
@@ -18,16 +18,16 @@ export interface Scenario {
   lateAnswers?: boolean
   /** Response time added by the network, in milliseconds; default 0. */
   networkMs?: number
-  /** Set if every stored record must have been acknowledged; for scenarios that kill no process. */
+  /** Set if every stored record must have been acknowledged, because no process is killed. */
   everyStoredIsAnswered?: boolean
   /**
-   * Set if the scenario rewrites or deletes stored rows: they are then not compared with outcomes
-   * and watermarks.
+   * Set if the scenario rewrites or deletes stored rows. The rows are then not compared with the
+   * outcomes and watermarks.
    */
   rewritesRows?: boolean
   /**
-   * Whether rules may leave out this record while the scenario changes them. Records that they do
-   * leave out must then be counted.
+   * Whether a rule may leave out this record; for scenarios that change rules. All records that
+   * rules leave out must be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
   /** How long the backlog may remain at the same size while it drains. */
@@ -51,7 +51,7 @@ export interface Stage {
   issued(more: number): Promise<void>
   /** Resolves when this many more records have been acknowledged. */
   acknowledged(more: number): Promise<void>
-  /** Checks a condition besides the one that no record is lost or doubled. */
+  /** Checks a condition of this scenario. (That no record is lost or doubled is always checked.) */
   expect(holds: boolean, sentence: string): void
   /** Must be called when an insert was stored only in part. */
   sawPartialInsert(): void

@@ -1,4 +1,4 @@
-// The process of an attack, separate so that it does not distort the innocent sender's
+// Runs an attack, in a separate process so that it does not distort the innocent sender's
 // measurements.
 import { setMaxListeners } from 'node:events'
 import { constants, getPriority, setPriority } from 'node:os'

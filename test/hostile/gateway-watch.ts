@@ -27,8 +27,8 @@ export function watchGateway(pid: number): GatewayWatch {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       peakMiB = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakMiB * 1024) / 1024
       descriptors = readdirSync(`/proc/${pid}/fd`).length
-      // Splits after the name, which may contain spaces: state is field 3, utime and stime are 14
-      // and 15.
+      // Splits after the name (field 2), which may contain spaces. So `stat` begins with field 3;
+      // utime and stime are fields 14 and 15.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
       const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')

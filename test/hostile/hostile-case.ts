@@ -27,7 +27,7 @@ export interface HostileCase<Seen extends Facts = Facts> {
   sentMin?: number
   /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
-  /** The gateway must have closed the connections of the attack this long after its start. */
+  /** This long after the attack's start, the gateway must have closed the attack's connections. */
   connectionsEndMs?: number
   /**
    * An event of the innocent sender must be visible to analysts at most this long after its
@@ -37,22 +37,22 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
   /**
-   * Set if the attack's requests repeat an id among their entries, so that more counts as accepted
-   * than is stored.
+   * Set if several entries of the attack's requests have the same id. Then more entries count as
+   * accepted than are stored.
    */
   repeatsIds?: boolean
   gatewayEnv?: Record<string, string>
   /** Prepares the attack before its time is measured. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
   /**
-   * Runs the attack. Resolves when its pending work has ended after `signal` was aborted, or
-   * earlier.
+   * Runs the attack until it is complete or `signal` is aborted. Resolves when nothing of it is
+   * pending.
    */
   attack(attacker: Attacker): Promise<Seen>
   judge?(seen: Seen, expect: Expect): void
 }
 
-/** Makes TypeScript infer the type of the facts from `attack`, and gives it to `judge`. */
+/** Lets TypeScript infer the type of the facts from `attack`, so that `judge` knows it. */
 export function hostileCase<Seen extends Facts>(definition: HostileCase<Seen>): HostileCase {
   return definition
 }

@@ -28,15 +28,15 @@ export interface Innocent {
 
 const rate = 20
 /**
- * One record in this many also has the field `large`, so that its document is parsed in turns with
- * others.
+ * One record in this many also has the field `large`. The gateway parses such a large document in
+ * turns with other documents.
  */
 const largeEvery = 10
 const large = 'x'.repeat(20_000)
 
 /**
- * Behaves like an ordinary app: 20 records a second, without waiting for responses. Some are
- * feedback with small images, and every second one uses a new connection.
+ * Behaves like an ordinary app: 20 records a second, without waiting for responses. Some records
+ * are feedback with small images. Every second record uses a new connection.
  *
  * @param options.run a number that is unique among the senders on the same data
  */
@@ -46,7 +46,7 @@ export function startInnocent(options: {
   dir: string
   root: string
   run: number
-  /** See `createCpuWait`; subtracted from the times. */
+  /** The wait for a CPU, from `createCpuWait`. It is subtracted from the response times. */
   cpuWaitMs?: () => number
 }): Innocent {
   const { url, apiKey, dir, root, run, cpuWaitMs } = options
@@ -86,7 +86,7 @@ export function startInnocent(options: {
   }
 }
 
-/** Gives the record a device of this run only, because idempotency keys are separate per device. */
+/** Gives the record a device of its own run, so that no run repeats the keys of another run. */
 function ofRun(record: Payload, run: number): Payload {
   const isLarge = Number(record.expected['seq']) % largeEvery === 1
   const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))
@@ -97,7 +97,7 @@ function ofRun(record: Payload, run: number): Payload {
   }
 }
 
-/** The second group of the `device_uuid`. */
+/** The second group of the `device_uuid`, which differs between runs. */
 const groupOf = (run: number) => `-${run.toString(16).padStart(4, '0')}-`
 
 function notice(events: readonly Event[]): Notice {

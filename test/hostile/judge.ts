@@ -5,7 +5,7 @@ const memoryMiBMax = 900
 const exitMsMax = 10_500
 const sentMin = 4
 
-/** Checks what must hold in every case, and the conditions of this case. */
+/** Checks the conditions of every case and of this case. Returns which of them do not hold. */
 export function judge(
   hostile: HostileCase,
   seen: Seen,

@@ -76,11 +76,11 @@ process.exit(passed === results.length && passed > 0 ? 0 : 1)
 function raisePriority(): void {
   try {
     setPriority(-15)
-    // Linux first schedules whole sessions against each other, so the session gets the priority,
-    // too. The session outlives the suite, so its priority is reset at the end.
+    // Linux first divides CPU time between sessions, so the session gets the priority, too. The
+    // session outlives the suite, so its priority is reset at the end.
     writeFileSync('/proc/self/autogroup', '-15')
     process.once('exit', () => writeFileSync('/proc/self/autogroup', '0'))
   } catch {
-    // Runs at normal priority.
+    // Runs at normal priority, because this process may not raise it or this is not Linux.
   }
 }

@@ -25,8 +25,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * Subtracts the time that the services waited for a CPU from the times of the innocent sender,
-   * for a busy machine.
+   * For a busy machine: whether to subtract the time that the services waited for a CPU from the
+   * innocent sender's response times.
    */
   lessCpuWait?: boolean
 }
@@ -36,7 +36,7 @@ const attackMsDefault = 10_000
 const descriptorsSpare = 8
 const exitMsMax = 15_000
 
-/** Runs one case with its own gateway. Rejects if the stage is no longer usable. */
+/** Runs one case with its own gateway. Rejects if the stage has become unusable. */
 export async function runCase(hostile: HostileCase, options: RunOptions): Promise<Result> {
   const started = performance.now()
   const seen = await play(hostile, options)

@@ -30,9 +30,9 @@ export async function runCases(options: {
         result = { id: hostile.id, title: hostile.title, reasons: [describe(error)], ms }
       }
       onResult(result)
-      // Closes the services, so that the next case starts new ones: after a failed case, because
-      // its state could make the next one fail, and after a case that repeats ids, because fewer
-      // records are then stored than were counted as accepted.
+      // Closes the services, so that the next case starts new ones. After a failed case, the old
+      // state could make the next case fail. After a case that repeats ids, fewer records are
+      // stored than were counted as accepted.
       const isFailed = result.seen === undefined || result.seen.violations.length > 0
       if (isFailed || hostile.repeatsIds) {
         await stage.close()

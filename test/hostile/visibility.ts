@@ -74,7 +74,7 @@ export function watchVisibility(options: {
     }
   }
   const work = Promise.all([every(sendEveryMs, send), every(readEveryMs, readVisible)])
-  // Prevents an unhandled rejection. The caller of the returned function gets the error.
+  // Prevents an unhandled rejection: the error is reported by the function that is returned below.
   work.catch(() => stopped.abort())
 
   return async () => {

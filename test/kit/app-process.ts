@@ -48,7 +48,7 @@ export interface AppProcessOptions {
   logFile: string
   /** A line that the process prints when it is up. @default JSON with `adminPort` or `up` */
   up?: RegExp
-  /** @default 120,000, much longer than a start takes, so only a process that hangs reaches it */
+  /** The timeout of a start. Only a process that hangs reaches it. @default 120,000 */
   startMs?: number
 }
 
@@ -58,7 +58,7 @@ export interface AppProcessOptions {
 const built = new URL(import.meta.url.endsWith('.ts') ? './dist/' : './', import.meta.url)
 /** The arguments for a process that is controlled with `tell`. */
 export const preloadArgs = ['--import', new URL('preload.js', built).href]
-/** Arguments and environment for a process whose limits differ from those of the contract. */
+/** The arguments and environment of a process that has other limits than the contract. */
 export const changedLimits = (changes: Partial<Record<keyof typeof limits, unknown>>) => ({
   args: ['--import', new URL('changed-limits.js', built).href],
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
@@ -67,7 +67,7 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
  * Makes the kernel kill the process, even a frozen one, when its parent has ended for any reason.
  */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
-/** The timeout of a graceful shutdown, much longer than one takes. */
+/** The timeout of a graceful shutdown. It is much longer than a shutdown takes. */
 const stopMs = 60_000
 
 export function createAppProcess(options: AppProcessOptions): AppProcess {

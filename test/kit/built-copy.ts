@@ -42,7 +42,7 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   }
 }
 
-/** Removes the condition for sources from a manifest, because the copy has no sources. */
+/** Removes the condition `intake:source` from a manifest, because the copy has no sources. */
 function removeSourceCondition(file: string): void {
   const manifest = readFileSync(file, 'utf8')
   writeFileSync(file, manifest.replace(/"intake:source": "[^"]*",/g, ''))

@@ -1,6 +1,7 @@
 /**
  * Statements after which ClickHouse removes replaced parts within seconds instead of eight minutes.
- * The tables are opened anew because their next clean-up is already planned, in up to 30 seconds.
+ * They also make ClickHouse open the tables anew, because a table plans its next clean-up up to 30
+ * seconds ahead.
  */
 export const cleanUpPartsSoon = [
   'logs_raw',

@@ -31,7 +31,8 @@ export function createCpuWait(pids: () => number[]): () => number {
 
 /**
  * Returns how long the threads of a process have waited for a CPU, in milliseconds. Linux reports
- * three numbers for each thread: nanoseconds on a CPU, nanoseconds waiting for one, time slices.
+ * three numbers for each thread: nanoseconds on a CPU, nanoseconds of waiting for a CPU, and time
+ * slices.
  */
 function waitOf(pid: number): number {
   try {

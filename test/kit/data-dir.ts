@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 
 /**
- * Creates an empty directory. It is removed when the test ends, after every teardown that is
- * registered later: services that use it have then been stopped. (`t.testdir()` is removed before
- * any teardown runs.)
+ * Creates an empty directory. It is removed when the test ends, after all teardowns that were
+ * registered later, so services in the directory have been stopped by then. (`t.testdir()` is
+ * removed before any teardown runs.)
  */
 export function createDataDir(t: Pick<Test, 'teardown'>): string {
   const dir = mkdtempSync(join(tmpdir(), 'intake-test-'))

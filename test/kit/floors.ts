@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 /**
- * Checks that every file belongs to a floor, a layer of the source, and imports only from its own
- * floor and those below it.
+ * Checks the layers of the source, called floors: every file must belong to a floor, and import
+ * only from its own floor and the floors below.
  *
  * @param options.source the folder of the floors
- * @param options.floors names of files and folders in it, from top to bottom
- * @param options.importsMin how many imports must be found at least, so that the search works
+ * @param options.floors names of files and folders in `source`, from top to bottom
+ * @param options.importsMin fewer imports show that the search for imports does not work
  */
 export function checkFloors(
   t: Test,

@@ -17,7 +17,7 @@ export const ownRedis = (t: Test) => redis.take(t)
 export const ownClickHouse = (t: Test) => clickhouse.take(t)
 export const ownS3 = (t: Test): ReturnType<typeof startS3> => s3.take(t)
 
-/** From now on services are kept for the next test, until the teardowns of `owner` are run. */
+/** From this call on, services are kept for the next test, until the teardowns of `owner` run. */
 export function keepServices(owner: Owner): void {
   for (const pool of [redis, clickhouse, s3]) pool.keep(owner)
 }
@@ -66,7 +66,7 @@ function createPool<S extends Service>(kind: {
   start: (dataDir: string) => Promise<S>
   empty: (service: S, dataDir: string) => Promise<void>
 }) {
-  /** The owner of the services that are kept; undefined if each is stopped when its test ends. */
+  /** The owner of the kept services; undefined if each service is stopped when its test ends. */
   let keeper: Owner | undefined
   const free: Running<S>[] = []
 

@@ -9,7 +9,7 @@ export interface Order {
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
-  /** Makes compressing a frame throw, which a gateway does not expect. */
+  /** Makes the compression of a frame throw an error, which a gateway does not expect. */
   framingFails?: boolean
 }
 

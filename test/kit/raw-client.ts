@@ -19,7 +19,7 @@ export async function open(t: Test, { app }: { app: Listener }): Promise<Socket>
   return socket
 }
 
-/** Resolves with the received text, at the first match or at the end of the connection. */
+/** Resolves to the received text, when it matches `pattern` or the connection has ended. */
 export function received(socket: Socket, pattern = /$^/): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

@@ -8,7 +8,7 @@ export interface RedisCluster {
   /** The URL for `REDIS_URL`. */
   url: string
   servers: RedisServer[]
-  /** The primary of a key, according to a running server. */
+  /** The primary that stores a key, according to one of the running servers. */
   primaryOf(key: string): Promise<RedisServer>
   /** Resolves when every slot has a primary and all replicas are online. */
   untilWhole(): Promise<void>

@@ -28,11 +28,11 @@ export const createRedisServer = (options: {
     'save ""',
     'maxmemory 256mb',
     'maxmemory-policy noeviction',
-    // By default the server waits a while before it serves a replica that is far behind.
+    // By default the server waits some seconds before it sends all data to a replica.
     'repl-diskless-sync-delay 0',
   ])
 
-/** A sentinel; it writes to its own configuration. */
+/** A sentinel. It changes its own configuration file. */
 export const createSentinel = (options: {
   dataDir: string
   port: number

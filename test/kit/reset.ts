@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 
 /**
- * Closes a connection with RST. If a shutdown is already pending, closes it without RST, because
- * libuv refuses to reset such a socket (EINVAL), and Node then leaks the handle and waits for it
- * when the process exits (seen with Node 20).
+ * Closes a connection with RST. If a shutdown of the connection is pending, closes it without RST:
+ * libuv would refuse the reset (EINVAL), and Node 20 then leaks the handle and waits for it when
+ * the process exits.
  */
 export function reset(socket: Socket): void {
   if (socket.writableEnded && !socket.writableFinished) socket.destroy()

@@ -17,7 +17,7 @@ export interface RunningStack {
 }
 
 const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
-/** The output ends with one command per operation and one for the first query. */
+/** How many `curl` commands end the output: one per operation, and one for the first query. */
 const curlLines = 4
 const portNames = [
   'PORT',

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * Lists the processes in the sessions that these processes have opened, as lines of ps. Zombies do
- * not count.
+ * Lists the processes in all sessions that the given processes have opened. Each is a line of ps.
+ * Zombies are left out.
  */
 export async function inSessionsOf(pids: readonly number[]): Promise<string[]> {
   const { stdout } = await run('ps', ['-eo', 'sid=,stat=,pid=,args='])

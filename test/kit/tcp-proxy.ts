@@ -26,7 +26,7 @@ export interface Network {
 
 export interface TcpProxy {
   port: number
-  /** Replaces the state of the network at once, for open connections too. No argument heals it. */
+  /** Changes the network at once, for open connections too. Without an argument, heals it. */
   set(network?: Network): void
   /** The number of request chunks that `holdRequests` holds now. */
   requestsHeld(): number

@@ -59,7 +59,7 @@ t.test('each panel counts the chosen applications, whatever their names are', as
   const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
   t.teardown(() => analyst.close())
 
-  // The plugin takes the first column as the value, and the second as the text.
+  // The plugin takes the first column as an option's value, and the second as its text.
   const variable = dashboard.templating.list.find(({ name }) => name === 'application')
   const options = (await analyst.query<object>(variable?.query ?? '')).map(
     (row) => Object.values(row) as [value: string, text?: string],

@@ -14,7 +14,7 @@ import {
   root,
 } from './files.ts'
 
-/** States that no running process or exporter reports, so that no alert can exist. */
+/** States that no running process or exporter reports, so there cannot be an alert for them. */
 const doctorOnly = new Set<ProblemCode>([
   'redis_version',
   'redis_memory',

@@ -35,8 +35,8 @@ export interface Prometheus {
 const requestMs = 30_000
 
 /**
- * Runs the Prometheus on the PATH on loopback, with the configuration and rules of
- * deploy/observability; only the addresses of the targets are replaced.
+ * Runs the program `prometheus` from the PATH, on loopback, with the configuration and rules of
+ * deploy/observability. Only the addresses of the targets are replaced.
  *
  * @param options.dir an empty folder for its data
  * @param options.targets `host:port` of each target, by job

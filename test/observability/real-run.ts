@@ -22,10 +22,10 @@ import { namedMetrics } from './named-metrics.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
-/** The number of scrapes in a minute. A minute is longer than the range of any rate. */
+/** Scrapes to wait for. They take a minute, which is longer than the range of any `rate`. */
 const scrapes = 15
 const visibleWithinSeconds = 15
-/** How old the backlog is when ClickHouse continues. */
+/** How old the backlog must be before ClickHouse is thawed. */
 const backlogSeconds = 30
 
 t.test('promtool accepts the configuration and the rules', async (t) => {
@@ -142,7 +142,7 @@ t.test('a real Prometheus and a real load', async (t) => {
   t.comment(`responses: ${JSON.stringify(Object.fromEntries(load.statuses))}`)
 })
 
-/** Accepts the requests of the webhook. Returns its URL. */
+/** Starts a server that accepts the webhook's requests. Returns its URL. */
 async function startReceiver(t: Test): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(204).end())
@@ -155,7 +155,8 @@ async function startReceiver(t: Test): Promise<string> {
 
 /**
  * Runs `promtool check metrics`. Returns those of its lines that are about metrics of Intake or
- * report an error. Any line that promtool prints, even about another metric, makes it fail.
+ * report an error. The exit code is ignored: a line about any other metric also makes promtool
+ * fail.
  */
 function complaints(text: string): string[] {
   try {

@@ -15,7 +15,7 @@ export interface ServerKind {
 
 const accessKey = 'intake'
 const secretKey = 'intake-s3-secret'
-/** The timeout of a start, much longer than one takes. */
+/** The timeout of a start. It is much longer than a start takes. */
 const readyMs = 120_000
 /** The name of the key with which MinIO encrypts. Its value can be any 32 bytes. */
 export const kmsKeyId = 'intake-key'

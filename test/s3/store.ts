@@ -28,7 +28,7 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Freezes a server. Resolves when it no longer responds, because its threads stop one by one. */
+/** Freezes a server. Resolves when it does not respond: its threads stop one by one. */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()
@@ -132,7 +132,7 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         await Promise.all([
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
-          // Removes another object, because the server executes the removal when it is thawed.
+          // Does not remove the object that is read later: the thawed server executes the removal.
           t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),

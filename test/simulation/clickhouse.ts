@@ -16,9 +16,9 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
-  /** Returns those of the given rows that are in the table. */
+  /** Returns the given rows that are in the table. */
   find(table: RecordKind, rows: readonly Row[]): Set<Row>
-  /** Whether some parts of an insert are in place, and not all. */
+  /** Whether some parts of an insert are in place, but not all. */
   isHalfDone(): boolean
   /** Makes the running inserts fail at the point that they have reached. */
   failInserts(): void
@@ -34,9 +34,9 @@ interface Running {
 }
 
 /**
- * Simulates ClickHouse. An insert is atomic within one partition and one block only. It becomes
- * visible part by part, and a crash between two parts keeps those that are in place. It continues
- * if its client disconnects.
+ * Simulates ClickHouse. An insert is atomic within one partition and one block only. An insert
+ * becomes visible part by part, and a crash between two parts keeps the parts that are in place. An
+ * insert continues if its client disconnects.
  */
 export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world

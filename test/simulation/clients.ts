@@ -6,7 +6,7 @@ import type { Reply } from './network.ts'
 import { createProcess, type World } from './world.ts'
 
 const submissionsMax = 24
-/** Submissions come in bursts, because frames and insert batches would otherwise be small. */
+/** The ticks at which bursts of submissions begin. Without bursts, frames and batches are small. */
 const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220

@@ -45,7 +45,7 @@ const builtFiles: Record<keyof Code, string> = {
   redis: 'packages/redis/dist/index.js',
 }
 
-/** Loads the same modules from a copy of the built code. */
+/** Loads the modules of `realCode`, but from a copy of the built code. */
 export async function loadCode(copy: string): Promise<Code> {
   const modules = Object.entries(builtFiles).map(async ([name, file]) => {
     const loaded: unknown = await import(pathToFileURL(join(copy, file)).href)

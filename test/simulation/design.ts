@@ -1,4 +1,4 @@
-/** The decisions that the guarantees rest on. Each wrong design of the tests changes a few. */
+/** The decisions that the guarantees rest on. Each wrong design changes a few of them. */
 export interface Design {
   /** When the client gets 201. */
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
@@ -31,10 +31,11 @@ export interface Design {
   /** The source of an insert's deduplication token. */
   insertToken: 'none' | 'the jobs' | 'the first job'
   /**
-   * ClickHouse was measured to write its dedup log first, and then to rename the part into place.
+   * When the dedup log is written. Measurements show that ClickHouse first writes this log, and
+   * then renames the part into place.
    */
   dedupLog: 'before the part' | 'with the part'
-  /** Whether a repeated insert may be cut into other blocks than before. */
+  /** Whether a repeated insert may be cut into other blocks than the first insert. */
   blocks: 'always the same' | 'vary'
 
   engine: 'ReplacingMergeTree' | 'MergeTree'

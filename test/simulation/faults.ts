@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Perhaps breaks something, which recovers after a while. */
+  /** May break something, by chance. What is broken recovers after a while. */
   strike(): void
 }
 
@@ -18,8 +18,8 @@ const fullTicks = 60
 const frozenTicks = [20, 100, 500] as const
 
 /**
- * The faults of one run. Each run has its own rate and its own selection of kinds, so that rare
- * combinations occur too.
+ * The faults of one run. Each run has its own rate of faults and its own selection of kinds of
+ * faults, so that rare combinations occur too.
  */
 export function createFaults(options: {
   world: World

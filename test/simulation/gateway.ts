@@ -47,10 +47,10 @@ interface Life {
 }
 
 type FastifyRequest = Parameters<Accept>[1]
-/** A request that has been read and validated already, because the simulation begins after that. */
+/** A request that has been read and validated. (The simulation does not include these steps.) */
 type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
 
-/** A gateway: the real code from the valid record to Redis. A feedback has one image. */
+/** A gateway that runs the real code from the valid record to Redis. A feedback has one image. */
 export function createGateway(options: {
   world: World
   name: string

@@ -10,7 +10,7 @@ export interface InsertPart {
 }
 
 const blockRows = 4
-/** The length of a partition, in the design that partitions by the time of the insert. */
+/** How many ticks a partition covers, in the design that partitions by the time of the insert. */
 const insertPartitionTicks = 25
 
 /** Splits an insert into blocks, and each block by partition. */

@@ -22,7 +22,7 @@ export interface Jobs {
   add(id: string, data: unknown): void
   oldest(): string | undefined
   claim(token: string): Job | undefined
-  /** Returns the ids whose lock this token does not hold. */
+  /** Renews the locks of these jobs. Returns the ids whose lock this token does not hold. */
   renew(ids: Iterable<string>, token: string): string[]
   /**
    * Removes the job.

@@ -20,7 +20,8 @@ export type Rule =
   /** Visible without its image. */
   | 'image lost'
   /**
-   * Acknowledged and not visible, although it arrived, or was acknowledged, before the watermark.
+   * Acknowledged but not visible, although the time of its arrival, or of the acknowledgement, is
+   * before the watermark.
    */
   | 'early'
   /** BullMQ failed a job. */

@@ -3,8 +3,7 @@ import type { Process, Scheduler } from './scheduler.ts'
 
 /**
  * - `unreachable`: no process was listening, so the request was certainly not handled.
- * - `unknown`: there was no response. The request may have been handled, may be handled later, or
- *   never.
+ * - `unknown`: there was no response. The request may already be handled, or later, or never.
  */
 export type Reply<Answer> =
   { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }
@@ -24,7 +23,7 @@ export interface Call<Answer> {
 
 export interface Network {
   call<Answer>(call: Call<Answer>): void
-  /** Breaks the connections of a dead process; its callers notice at some time. */
+  /** Breaks the connections of a dead process. Its callers notice that after some time. */
   reset(process: Process): void
 }
 

@@ -14,14 +14,14 @@ export interface Redis extends Part {
   /** The jobs of all shards. */
   allJobs(kind: RecordKind): readonly Jobs[]
   reservations(): Reservations
-  /** Refuses writes that need memory, as at its memory limit. */
+  /** Makes Redis refuse writes that need memory, as it does at its memory limit. */
   setFull(full: boolean): void
   isFull(): boolean
 }
 
 const fsyncTicks = 30
 
-/** The shards of the log queue. Each is asked separately, as if it were on a node of its own. */
+/** The shards of the log queue. Each gets its own commands, as if it were on its own node. */
 export const shards = [0, 1]
 
 interface State {

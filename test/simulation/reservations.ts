@@ -5,8 +5,8 @@ import type { World } from './world.ts'
 /** The reservations in Redis. */
 export interface Reservations {
   /**
-   * Simulates the gateway's reservation script as one atomic command;
-   * `test/conformance/reservations.test.ts` compares the two.
+   * Simulates the gateway's reservation script as one atomic command.
+   * `test/conformance/reservations.test.ts` compares it with the script.
    */
   reserve(call: ReserveCall): ReserveReply
   copy(): Reservations

@@ -52,8 +52,8 @@ interface Planned extends Required<Omit<Event, 'after'>> {
 const never = -1
 
 /**
- * Controls the concurrency of a simulation. Random numbers choose the next of the events that may
- * happen. The same numbers make the same history.
+ * Controls the concurrency of a simulation. Of the events that may happen, a random number chooses
+ * the next one. The same random numbers make the same history.
  *
  * @param options.trace receives one line for each event, except background events
  */

@@ -39,7 +39,7 @@ export async function search(options: {
   return { finding: undefined, coverage, steps }
 }
 
-/** Returns the history of one run, one line per event. The random ids in it are numbered. */
+/** Returns the history of one run, one line per event. Random ids are replaced by numbers. */
 export async function trace(options: {
   design: Design
   code: Code

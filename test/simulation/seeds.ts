@@ -4,7 +4,7 @@ export interface Seeds {
   /** The seeds of this test run are `base`, `base + 1` and so on. */
   base: number
   count: number
-  /** The run to replay, of the right design or of the named wrong one. */
+  /** The run to replay, of the right design or of the wrong design `designName`. */
   replay: { seed: number; designName: string | undefined } | undefined
 }
 

@@ -14,7 +14,7 @@ else testAll()
 
 function testAll(): void {
   t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
-  /** Many more runs than it takes until every kind of fault has occurred. */
+  /** The maximum number of runs: many more than it takes until every kind of fault has occurred. */
   const runsMax = 10_000
 
   t.test('the code keeps its guarantees, and every kind of fault has occurred', async (t) => {

@@ -14,7 +14,7 @@ import { createProcess, type Part, type World } from './world.ts'
 /** The queue of outcomes. Nothing is added to it. */
 const noJobs = { peek: () => new Promise(() => {}) } as unknown as JobSource
 
-/** A worker: the real code from Redis to the tables. */
+/** A worker that runs the real code from Redis to the tables. */
 export function createWorker(options: {
   world: World
   name: string

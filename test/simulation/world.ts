@@ -15,7 +15,7 @@ export interface World {
   coverage: Coverage
   /** Returns a number that is different in every call. */
   serial(): number
-  /** The true time, which is Redis's, in milliseconds since 1970. */
+  /** The true time, which Redis's clock shows, in milliseconds since 1970. */
   wallMs(): number
 }
 

@@ -7,7 +7,7 @@ export interface Result {
   seenBy: string
   /** The ways in which the state can be seen. */
   possible: readonly Way[]
-  /** The seconds until it was seen, by way; undefined if it was not seen in time. */
+  /** For each way, the seconds until the state was seen; undefined if that took too long. */
   seconds: Partial<Record<Way, number | undefined>>
 }
 

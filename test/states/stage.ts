@@ -11,7 +11,7 @@ import { startSender } from './sender.ts'
 /** A cluster under a little load, and means to bring about bad states. */
 export interface Stage {
   cluster: Cluster
-  /** Puts a fake between the processes. It treats the requests that `concerns` selects. */
+  /** Puts a fake between two processes. It treats the requests that `concerns` selects. */
   treat(
     network: 'workerToClickHouse' | 'gatewayToS3',
     concerns: (request: IncomingMessage) => boolean,
@@ -19,7 +19,7 @@ export interface Stage {
   ): Promise<void>
   /** Removes the fakes. */
   heal(): Promise<void>
-  /** Begins so many requests that others of the same key are refused. */
+  /** Begins so many requests that further requests of the same key are refused. */
   holdRequests(): Promise<void>
   releaseRequests(): void
   /** Resolves to the ids of claimed frames of logs, when there are some. */

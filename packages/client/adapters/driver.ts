@@ -38,7 +38,7 @@ export interface Driver {
   state(): Promise<unknown>
   optOut(): Promise<void>
   optIn(): Promise<void>
-  /** Ends the sender without warning. Resolves when the sender can send nothing more. */
+  /** Ends the sender without warning. Resolves when the sender cannot send anything more. */
   kill(): Promise<void>
   pageEnd?(): Promise<void>
   /** Kills the sender and empties its storage. */

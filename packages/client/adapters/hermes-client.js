@@ -1,5 +1,5 @@
 // Runs in the interactive mode of Hermes, after the bundle (the global `Intake`). The process that
-// started it calls `receive` by a line of input, and reads what is printed after the mark.
+// started Hermes calls `receive` by a line of input, and reads what is printed after the mark.
 const mark = '@@'
 
 // Escapes all characters that are not ASCII, so that the encoding of the pipe does not matter.
@@ -11,7 +11,7 @@ const calls = new Map()
 const timers = new Map()
 let last = 0
 
-/** Makes the process that started this one run an operation. Resolves to its result. */
+/** Asks the process that started Hermes to run an operation. Resolves to the result. */
 const ask = (operation, ...args) =>
   new Promise((resolve, reject) => {
     calls.set(++last, { resolve, reject })

@@ -10,8 +10,8 @@ import type { ClientProcess } from './start-process.ts'
 
 const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
 /**
- * Precedes each message of the script, because Hermes' interactive mode also prints the value of
- * every line.
+ * Marks the messages of the script, because Hermes' interactive mode also prints the value of every
+ * line.
  */
 const mark = '@@'
 
@@ -24,8 +24,8 @@ type Message =
 type FetchBody = string | [string, string | File][]
 
 /**
- * Compiles the client for React Native for Hermes. Converts async functions, as React Native's
- * Babel preset does.
+ * Compiles the React Native client into a script that Hermes can run. Converts async functions, as
+ * React Native's Babel preset does.
  */
 export async function compileForHermes(): Promise<string> {
   const bundle = await bundleEntry('react-native', { minify: false, globalName: 'Intake' })
@@ -37,8 +37,8 @@ export async function compileForHermes(): Promise<string> {
 }
 
 /**
- * Starts Hermes with a client. The engine has no network, files or timers, so this process provides
- * them.
+ * Starts Hermes with a client. The engine has no network, files or timers, so the process that
+ * calls this function provides them.
  *
  * @param code from `compileForHermes`
  */

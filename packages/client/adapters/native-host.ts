@@ -1,4 +1,4 @@
-// What both React Native adapters provide to the client: forms, files and storage.
+// Forms, files and storage, which both React Native adapters provide to the client.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ export interface File {
 }
 
 /**
- * Builds a form from the parts of React Native's `FormData`. Reads the files of its parts, because
- * React Native also reads them when the form is sent.
+ * Builds a form from the parts of React Native's `FormData`. If a part refers to a file, reads the
+ * file, as React Native does when it sends the form.
  */
 export function formOf(parts: readonly [string, string | File][]): FormData {
   const form = new FormData()

@@ -1,5 +1,5 @@
-// A process with the client for React Native. Its context has only timers, `fetch` and `FormData`,
-// as React Native has them.
+// A process with the client for React Native. The context of the client has only timers, `fetch`
+// and `FormData`, as in React Native.
 import { createContext, runInContext } from 'node:vm'
 import type { createIntake, ReactNativeOptions } from '../src/react-native/index.ts'
 import { bundleEntry } from './bundle.ts'

@@ -18,7 +18,7 @@ interface Body {
 /**
  * Serves the interface by which the conformance suite drives a sender (docs/conformance.md).
  *
- * @param files what the pages of a browser load, by path
+ * @param files the files that pages in a browser load, by path
  */
 export async function serveDriver(
   driver: Driver,

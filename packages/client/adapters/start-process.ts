@@ -12,7 +12,7 @@ export interface ClientProcess {
 /**
  * Starts a process that runs a client, from a script in this folder.
  *
- * @param nodeOptions options of Node in addition to those that every such process needs
+ * @param nodeOptions more options for Node; every such process also gets some by default
  */
 export function startClientProcess(
   script: 'node-process.ts' | 'react-native-process.ts',

@@ -29,7 +29,7 @@ async function size(): Promise<void> {
 
 /**
  * Measures the time of single calls. Calls are timed in groups, because the clock is too coarse for
- * a single one.
+ * a single call.
  */
 async function cost(): Promise<void> {
   const client = createIntake({ ...blocked, storage: join(dir, 'cost') })

@@ -14,8 +14,8 @@ function createDevice(ahead: number) {
   })
   const answer = () => clock.observe(trueNow(), 0)
   /**
-   * Makes an id now. Returns a function that returns by how many milliseconds the id would be wrong
-   * if it were corrected when the function is called.
+   * Makes an id now. The returned function corrects the id at the moment of its call, and returns
+   * by how many milliseconds the result is wrong.
    */
   const note = () => {
     const idTime = clock.now()
@@ -47,12 +47,12 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // If the clock was less than a day behind, the phone may also have slept, so nothing is
-    // corrected.
+    // If the clock was less than a day behind, setting it looks like a sleep of the phone, so
+    // nothing is corrected.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead
-    // A short jump ahead could also be a sleep, so it is corrected only by the next response.
+    // A short jump ahead looks like a sleep, so only the next response corrects it.
     t.equal(note()(), ahead === 120_000 ? ahead : 0)
     answer()
     t.equal(clock.now(), trueNow(), 'and wrong again')

@@ -29,7 +29,7 @@ export interface FakeIntake {
   transport: Transport
   /** The rows by id, each with the first version that arrived. */
   rows: Map<string, SentLog & { batch: SentBatch }>
-  /** Returns how many events arrived again although their row existed. */
+  /** Returns how many times an event arrived although its row already existed. */
   repeats(): number
   feedback: { payload: string; attachments: readonly unknown[] }[]
   /** Bodies of all batches that arrived, in order. */
@@ -39,11 +39,11 @@ export interface FakeIntake {
   faults: Fault[]
   /** Returns the code with which an event is rejected; undefined if the event is accepted. */
   reject?: (log: SentLog) => string | undefined
-  /** Returns another status for an event that is not stored; undefined if it is accepted. */
+  /** Returns the status of an event that is left out; undefined if the event is accepted. */
   leaveOut?: (log: SentLog) => string | undefined
 }
 
-/** Handles batches like the gateway, as far as a client can notice, with the server's clock. */
+/** Handles batches so that a client notices no difference from the gateway. `now` is its clock. */
 export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0

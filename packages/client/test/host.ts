@@ -14,7 +14,7 @@ export interface Host {
   storage: Storage
   /** How many milliseconds the device's clock is ahead. */
   ahead: number
-  /** Starts a client on the device's storage. The previous client has ended without warning. */
+  /** Ends the previous client without warning, and starts a client on the device's storage. */
   start(options?: Partial<IntakeOptions>, ports?: Partial<Ports<unknown>>): Client<unknown>
 }
 

@@ -3,7 +3,7 @@ import { limits } from '@intake/contract'
 import { unwantedBytesMax } from '../../http-edge/src/linger.ts'
 import * as client from '../src/core/limits.ts'
 
-// The client has no dependencies, so it has copies of these limits.
+// The client has no dependencies, so it contains copies of the contract's limits.
 t.test('the client keeps to the limits of the contract', async (t) => {
   t.equal(client.identifierMax, limits.identifierLength)
   t.equal(client.batchMax, limits.batchEntries)

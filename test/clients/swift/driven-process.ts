@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { ClientProcess } from '../../../packages/client/adapters/start-process.ts'
 import { programCommand } from './toolchain.ts'
 
-/** Starts a process with a client for Swift, which gets its calls as lines of JSON. */
+/** Starts a process with a Swift client. The client gets its calls as lines of JSON. */
 export function startDrivenProcess(program: string): ClientProcess {
   const child = spawn(...programCommand(program), { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')

@@ -6,10 +6,11 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 export const packageDir = fileURLToPath(new URL('../../../clients/swift', import.meta.url))
 /**
- * The command that runs Swift. Its last word is the program; the words before it run any command.
+ * The command that runs Swift. The last word is the program; the words before it can run any
+ * program, for example in a container.
  */
 const words = (process.env['SWIFT'] ?? 'swift').split(' ')
-/** The timeout is for a first build on a slow machine. */
+/** The timeout is long enough for a first build on a slow machine. */
 const options = { timeout: 9 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /** Runs a command of Swift's package manager for the package in a folder; returns its output. */
@@ -19,21 +20,21 @@ export async function runSwift(dir: string, command: string, ...args: string[]):
   return stdout + stderr
 }
 
-/** The path of a program that was built. */
+/** Returns the path of a built program. */
 export async function programPath(dir: string, name: string, ...args: string[]): Promise<string> {
   const output = await runSwift(dir, 'build', '--show-bin-path', ...args)
   const folder = output.split('\n').findLast((line) => line.startsWith('/')) ?? ''
   return join(folder, name)
 }
 
-/** Builds the program that runs a client, optimized, and returns its path. */
+/** Builds the program that runs a client, with optimization, and returns its path. */
 export async function buildDriven(): Promise<string> {
   const name = 'intake-driven'
   await runSwift(packageDir, 'build', '-c', 'release', '--product', name)
   return programPath(packageDir, name, '-c', 'release')
 }
 
-/** The command line that runs a program that was built. */
+/** Returns the command line that runs a built program. */
 export function programCommand(path: string, ...args: string[]): [string, string[]] {
   const [command = '', ...rest] = [...words.slice(0, -1), path, ...args]
   return [command, rest]

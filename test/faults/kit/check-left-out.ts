@@ -2,9 +2,9 @@ import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
 /**
- * Checks that acknowledged = stored + dropped + sampled out, by the counts of outcomes and by what
- * is visible. Call it when all counts have arrived, and only if no gateway was killed. An attempt
- * whose response was lost may be counted, too.
+ * Checks that acknowledged = stored + dropped + sampled out, both in the counts of outcomes and in
+ * the visible rows. Call it when all counts have arrived, and only if no gateway was killed. The
+ * counts may also contain attempts whose response was lost.
  *
  * @param options.leftOut acknowledged records that are not visible
  */

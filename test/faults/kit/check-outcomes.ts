@@ -15,14 +15,15 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Attempts whose record may be stored. Those of all minutes are added up, because an attempt is
-   * counted in the minute in which it was refused, perhaps by another clock.
+   * Attempts whose record may or may not be stored. This is the sum over all minutes, because an
+   * attempt is counted in the minute of its refusal (perhaps by another clock), not of its
+   * `received_at`.
    */
   unknown: number
 }
 
 /**
- * A kill may lose the counts of this time before it, in milliseconds: the interval between reports,
+ * A kill may lose the counts of this many milliseconds before it: the interval between two reports,
  * plus an outage of Redis.
  */
 const lostMs = 120_000
@@ -54,11 +55,10 @@ FROM (
 GROUP BY ALL`
 
 /**
- * Ends the gateways, so that they send their last counts, and compares `intake.outcomes` with the
- * stored records, for every API key, kind and minute. Checks both directions: every record that is
- * counted as accepted must be stored, unless a request repeats an id; every stored record must be
- * counted as accepted or have an unknown outcome, unless a gateway was killed before it had
- * reported the count.
+ * Ends the gateways, so that they send their last counts. Then compares `intake.outcomes` with the
+ * stored records, for every API key, kind and minute. Every record that is counted as accepted must
+ * be stored, unless a request repeats an id. Every stored record must be counted as accepted or
+ * have an unknown outcome, unless a gateway was killed before it reported the count.
  */
 export async function checkOutcomes(
   cluster: Cluster,

@@ -2,8 +2,8 @@ import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
 /**
- * The kind of a row, and when its part was stored, in seconds since 1970. Merges are off, so the
- * part is unchanged.
+ * The kind of a row, and when its part was stored, in seconds since 1970. Merges are off, so a row
+ * stays in the part in which it was inserted.
  */
 interface StoredAt {
   kind: string
@@ -14,8 +14,9 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * The records, each with the last `received_at` of its versions, because an earlier attempt may not
- * have been acknowledged, and with the time at which it was first stored.
+ * Selects the records. If a record was stored several times, `storedAt` is the first time, and
+ * `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
+ * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
     max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt
@@ -23,8 +24,8 @@ const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks for every watermark that was ever stored that each acknowledged record with an earlier
- * `received_at` had been stored before it.
+ * Checks every watermark that was ever stored: each acknowledged record with an earlier
+ * `received_at` must have been stored before the watermark.
  */
 export async function checkWatermark(
   { sql }: Cluster,

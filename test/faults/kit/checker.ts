@@ -40,29 +40,29 @@ export interface CheckOptions {
   /** If set, a record that is visible but was never acknowledged is a violation, too. */
   everyStoredIsAnswered?: boolean
   /**
-   * Set if the scenario rewrites or deletes stored rows: they are then not compared with outcomes
-   * and watermarks.
+   * Set if the scenario rewrites or deletes stored rows. The rows are then not compared with the
+   * outcomes and watermarks.
    */
   rewritesRows?: boolean
   /** Whether rules may leave out this record; undefined if there are no rules. */
   mayBeLeftOut?: ((record: Payload) => boolean) | undefined
   /**
-   * Set if requests repeat an id among their entries: each entry counts as accepted, and one record
-   * is stored.
+   * Set if several entries of a request have the same id. Each entry then counts as accepted, but
+   * only one record is stored.
    */
   repeatsIds?: boolean | undefined
-  /** SQL condition that selects the rows to check, if others send too; default: all. */
+  /** SQL condition for the rows to check, if there are other senders; default: all rows. */
   where?: string | undefined
 }
 
-/** The documented limits plus one and a half seconds for a slow disk. */
+/** The longest response times: the documented ones plus one and a half seconds for a slow disk. */
 export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
 /**
  * Waits until the queues have drained. Then compares the responses with what analysts see, the
  * counts of outcomes with what is stored, and the watermarks with the times at which rows were
- * stored. Ends the gateways.
+ * stored. The gateways end during this check.
  */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { cluster, payload, keptFrames = 0 } = options

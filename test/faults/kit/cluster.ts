@@ -68,7 +68,7 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-/** A time much longer than a start takes: only a process that hangs reaches it. */
+/** The timeout of a start. It is so long that only a process that hangs reaches it. */
 const readyMs = 300_000
 const apiKey = 'faults-key-0123456789abcdef'
 const s3Settings = { bucket: 'intake', region: 'us-east-1' }
@@ -273,7 +273,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
     }
     await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
-    // Waits until the workers are ready: a worker takes nothing before it has seen that Redis and
+    // Waits until the workers are ready: a worker claims no frame before it has seen that Redis and
     // ClickHouse belong together.
     await Promise.all(
       workers.map((one) =>

@@ -5,8 +5,8 @@ import type { AttemptOutcome } from './sender.ts'
 const sync = promisify(fdatasync)
 
 /**
- * The outcome of one attempt to send one record. `ms` is the response time minus the time that the
- * service waited for a CPU.
+ * The start or the outcome of an attempt to send a record. `ms` is the response time minus the time
+ * for which the service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
   { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (AttemptOutcome & { ms: number })
@@ -20,8 +20,8 @@ export interface History {
 }
 
 /**
- * Opens an append-only file of JSON lines. Lines that are appended during a sync share the next
- * sync.
+ * Opens an append-only file of JSON lines. All lines that are appended during a sync to disk are
+ * synced together, by the next sync.
  */
 export function openHistory(file: string): History {
   const descriptor = openSync(file, 'a')

@@ -11,9 +11,9 @@ export type Treatment =
   | { is: 'held' }
   /** The request is not passed on, and gets this response. */
   | { is: 'answered'; status: number; headers?: Record<string, string>; body?: string }
-  /** The request is passed on; the response is 200 but has an exception code in the header. */
+  /** The request is passed on. The response is 200, but its header has an exception code. */
   | { is: 'stored'; code: number }
-  /** The request is passed on; the response reports fewer written rows. */
+  /** The request is passed on. The response reports fewer written rows than were written. */
   | { is: 'shortened' }
   /** The request is passed on; the response is delayed. */
   | { is: 'delayed'; ms: number }

@@ -16,7 +16,7 @@ export interface Backlog {
 /**
  * The contents of the queues, read without any code of the product.
  *
- * @param shards how many the log queue has
+ * @param shards the number of shards of the log queue
  */
 export async function backlogOf(keys: Redis, shards = 1): Promise<Backlog> {
   const prefixes = Array.from({ length: shards }, (_, shard) => shardPrefix(shard))
@@ -48,7 +48,7 @@ export async function outcomeFramesLeft(keys: Redis): Promise<number> {
   return lengths.reduce((sum, length) => sum + length, 0)
 }
 
-/** The number of redeliveries, as far back as BullMQ's event stream goes. */
+/** The number of redeliveries that BullMQ's event stream still contains. */
 export async function redeliveriesOf(keys: Redis): Promise<number> {
   let again = 0
   for (const kind of kinds) {
@@ -68,7 +68,7 @@ export async function redeliveriesOf(keys: Redis): Promise<number> {
 /** The log frames that workers have claimed, or had claimed when they died. */
 export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'active'), 0, -1)
 
-/** Returns those of the `ids` whose frames are not completed. */
+/** Returns the ids of those frames that are not completed. */
 export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
   const left = new Set(await framesLeft(keys))
   return ids.filter((id) => left.has(id))

@@ -4,8 +4,8 @@ import { ClickHouseError, type ClickHouse, type QueryParams } from '@intake/clic
 const timeoutMs = 120_000
 
 /**
- * Retries queries while ClickHouse reports a transient failure, so that the checker does not
- * mistake a busy moment of the embedded engine (107 was seen under load) for a broken guarantee.
+ * Retries queries while ClickHouse reports a transient failure. A busy embedded engine can fail
+ * (with code 107 under load), and the checker must not take that for a broken guarantee.
  */
 export function patientSql(clickhouse: ClickHouse): ClickHouse {
   return {

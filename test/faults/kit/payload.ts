@@ -3,15 +3,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A record to send. It is derived from its number, so that a reader can check that it is complete.
+ * A record to send. Its content is derived from its number, so that the checker can tell whether a
+ * stored record is complete.
  */
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
-  /** The path of the operation. A batch has this record as its only entry and is compressed. */
+  /** The path of the request. A batch is compressed and has this record as its only entry. */
   path: string
   /**
-   * The idempotency key of the request. A log without it can be retried only if its body has an id.
+   * The idempotency key of the request. A log without a key can be retried only if its body has an
+   * id.
    */
   idempotencyKey: string | undefined
   body: Record<string, unknown>
@@ -31,8 +33,8 @@ export interface PayloadOptions {
   /** One record in this many is feedback, most of it with images. With 0, no record is feedback. */
   feedbackEvery: number
   /**
-   * One log in this many has a key or id and can be retried; feedback always can. With 0, no log
-   * has a key or id.
+   * One log in this many has a key or id, so it can be retried; with 0, none has. Feedback can
+   * always be retried.
    */
   keyedEvery: number
   root: string
@@ -97,7 +99,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
-    // Keyed logs use each way to make a retry safe, in turn.
+    // There are three ways to make a retry safe. Keyed logs use them in turn.
     const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
     const log = {
       event,

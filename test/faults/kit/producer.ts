@@ -14,9 +14,9 @@ export interface ProducerOptions {
    * pending.
    */
   rate: number
-  /** The most requests at once; records beyond that are not issued. */
+  /** The maximum number of pending requests. At the maximum, due records are left out. */
   clients?: number
-  /** How long the service has waited for a CPU so far; see `cpu-wait.ts`. */
+  /** Returns how long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
   /** One record in this many uses a connection of its own; by default none does. */
   freshEvery?: number
@@ -25,7 +25,7 @@ export interface ProducerOptions {
 export interface Producer {
   /** How many records have been issued so far. */
   issued(): number
-  /** Stops issuing, retries keyed records for a while, and resolves when all have an outcome. */
+  /** Stops issuing, and retries keyed records for a while. Resolves when all have an outcome. */
   stop(options?: { repeatMs?: number }): Promise<void>
   counts(): Record<Event['is'], number>
 }

@@ -40,8 +40,8 @@ export function logRow(payload: Payload, time: Date): { id: string; json: string
 }
 
 /**
- * Enqueues one frame per group of rows, as a gateway does. Each row counts as issued, and as
- * acknowledged once Redis has confirmed it.
+ * Enqueues one frame per group of rows, as a gateway does. In the history each row is issued, and
+ * then acknowledged when Redis has confirmed its frame.
  */
 export async function enqueueRows(options: {
   cluster: Cluster

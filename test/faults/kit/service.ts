@@ -1,8 +1,8 @@
 import type { Service } from '@intake/local'
 
 /**
- * Redis, ClickHouse or S3 as a process that can be killed, frozen, and started again on the same
- * port and data.
+ * Redis, ClickHouse or S3 as a process that can be killed and frozen. It is started again on the
+ * same port and data.
  */
 export interface ManagedService {
   name: string

@@ -8,8 +8,8 @@ import { queueKey } from './observe.ts'
 const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw']
 
 /**
- * The number of raw rows with the payload of a user, in every version, and of the user's dead
- * letters.
+ * The number of raw rows that contain a user's payload: all versions of the user's records, and the
+ * user's dead letters.
  */
 export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
@@ -45,7 +45,8 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
       { table },
     )
     const folders = readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name))
-    // Reads the list after the folders, so that a part that has just been created is in the list.
+    // Reads ClickHouse's list of parts after the folders, so that a new part's folder is not found
+    // before the part is listed.
     const parts = await sql.query<{ name: string; active: number }>(
       `SELECT name, active FROM system.parts WHERE database = 'intake' AND table = {table:String}`,
       { table },

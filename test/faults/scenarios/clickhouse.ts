@@ -12,7 +12,7 @@ const exception = (code: number): Treatment => {
   return { is: 'answered', status: 500, headers: { 'X-ClickHouse-Exception-Code': String(code) } }
 }
 
-/** Sends inserts through a fake that applies the treatments in turn, and then passes everything. */
+/** Sends inserts through a fake. It applies the treatments in turn, then passes everything on. */
 async function treat(stage: Stage, treatments: Treatment[]): Promise<void> {
   const { acknowledged } = stage
   await acknowledged(50)
@@ -53,8 +53,8 @@ export const clickhouseScenarios: Scenario[] = [
     id: 'F35b',
     title:
       'ClickHouse down for longer than Redis can buffer: queue_full, for feedback later than for logs',
-    // No log has a key, because keys stay in Redis, and frames must use most of its memory here.
-    // Feedback always has a key.
+    // Frames must use most of the memory of Redis, so no log has a key, which would also stay in
+    // Redis. Feedback always has a key.
     load: { rate: 300, feedbackEvery: 4, keyedEvery: 0 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage
@@ -104,8 +104,8 @@ export const clickhouseScenarios: Scenario[] = [
       await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first accepted insert repeats the rejected one. The second has the frames that were
-      // gathered during the first, so it is larger.
+      // The first accepted insert repeats the rejected one. The second insert contains the frames
+      // that arrived during the first, so it is larger.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count

@@ -9,7 +9,7 @@ import { hasTaken } from './worker.ts'
 const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
-/** Lets gateways accept records at any clock skew: the scenario tests what happens after that. */
+/** Makes gateways accept any clock skew: the scenario tests what happens to accepted records. */
 const anyClock = changedLimits({ clockSkewMaxMs: 24 * hourMs })
 
 /** Scenarios in which wall clocks jump under load. */

@@ -14,8 +14,8 @@ const user = 'user-who-is-erased-4711'
 const hourMs = 60 * 60 * 1_000
 
 /**
- * Sends records of the user who is erased. They are not in the history, so one that is visible at
- * the end is a violation ("visible but never issued").
+ * Sends records of the user who is erased. They are not in the history, so each of them that is
+ * visible at the end is a violation ("visible but never issued").
  */
 function createPerson({ cluster, payload, later, expect }: Stage) {
   const sender = createSender({ apiKey: cluster.apiKey, connections: 16 })
@@ -46,7 +46,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(
         repeatable.map(async ({ record, id }) => {
-          // A busy gateway may refuse the repeat at first.
+          // Tries again, because a busy gateway may refuse the repeat at first.
           const again = await until('a repeat is acknowledged', () => sendOne(record))
           expect(again === id, `a repeat gets the id of the erased record (${again})`)
         }),
@@ -56,17 +56,17 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
   }
 }
 
-/** Kills the worker. New records wait, and the next worker takes them first. */
+/** Kills the worker. New records then wait, and the next worker claims them first. */
 const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
 
 /**
- * Starts a worker that is killed after its insert was stored and before it could complete the
- * frames, and then another one.
+ * Starts a worker, and kills it after its insert was stored but before it completed the frames.
+ * Then starts another worker, which gets the frames again.
  */
 async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
   const { cluster } = stage
-  // Makes only inserts fail, because a worker that starts takes nothing before it has read the mark
-  // of ClickHouse.
+  // Delays only the responses to inserts. Other requests must succeed, because a new worker claims
+  // no frame before it has read the mark in ClickHouse.
   const fake = await fakeInserts(stage)
   fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
@@ -88,7 +88,7 @@ async function expectNothingLeft(stage: Stage, ids: ReadonlySet<string>): Promis
   expect(frames === 0, `no frame holds rows of the user (${frames})`)
 }
 
-/** Runs a command to its end; expects that it succeeds, so that everything is erased. */
+/** Runs a command to its end, and expects that it succeeds: then everything is erased. */
 async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   const { code, stdout, stderr } = await startIntake(cluster, root, args).outcome
   expect(code === 0, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)
@@ -152,12 +152,13 @@ export const erasureScenarios: Scenario[] = [
         `SELECT (SELECT uniqExact(id) FROM intake.logs_raw WHERE is_deleted = 1)
               + (SELECT uniqExact(id) FROM intake.feedback_raw WHERE is_deleted = 1) AS n`,
       )
-      // The records and the dead letter have tombstones. If a response was lost, there are more
-      // tombstones than acknowledged records.
+      // The records and the dead letter have tombstones. There can be more tombstones than
+      // acknowledged records, because some responses may have been lost.
       const records = person.sent.length + 1
       expect(tombs!.n >= records, `a tombstone for each of ${records} records (${tombs!.n})`)
 
-      // The second erasure begins when every gateway has read the list of suppressed senders.
+      // The command with `--suppress` ends when every gateway has read the list of suppressed
+      // senders. Then the user is erased again.
       await run(stage, ...erase, '--suppress')
       await run(stage, ...erase)
       await person.send(20)

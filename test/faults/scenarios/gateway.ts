@@ -82,7 +82,8 @@ export const gatewayScenarios: Scenario[] = [
           }
         }),
       )
-      // The forms lack the part `payload`, so those for which there is capacity get 400.
+      // The forms lack the part `payload`. So a form gets 400 if the gateway has capacity for it,
+      // and 503 if not.
       const allowed = statuses.every((status) => [0, 400, 503].includes(status))
       expect(statuses.includes(503), 'some get 503')
       expect(allowed, `only 503 and 400 (${[...new Set(statuses)].join(', ')})`)

@@ -13,7 +13,7 @@ const ageMs = 30 * dayMs
 const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.1 } })
 const aheadMs = 10 * 60 * secondMs
 
-/** Numbers of logs without a key, higher than those that the producer uses. */
+/** Numbers of logs without a key, beginning at `from`. The producer must use only lower numbers. */
 function* plainNumbers(from: number): Generator<number> {
   for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq
 }
@@ -60,8 +60,8 @@ async function statusOfReadyz(url: string): Promise<{ status: number; text: stri
 }
 
 /**
- * Checks that all rows of an identity are in one partition, so that a query that reads one month
- * counts them once.
+ * Checks that all rows with the same identity are in one partition. A query that reads one month
+ * then counts them as one record.
  */
 async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   const split = await cluster.sql.query(

@@ -23,7 +23,8 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // Freezes the worker, which would insert the records at once: they must be only in Redis.
+        // Freezes the worker, so that the records are only in Redis: the worker would insert them
+        // at once.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',
@@ -59,7 +60,7 @@ export const redisStateScenarios: Scenario[] = [
     cluster: { workers: 0, redisDir: smallDisk },
     async run({ cluster, acknowledged, producer, expect }) {
       await acknowledged(100)
-      // The filler leaves a few hundred KB.
+      // The filler leaves a few hundred KB of the disk free.
       const free = statfsSync(smallDisk)
       const filler = join(smallDisk, 'filler')
       writeFileSync(filler, Buffer.alloc(Math.max(0, free.bavail * free.bsize - 400_000)))
@@ -97,8 +98,8 @@ export const redisStateScenarios: Scenario[] = [
       await pause(5_000)
       cluster.network.workerToClickHouse.set()
       await pause(5_000)
-      // No frame can be completed, and BullMQ logs that about four times per frame. A worker that
-      // spins would log thousands of lines a second.
+      // No frame can be completed, and BullMQ logs this about four times per frame. A worker that
+      // retries without a pause would log thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)
       expect(
@@ -146,7 +147,7 @@ export const redisStateScenarios: Scenario[] = [
     id: 'F32',
     title:
       'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // The rate is low, because some of the sender's clients are occupied by retries.
+    // The rate is low, because retries occupy some of the sender's clients.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)

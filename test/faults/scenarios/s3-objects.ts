@@ -11,7 +11,7 @@ const load = { rate: 60, feedbackEvery: 3 }
 const rounds = 5
 
 /**
- * Scenarios in which S3 is killed before and after it stores single objects, and objects are
+ * Scenarios in which S3 is killed before or after it stores an object, or in which objects are
  * damaged or lost.
  */
 export const s3ObjectScenarios: Scenario[] = [

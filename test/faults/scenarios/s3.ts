@@ -8,11 +8,10 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * A low rate, because refused feedback is retried, so that the load grows for as long as the fault
- * lasts.
+ * The rate is low, because refused feedback is retried: as long as the fault lasts, the load grows.
  */
 const load = { rate: 50, feedbackEvery: 10 }
-/** Longer than the time for which the gateway retries. */
+/** How long the fault lasts: longer than the gateway retries. */
 const faultMs = 12_000
 
 /** Checks that a fault of the object store does not affect logs. */

@@ -10,7 +10,7 @@ import type { Scenario } from '../scenario.ts'
 const kills = 3
 const withinMs = 500
 
-/** The worker's process that decodes pictures, and the object store that it reads, fail. */
+/** Scenarios in which the worker's process for decoding pictures or the object store fails. */
 export const thumbnailScenarios: Scenario[] = [
   {
     id: 'F67',
@@ -27,7 +27,8 @@ export const thumbnailScenarios: Scenario[] = [
       await until(
         'kills have made pictures fail',
         async () => {
-          // A process that is killed while it starts has no picture yet.
+          // Waits for a thumbnail before each kill: a process that is still starting has no picture
+          // that could fail.
           const before = await counted('made')
           await until('one more is made', async () => (await counted('made')) > before)
           await pause(random() * withinMs)
@@ -79,7 +80,7 @@ function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
   )
 }
 
-/** The children of a worker: it has no others. */
+/** The decoders of a worker: its child processes, all of which are decoders. */
 function decodersOf(worker: number): number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -101,6 +102,6 @@ function parentOf(pid: number): number | undefined {
 const isRunning = (pid: number) => parentOf(pid) !== undefined
 
 function kill(pid: number): void {
-  // It may have ended since.
+  // The process may have ended since it was listed.
   if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }

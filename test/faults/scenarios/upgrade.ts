@@ -6,7 +6,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 /** The number of records per step, which the load sends in about a second. */
 const some = 60
 
-/** Upgrades from one build to another under load, as docs/upgrading.md describes it, and back. */
+/** Scenarios that upgrade to this build and go back, under load, as in docs/upgrading.md. */
 export function upgradeScenarios(builds: { old: string }): Scenario[] {
   return [
     {
@@ -31,8 +31,7 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
       async run(stage) {
         const { acknowledged } = stage
         await acknowledged(some)
-        // Replaces the worker before the gateway, so that an old worker gets what a new gateway
-        // sends.
+        // Replaces the worker first, so that the old worker gets frames of the new gateway.
         await replaceWorker(stage, { root: builds.old })
         await replaceGateway(stage, { root: builds.old })
         expectNoneCutOff(stage)
@@ -43,7 +42,7 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
 
 /**
  * Ends the worker while records arrive, so that frames wait. Then starts a worker of the build in
- * `root`, which stores them.
+ * `root`, which must store these frames.
  */
 async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
@@ -53,14 +52,14 @@ async function replaceWorker(stage: Stage, { root }: { root: string }): Promise<
   const { waiting } = await backlogOf(cluster.keys)
   stage.expect(waiting > 0, 'frames wait for the other build')
   await cluster.addWorker({ root })
-  // The queue is served while records continue to arrive.
+  // The new worker must reduce the backlog while records continue to arrive.
   await until('the backlog is short', async () => (await backlogOf(cluster.keys)).waiting < waiting)
   await acknowledged(some)
 }
 
 /**
- * Replaces a gateway: both gateways serve for a while; then the first one is removed from the load
- * balancer and ends.
+ * Replaces a gateway: the old and the new one serve together for a while; then the old one is
+ * removed from the load balancer and ends.
  */
 async function replaceGateway(stage: Stage, { root }: { root: string }): Promise<void> {
   const { cluster, acknowledged } = stage
@@ -77,8 +76,8 @@ async function end(stage: Stage, app: AppProcess): Promise<void> {
 }
 
 /**
- * Expects that no connection was refused or cut off. A busy service may refuse with 503, but a
- * process that is replaced in order cuts off no request.
+ * Expects that no connection was refused or cut off. A busy service may refuse a request with 503,
+ * but a process that is replaced in the documented way cuts off no request.
  */
 function expectNoneCutOff({ history, expect }: Stage): void {
   const cut = history.events.filter(

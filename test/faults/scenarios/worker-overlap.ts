@@ -10,8 +10,8 @@ import type { Scenario, Stage } from '../scenario.ts'
 import { hasTaken } from './worker.ts'
 
 /**
- * Halts the only worker during an insert that is already stored, until another worker has completed
- * the same frames.
+ * Halts the only worker when ClickHouse has stored its insert but not responded yet. Resumes it
+ * when another worker has completed the same frames.
  */
 async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume(): void }) {
   const { cluster, acknowledged, expect } = stage
@@ -37,8 +37,8 @@ async function overtake(stage: Stage, { halt, resume }: { halt(): void; resume()
 const builtWorker = 'worker/dist/deliver/worker.js'
 
 /**
- * Edits that make the build behave like another version: it inserts each frame on its own, without
- * waiting for more.
+ * Edits that make a build behave like another version: its worker inserts each frame on its own,
+ * without waiting for more frames.
  */
 export const otherBuildEdits: Edit[] = [
   { file: builtWorker, find: 'framesMax: 256', replace: 'framesMax: 1' },

@@ -9,7 +9,8 @@ import type { Scenario, Stage } from '../scenario.ts'
 export const hasTaken = ({ cluster }: Stage) =>
   until('an insert is held', async () => {
     const { workerToClickHouse } = cluster.network
-    // The condition needs frames too, because a held request may be the insert of the watermark.
+    // A held request alone proves nothing, because it may be the insert of the watermark. So the
+    // condition also requires claimed frames.
     return workerToClickHouse.requestsHeld() > 0 && (await framesInHand(cluster.keys)).length > 0
   })
 
@@ -43,7 +44,8 @@ export const workerScenarios: Scenario[] = [
       const fake = await fakeInserts(stage)
       fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      // Waits for the insert, so that a worker that completes frames too early loses them here.
+      // Kills the worker only during the insert. A worker that completes frames too early would
+      // lose them.
       await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
       fake.set({ is: 'passed' })
@@ -113,8 +115,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const { keys } = cluster
       await stage.acknowledged(10)
-      // Makes only inserts fail, because a worker that starts takes nothing before it has read the
-      // mark of ClickHouse.
+      // Makes only inserts fail. Other requests must succeed, because a new worker claims no frame
+      // before it has read the mark in ClickHouse.
       const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)

@@ -6,7 +6,7 @@ const piece = Buffer.alloc(256 * 1024, '1')
 const piecePauseMs = 25
 const lanes = 4
 
-/** Maxima over the connections: `bytesMax` bytes sent, `openMsMax` time open after the response. */
+/** `bytesMax`: most bytes sent on a connection. `openMsMax`: longest time open after a response. */
 export type Endless = Record<'sent' | 'refused' | 'bytesMax' | 'openMsMax', number>
 
 /** Sends endless bodies, up to 10 MB a second per connection, and ignores the responses. */

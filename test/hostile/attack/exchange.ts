@@ -3,7 +3,8 @@ import { dial } from './connection.ts'
 
 export interface Exchange {
   /**
-   * The status of the response; 0 if the connection closed, or the timeout expired, without one.
+   * The status of the response; 0 if the connection closed or the timeout expired before a
+   * response.
    */
   status: number
   body: string
@@ -20,7 +21,7 @@ export function exchange(
   bytes: Buffer | string,
   options: {
     timeoutMs?: number
-    /** Closes the sending half of the connection after the bytes. */
+    /** Whether to close the sending half of the connection after the bytes. */
     halfClose?: boolean
   } = {},
 ): Promise<Exchange> {
@@ -32,8 +33,8 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // A connection without a response remains open: the gateway must exit on SIGTERM
-      // nevertheless.
+      // A connection without a response remains open. The gateway must exit on SIGTERM although
+      // there are open connections.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
@@ -67,7 +68,7 @@ type ResponseClass =
   | 'throttled'
   /** 503 */
   | 'unavailable'
-  /** 5xx, except 503, which no request should get */
+  /** 5xx, except 503. No request should get such a response. */
   | 'broken'
   /** The connection closed without a response. */
   | 'lost'

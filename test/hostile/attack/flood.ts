@@ -6,8 +6,8 @@ import { repeat, wait } from './loops.ts'
 const timeoutMs = 40_000
 
 /**
- * Sends well-formed requests. Each lane sends its next request after the response to the previous
- * one.
+ * Sends well-formed requests in parallel lanes. Each lane sends its next request after the response
+ * to its previous request.
  */
 export async function flood(
   attacker: Attacker,

@@ -2,7 +2,7 @@ import type { Attacker } from '../hostile-case.ts'
 import { connected, dial, ended, written } from './connection.ts'
 import { aborted, wait } from './loops.ts'
 
-/** Limits how fast connections are opened: more at once would fill the accept queue. */
+/** How many connections are opened per step. More would fill the gateway's accept queue. */
 const openedPerStep = 100
 const stepMs = 40
 

@@ -5,14 +5,14 @@ import { mebibyte } from './bodies.ts'
 export interface CostlyPicture {
   name: string
   type: string
-  /** Makes the picture for each use, so that it is not kept: most have the maximum size. */
+  /** Makes the picture anew at each call. Pictures are not kept, because most are very large. */
   bytes: () => Buffer
   /** Why it is refused; undefined if it is accepted. */
   refusal?: string
 }
 
 const bytesMax = 10 * mebibyte - 100
-/** Nearly as many parts as are accepted. */
+/** The number of parts of a picture: nearly as many as are accepted. */
 const manyParts = 19_900
 const tooMany = 'it has too many parts'
 const tooOften = 'it refers to the same bytes too often'
@@ -67,7 +67,7 @@ function webpChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([latin1(type), size, content])
 }
 
-/** A profile whose tags, of a byte each, are kept; between them are gaps that are not zero. */
+/** A profile with tags of one byte, which are kept. The gaps between the tags are not zero. */
 function profileOfTags(tags: number): Buffer {
   const tableEnd = 132 + tags * 12
   const profile = Buffer.alloc(tableEnd + 2 * tags + 1, 1)
@@ -82,7 +82,7 @@ function profileOfTags(tags: number): Buffer {
   return profile
 }
 
-/** A profile with one tag, which is kept, and a gap that is not zero. */
+/** A profile with one tag, which is kept. The gap before the tag is not zero. */
 function profileOf(content: Buffer): Buffer {
   const profile = Buffer.alloc(160 + content.length)
   profile.write('acsp', 36, 'latin1')
@@ -96,8 +96,8 @@ function profileOf(content: Buffer): Buffer {
 }
 
 /**
- * Bytes of 0 and 1 in random order. Compressing them is slow: the search for repetitions finds
- * many, and none is much longer than the others.
+ * Bytes of 0 and 1 in random order. Compressing them is slow: the search for repetitions finds many
+ * of about the same length.
  */
 function bits(bytes: number): Buffer {
   const content = Buffer.alloc(bytes)
@@ -109,14 +109,14 @@ function bits(bytes: number): Buffer {
   return content
 }
 
-/** Eight compressed blocks without content, each with tables of its own. */
+/** Eight empty compressed blocks, each with its own tables of codes. */
 const emptyBlocks = hex(
   '04c081000000000090ff6b100007020000000040feaf41001c080000000000f9bf06' +
     '0170200000000000e4ff1a04c081000000000090ff6b100007020000000040feaf41' +
     '001c080000000000f9bf060170200000000000e4ff1a',
 )
 
-/** A compressed profile that blocks without content enlarge to about `bytes` bytes. */
+/** A compressed profile that is filled up to about `bytes` bytes with empty blocks. */
 function paddedProfile(bytes: number): Buffer {
   const compressed = deflateSync(profileOf(Buffer.alloc(1_000)))
   const count = Math.floor((bytes - compressed.length) / emptyBlocks.length)
@@ -130,7 +130,7 @@ function paddedProfile(bytes: number): Buffer {
 const pngProfile = (compressed: Buffer) =>
   Buffer.concat([pngHeader, pngChunk('iCCP', Buffer.concat([latin1('x\0\0'), compressed])), pngEnd])
 
-/** Exif with as many entries as are read, none of which is the orientation. */
+/** Exif with the maximum number of entries that are read. None of them is the orientation. */
 const longExif = Buffer.concat([latin1('MM\0*'), u32(8), u16(1_000), Buffer.alloc(12_000)])
 
 type TiffEntry = [tag: number, type: 3 | 4 | 7, count: number, value: number]
@@ -140,7 +140,7 @@ const tiffSize: TiffEntry[] = [
 ]
 const jpegInTiff: TiffEntry = [259, 3, 1, 7]
 
-/** A TIFF with `count` directories one after the other, which have the same entries. */
+/** A TIFF with `count` directories, one after the other. All have the same entries. */
 function tiff(count: number, entries: TiffEntry[]): Buffer {
   const bytes = Buffer.alloc(bytesMax)
   bytes.write('II*\0', 'latin1')
@@ -161,7 +161,7 @@ function tiff(count: number, entries: TiffEntry[]): Buffer {
   return bytes
 }
 
-/** A TIFF with directories of 65,535 entries, each of which begins within the one before. */
+/** A TIFF with directories of 65,535 entries. Each directory begins within the one before. */
 function overlappingDirectories(): Buffer {
   const bytes = Buffer.alloc(bytesMax, 1)
   bytes.write('II*\0', 'latin1')
@@ -173,7 +173,7 @@ function overlappingDirectories(): Buffer {
   return bytes
 }
 
-/** A TIFF with two strips that have the same JPEG, which is the rest of the file. */
+/** A TIFF with two strips. Both refer to the same JPEG, which is the rest of the file. */
 function sharedStrips(): Buffer {
   const [offsets, sizes, from] = [1_000, 1_008, 2_000]
   const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, 2, offsets], [279, 4, 2, sizes]])
@@ -237,7 +237,7 @@ function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number 
   return Buffer.concat([box('ftyp', latin1('msf1\0\0\0\0heic')), box('moov', track)])
 }
 
-/** Files that are as large as allowed and have as many parts as possible, or need as many steps. */
+/** Files of the maximum size that have as many parts, or need as many steps, as possible. */
 export const picturesOfManyParts: readonly CostlyPicture[] = [
   {
     name: 'segments of four bytes',

@@ -4,14 +4,14 @@ import { batchText, list, logText, manyMembers, mebibyte, noise } from '../attac
 import { costly } from './costly.ts'
 
 /**
- * An event becomes visible within this time, even while other senders keep the worker and
+ * An event must become visible within this time, even while other senders keep the worker and
  * ClickHouse busy.
  */
 const visibleMsMax = 30_000
 
 /**
- * The noise that a text of `bytes` bytes must contain to expand less than 200 times (the limit):
- * 1/130 of the text.
+ * The gateway refuses a body that expands 200 times. A text of `bytes` bytes expands less if 1/130
+ * of it is this noise.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 

@@ -11,7 +11,7 @@ interface Traffic {
   path: '/api/log' | '/api/log/batch'
   /** The body of the next request. A buffer is sent as gzip. */
   body: () => Buffer | string
-  /** True if each request gets a body of its own. */
+  /** True if each request gets a new body; otherwise all requests get the same body. */
   isFresh?: boolean
 }
 

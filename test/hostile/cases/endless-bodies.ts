@@ -11,7 +11,7 @@ const connectionMebibytesMax = 16
 const formMebibytesMax = 42
 const chunked = { 'transfer-encoding': 'chunked' }
 
-/** A case with bodies that do not end, and that continue after their refusal. */
+/** A case with bodies that never end, not even after the gateway has refused them. */
 function endless(options: {
   id: string
   title: string

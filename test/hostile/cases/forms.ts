@@ -11,7 +11,7 @@ const part = (header: string, bytes: number) =>
   `--${boundary}\r\n${header}\r\n\r\n${'x'.repeat(bytes)}\r\n`
 const attachment = 'content-disposition: form-data; name="attachments"; filename="a.png"'
 
-/** A case that sends forms of one key in turn, each completely before its response is awaited. */
+/** A case in which one key sends forms in turn. Each form is written completely, at once. */
 function costlyForms(options: {
   id: string
   title: string

@@ -5,7 +5,7 @@ import { hostileCase } from '../hostile-case.ts'
 
 const lanes = 100
 const perBurst = 4
-/** With these lanes and bursts, 10,000 requests are sent in a second. */
+/** The pause between two bursts of a lane. All lanes together send 10,000 requests a second. */
 const pauseMs = 40
 
 export const preflights = [

@@ -4,7 +4,7 @@ import { boundary, form, head, json } from '../attack/http-text.ts'
 import { repeat, wait } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
-/** A form with one JPEG, whose scan is a repetition of one byte. */
+/** A form with one JPEG. Its scan repeats a single byte. */
 function pictureForm(bytes: number): Buffer {
   const dispositions = ['name="payload"', 'name="attachments"; filename="a.jpg"']
   const [payload, attachment] = dispositions.map(
@@ -21,7 +21,7 @@ function pictureForm(bytes: number): Buffer {
   ])
 }
 
-/** Sends at a limited rate; resolves to the status, 0 if there was none, and the time. */
+/** Sends at a limited rate. Resolves to the time and the status (0 if there was no response). */
 async function sendSlowly(
   attacker: Attacker,
   options: { header: string; body: Buffer; bytesPerSecond: number; stepMs: number },

@@ -35,9 +35,7 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
-/**
- * The uncompressed response to this request is the largest that a request without a key can get.
- */
+/** No request without a key gets a larger response than this one (if it is not compressed). */
 const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 

@@ -8,8 +8,8 @@ import type { World } from '../world.ts'
 const timeoutTicks = 100
 
 /**
- * Reads the content of the queues as a worker does: shard 0 of logs and feedback, then the other
- * shard. Here every worker reads at its own times, and rows are not counted.
+ * Reads the content of the queues as a worker does: first feedback and shard 0 of logs, then the
+ * other shard. Unlike real workers, every worker reads at its own times and does not count rows.
  */
 export function createReadBacklogs(options: {
   world: World

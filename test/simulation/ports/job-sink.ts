@@ -33,7 +33,7 @@ export function createJobSink(options: {
 
   return {
     async ready() {
-      // The first contact waits for Redis; later ones fail at once.
+      // If Redis is down, the first call waits for it, and later calls fail at once.
       if (!hasConnected) await new Promise<void>((resolve) => whenRunning(resolve))
       hasConnected = true
       if (redis.process.state === 'down') throw new Error('not connected')

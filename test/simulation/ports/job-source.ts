@@ -11,7 +11,8 @@ const reconnectTicks = 5
 const stalledIntervalTicks = 75
 
 /**
- * A queue as a worker uses it, for one life of the worker: commands wait for Redis and are resent.
+ * A queue as a worker uses it, for one life of the worker. While Redis is down, commands wait;
+ * commands without a reply are resent.
  */
 export function createJobSource(options: {
   world: World

@@ -10,9 +10,7 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 300
 
-/**
- * The tables as a worker uses them, with the precautions that a wrong design takes or leaves out.
- */
+/** The tables as a worker uses them. The design decides which precautions the worker takes. */
 export function createRowStore(options: {
   world: World
   process: Process

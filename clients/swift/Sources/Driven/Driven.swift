@@ -11,8 +11,8 @@ final class Driven: @unchecked Sendable {
   /// Runs a call in the background, and writes its result.
   func start(_ line: String) {
     let (id, method, args) = parse(line)
-    // `init` and the logging run at once and not in a task: the client must exist before later
-    // calls, and events must be logged in order.
+    // `init` and logging run at once, not in a task: the client must exist before later calls, and
+    // the order of events must be kept.
     if method == "init" { initialize(args[0] as? [String: Any] ?? [:]) }
     if method == "log" || method == "logs" {
       let written = log(method, args)

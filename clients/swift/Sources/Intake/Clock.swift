@@ -1,5 +1,5 @@
-/// A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
-/// the same amount of time.
+/// A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
+/// the same amount.
 struct Era: Equatable, Codable, Sendable {
   /// The device's clock minus the monotonic clock, in milliseconds.
   var drift: Double
@@ -11,8 +11,8 @@ struct Era: Equatable, Codable, Sendable {
 
 /// The device's clock, corrected if it differs from the server's by more than a minute.
 ///
-/// If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped.
-/// A jump backwards, or of more than a day, always means that the clock was set.
+/// If the device's clock jumps, someone set it, or the device slept and its monotonic clock stopped
+/// meanwhile. If the jump is backwards or longer than a day, the clock was set.
 struct Clock {
   /// Smaller differences from the server's clock are not corrected, because the transfer time of a
   /// response can cause them.
@@ -36,7 +36,7 @@ struct Clock {
     let jump = drift - era.drift
     if abs(jump) > Self.jumpMs {
       // If someone set the clock, real time did not jump. So the offset is reduced by the jump, and
-      // ids stay right.
+      // the times in ids remain right.
       let isKnown = era.isTrusted && Self.wasSet(jump)
       let offset = isKnown ? Self.unlessTolerated(era.offset - jump) : era.offset
       era = Era(drift: drift, offset: offset, isTrusted: false)

@@ -4,8 +4,8 @@ import Foundation
   import UIKit
 #endif
 
-/// The properties of the device that Foundation knows, as JSON by name. Unknown properties are
-/// absent.
+/// The properties of the device that Foundation knows: by name, the value as JSON. Unknown
+/// properties are absent.
 func findDevice() -> [String: [UInt8]] {
   var device: [String: Any] = [:]
   device["os"] = osName
@@ -27,8 +27,8 @@ func findDevice() -> [String: [UInt8]] {
   return jsonParts(device)
 }
 
-/// Converts properties to JSON. Leaves out those without a known value, because an absent property
-/// is better than a wrong one.
+/// Converts properties to JSON. Leaves out properties whose value is not known, because an absent
+/// property is better than a wrong value.
 func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
   var parts: [String: [UInt8]] = [:]
   for (name, value) in device {
@@ -120,7 +120,7 @@ private var architecture: String {
     return String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// The time when the app was installed: iOS creates the folder for documents then.
+  /// The time when the app was installed: at that time iOS created the folder for documents.
   private func firstInstallTime() -> Date? {
     let folder = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
     return try? folder?.resourceValues(forKeys: [.creationDateKey]).creationDate
@@ -128,8 +128,8 @@ private var architecture: String {
 #endif
 
 #if canImport(UIKit) && !os(watchOS) && !os(tvOS)
-  /// Reads the state of the battery; only the main thread may do this. Switches the monitoring of
-  /// the battery on, because otherwise the system does not report the state.
+  /// Reads the state of the battery; only the main thread may do this. Switches battery monitoring
+  /// on, because otherwise the system does not report the state.
   @MainActor func readBattery() -> [String: [UInt8]] {
     let device = UIDevice.current
     device.isBatteryMonitoringEnabled = true

@@ -30,8 +30,8 @@ final class Drops: Sendable {
     counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
   }
 
-  /// Returns how many dropped records no `intake.dropped` event has reported yet, by reason; nil if
-  /// there are none. From then on they count as reported.
+  /// Returns the counts of dropped records that no `intake.dropped` event has reported, by reason;
+  /// nil if there are none. After this call they count as reported.
   func takeUnreported() -> [String: Int]? {
     counts.withLock { counts in
       if counts.unreported.isEmpty { return nil }

@@ -44,7 +44,7 @@ final class Feedbacks {
   /// Throws if the feedback cannot be read now.
   func begin() throws -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
-      // Puts it behind the others, which it must not block.
+      // Moves the feedback to the end of the list, so that it does not block the others.
       let entry = entries.remove(at: at)
       entries.append(entry)
       let key = entry.key
@@ -59,7 +59,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // A body without an id comes from a proxy, even if the status is one that Intake sends.
+      // If the body has no id, a proxy has responded, even if Intake could send this status.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       countRefused(body["attachments"] as? [[String: Any]] ?? [])
       remove(key)
@@ -78,7 +78,7 @@ final class Feedbacks {
     }
   }
 
-  /// Counts the images that the server has left out of a feedback that it keeps.
+  /// Counts the images that the server has left out, although it keeps the feedback.
   private func countRefused(_ results: [[String: Any]]) {
     for result in results where !["accepted", "dropped"].contains(result["status"] as? String) {
       drops.add(result["code"] as? String ?? "unknown")
@@ -96,8 +96,8 @@ final class Feedbacks {
   }
 }
 
-/// A feedback as it is stored: a line of JSON about the attachments, then the payload in a line,
-/// then the bytes of the attachments.
+/// A feedback as it is stored: a line of JSON about the attachments, a line with the payload, and
+/// the bytes of the attachments.
 struct StoredFeedback {
   private struct Part: Codable {
     let name: String

@@ -38,8 +38,8 @@ final class Files {
       close()
       lock = try openFile(name, O_RDWR | O_CREAT)
       if flock(lock, LOCK_EX) != 0 { throw FileError.last }
-      // Repeats if another process has removed the file meanwhile, because it found the lock free
-      // and took it for that of an ended client.
+      // Repeats this if another process has removed the file meanwhile: before the file was locked,
+      // the process may have taken it for the lock of an ended client.
     } while linkCount(lock) == 0
     isReady = true
   }
@@ -93,8 +93,8 @@ final class Files {
     }
   }
 
-  /// Appends all bytes or none. The bytes survive the end of the process, and after `sync` also a
-  /// power failure.
+  /// Appends all bytes or none. The bytes survive the end of the process. After `sync` they also
+  /// survive a power failure.
   ///
   /// - Returns: false if `name` should exist but does not, because another client has renamed it
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) throws -> Bool {
@@ -214,7 +214,7 @@ private func protectDirectory(_ directory: URL) {
     var url = directory
     var values = URLResourceValues()
     values.isExcludedFromBackup = true
-    // Ignores errors: the directory then is protected like other files of the app.
+    // Ignores errors, after which the directory is protected like all other files of the app.
     try? url.setResourceValues(values)
     #if !os(macOS)
       try? FileManager.default.setAttributes(

@@ -35,8 +35,8 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
     for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
     let task = session().dataTask(with: request)
-    // The timeout of `URLSession` starts again with every byte, so this task limits the time of the
-    // whole request.
+    // This task limits the time of the whole request, because the timeout of `URLSession` starts
+    // again with every byte.
     let deadline = Task.detached {
       try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
       task.cancel()

@@ -45,9 +45,10 @@ public final class Intake: Sendable {
   /// Keeps an event and sends it later. The call takes microseconds and waits for nothing.
   ///
   /// - Parameter params: values that JSON can represent, and dates, UUIDs and URLs
-  /// - Returns: the id of the event, which becomes the column `id` unless a wrong clock is
-  /// corrected before the event is sent; nil if the event is not kept. `onDrop` then gets the
-  /// reason, except after `optOut`, after `shutdown`, and if `beforeSend` returned nil
+  /// - Returns: the id of the event; nil if the event is not kept. The id becomes the column `id`,
+  /// unless it is changed before it is sent because the clock was wrong. If the event is not kept,
+  /// `onDrop` gets the reason, except after `optOut`, after `shutdown`, and if `beforeSend`
+  /// returned nil
   @discardableResult
   public func log(_ event: String, _ params: [String: Any] = [:]) -> String? {
     let recorded = recorder.log(event, params)
@@ -72,8 +73,8 @@ public final class Intake: Sendable {
     recorder.user = validUser(userId)
   }
 
-  /// Returns when every event that was logged before is stored on the device and survives a power
-  /// failure.
+  /// Returns when every event that was logged before this call is stored on the device and survives
+  /// a power failure.
   public func stored() async {
     await worker.save()
   }

@@ -15,10 +15,10 @@ public struct IntakeOptions: Sendable {
   /// Properties of the device. They replace those of the same name that the client finds.
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
-  /// extensions, because iOS ends an app that holds a lock there when it is suspended. Default:
-  /// `Intake/` and the bundle identifier, in Application Support.
+  /// extensions: if an app holds a lock in such a container when it is suspended, iOS ends the app.
+  /// Default: `Intake/` and the bundle identifier, in Application Support.
   public var directory: URL?
-  /// How long an event waits for other events, to be sent in one request with them, in seconds.
+  /// How long an event waits, in seconds, so that later events can be sent in the same request.
   public var flushInterval: TimeInterval = 5
   /// The maximum number of events in a request, 1 to 500.
   public var batchEntriesMax = 500
@@ -84,8 +84,8 @@ public struct Stats: Sendable {
   public let pendingLogs: Int
   /// Feedback that waits to be sent.
   public let pendingFeedback: Int
-  /// The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
-  /// nil.
+  /// Why nothing more is sent before the next start, such as `unauthorized`; nil if sending
+  /// continues.
   public let stopped: String?
   /// Numbers of records that were dropped since the client started, by reason.
   public let dropped: [String: Int]
@@ -93,7 +93,7 @@ public struct Stats: Sendable {
   public let storageBytes: Int
   /// Whether `optOut` is in effect.
   public let isOptedOut: Bool
-  /// Seconds that are added to the device's clock; 0 if the clock is right, or as long as the
-  /// server's time is not known.
+  /// Seconds that are added to the device's clock; 0 if the clock is right or the server's time is
+  /// not known.
   public let clockOffset: TimeInterval
 }

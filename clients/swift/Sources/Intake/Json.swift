@@ -1,7 +1,7 @@
 import Foundation
 
-/// Prints and parses JSON as UTF-8. Does not print with `JSONSerialization`, because that would
-/// slow `log` down.
+/// Prints and parses JSON as UTF-8. Does not use `JSONSerialization` for printing, because it would
+/// make `log` slow.
 enum Json {
   /// Deeper nesting is refused, because a mutable dictionary of Foundation can contain itself.
   private static let depthMax = 64
@@ -36,8 +36,7 @@ enum Json {
 
   /// Parses a JSON object.
   ///
-  /// - Returns: an empty object if the data is not a JSON object but, for example, a network's
-  /// login page
+  /// - Returns: an empty object if the data is not a JSON object, such as a network's login page
   static func parseObject(_ data: Data) -> [String: Any] {
     (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
   }

@@ -40,7 +40,7 @@ final class Lane {
 
   /// The milliseconds that remain of the pause.
   ///
-  /// - Parameter isUrgent: whether to ignore the pause unless the server asked for it
+  /// - Parameter isUrgent: whether to ignore a pause that the server did not ask for
   func left(isUrgent: Bool) -> Double {
     isUrgent && !isOrdered ? 0 : max(notBefore - monotonic(), 0)
   }

@@ -4,9 +4,9 @@ enum Limits {
   /// refuses. If a client sends more, it may see a reset connection instead of the response.
   static let segmentBytes = 200_000
   static let batchEntries = 500
-  /// The smallest number of segments in full storage: the maximum size of a segment is that of the
-  /// storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
-  /// segment may be a large part of it.
+  /// Full storage has at least this many segments: the size of a segment is limited to the size of
+  /// the storage divided by this number. A segment must be a small part of the storage, because
+  /// full storage drops its oldest segment to make room.
   static let segmentsMin = 10
   /// The maximum length of the names of events and users, in UTF-16 units.
   static let identifier = 255
@@ -22,8 +22,8 @@ enum Limits {
   /// The maximum number of times that an event gets another id.
   static let generations = 3
   static let retryAfterMs = 86_400_000.0
-  /// If a response takes longer, the client does not learn the server's clock from it, because the
-  /// time in it is too uncertain.
+  /// If a response takes longer, the client does not learn the server's clock from it, because its
+  /// time is too uncertain.
   static let roundTripMs = 8000.0
   /// The maximum size of a response, in bytes. All responses of Intake are smaller.
   static let answerBytes = 4_000_000

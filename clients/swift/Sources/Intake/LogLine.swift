@@ -8,7 +8,7 @@ private let idLength = 36
 ///
 /// - Parameters:
 /// - params: as JSON
-/// - deviceMs: the time of the device's clock if the id has another time; otherwise nil
+/// - deviceMs: the time of the device's clock if it differs from the time in the id; otherwise nil
 func printLine(id: String, event: String, params: [UInt8], deviceMs: Double?) -> Line {
   var line = Array(lineStart.utf8)
   line.reserveCapacity(params.count + 160)
@@ -29,8 +29,8 @@ func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> 
   line.dropFirst(lineStart.utf8.count).prefix(idLength)
 }
 
-/// Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets
-/// one: the time of the device's clock, which the id had.
+/// Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it
+/// gets the time of the device's clock, which was in the id.
 func shiftLine(_ line: Line, by ms: Int, hasTimestamp: Bool) -> Line {
   if ms == 0 { return line }
   let id = idOf(line)

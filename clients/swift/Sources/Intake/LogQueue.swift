@@ -81,8 +81,7 @@ final class LogQueue {
     open = Open(segment: segment, user: event.user, era: event.era, room: room)
   }
 
-  /// Writes lines of the open segment. Before that, drops the oldest segments if a limit would be
-  /// exceeded.
+  /// Drops the oldest segments if a limit would be exceeded. Then writes lines of the open segment.
   private func append(_ lines: [UInt8], _ lineCount: Int) {
     guard let open, lineCount > 0 else { return }
     let segment = open.segment
@@ -91,8 +90,8 @@ final class LogQueue {
     makeRoom(events: lineCount, bytes: text.count, except: segment)
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
     guard storage.append(text, to: name, isNew: isNew) else {
-      // The stored part is gone, because another client has taken the segment over. The new lines
-      // become a new segment.
+      // The stored part is gone, because another client has taken the segment over. So the new
+      // lines become a new segment.
       forget(segment)
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
       self.open = Open(segment: Segment(entry), user: open.user, era: open.era, room: open.room)
@@ -179,7 +178,8 @@ final class LogQueue {
     return true
   }
 
-  /// Takes over the segments of ended runs. Of several names with the same key, takes the last.
+  /// Takes over the segments of ended runs. If several names have the same key, takes only the last
+  /// one.
   ///
   /// - Parameter names: in ascending order
   func adopt(_ names: [SegmentName]) {

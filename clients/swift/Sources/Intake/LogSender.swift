@@ -4,8 +4,8 @@ import Foundation
 enum Sent {
   /// The records have a final result. The next request is sent at once.
   case settled
-  /// The records have no final result. Pause for this many milliseconds, or if it is 0, for a time
-  /// that the lane chooses.
+  /// The records have no final result. Pause for this many milliseconds; with 0, the lane chooses
+  /// how long.
   case pause(Double)
   /// Send nothing more, for this reason.
   case stop(String)
@@ -67,8 +67,8 @@ final class LogSender {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
-      // A body without a result for each entry comes from a proxy, even if the status is one that
-      // Intake sends.
+      // If the number of results is not the number of entries, a proxy has responded, even if
+      // Intake could send this status.
       guard let results = readResults(body, count: lines.count) else {
         return .pause(attempted.retryAfterMs)
       }
@@ -101,7 +101,7 @@ final class LogSender {
     var read: [EntryResult] = []
     for case let result as [String: Any] in results {
       switch result["status"] as? String {
-      // `dropped` is final, because an operator's rule drops the event.
+      // `dropped` is final: a rule of the operator drops such events.
       case "accepted", "dropped": read.append(.accepted)
       case nil: return nil
       // A status that this release does not know counts as rejected.

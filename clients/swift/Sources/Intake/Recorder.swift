@@ -12,7 +12,7 @@ struct RecordedEvent: Sendable {
 final class Recorder: Sendable {
   struct Recorded {
     let id: String
-    /// Whether no other event waits, so that the caller must ask the worker to store it.
+    /// Whether this is the only event that waits. The caller must then ask the worker to store it.
     let isFirst: Bool
   }
 
@@ -79,8 +79,8 @@ final class Recorder: Sendable {
     return recorded
   }
 
-  /// Drops the oldest events in memory if there are too many, because storage is too slow. Returns
-  /// how many.
+  /// Drops the oldest events if storage is so slow that too many are in memory. Returns how many
+  /// were dropped.
   private func makeRoom(_ state: inout State) -> Int {
     var lost = 0
     while state.events.count > eventsMax || state.bytes > bytesMax {

@@ -2,16 +2,16 @@ import Foundation
 
 /// A batch of events that are stored, sent and deleted together.
 final class Segment {
-  /// What the name of the file should contain. `name` is the name that the file has, which may have
-  /// an older state.
+  /// What the name of the file should contain. `name` is the actual name of the file, whose state
+  /// may be older.
   var entry: SegmentName
   var name: String
   /// Whether an attempt may have stored events. If so, their ids must not change.
   var mayBeStored: Bool
   /// Whether the segment is being sent.
   var isBusy = false
-  /// How many attempts got 500. After three of them, the segment is not sent again before the next
-  /// start.
+  /// How many attempts got the status 500. After three such attempts, the segment is not sent again
+  /// before the next start.
   var failures = 0
 
   init(_ entry: SegmentName, mayBeStored: Bool? = nil) {
@@ -22,7 +22,7 @@ final class Segment {
 }
 
 /// The content of a segment's file. The first line is the origin of the events, the second line is
-/// the sender of all requests with them, and each further line is an event.
+/// their sender, and each further line is an event.
 struct StoredSegment {
   struct Origin: Codable {
     var era: Era

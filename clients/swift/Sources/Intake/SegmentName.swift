@@ -14,13 +14,13 @@ enum SegmentState: Int {
 struct SegmentName: Equatable {
   /// Begins with a UUIDv7, so that segments sort by the time of their creation.
   var key: String
-  /// How often events of the segment got new ids. Of several stored segments with the same key, the
-  /// one with the highest generation, and then the highest state, replaces the others.
+  /// How often events of the segment got new ids. If several stored segments have the same key,
+  /// only the one with the highest generation (and then the highest state) counts.
   var generation = 0
   var state = SegmentState.closed
   /// The run of the client that wrote the segment.
   var run: String
-  /// The number of events, and their size in bytes; in a file's name 0 while the segment is open.
+  /// The number of events, and their size in bytes. In the name of an open segment both are 0.
   var count = 0
   var bytes = 0
   /// The milliseconds by which every id of an attempted segment is shifted.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stores the records that wait. If the directory is full, forbidden or broken, keeps in memory
+/// Stores the records that wait. If the directory is full, forbidden or broken, it keeps in memory
 /// what cannot be stored. Reading throws, so that a failure is never mistaken for absence. Only one
 /// thread uses it.
 final class Storage {
@@ -14,7 +14,7 @@ final class Storage {
   private static let valueEnd = ".value"
   private let files: Files
   private var memory: [String: Data] = [:]
-  /// The last reserved number. The numbers go on from it if the counter cannot be read.
+  /// The last reserved number. If the counter cannot be read, the next numbers follow it.
   private var sequence = 0
 
   init(_ files: Files) {

@@ -4,7 +4,7 @@ import Foundation
 package struct TimeSource: Sendable {
   /// Milliseconds since 1970.
   package let now: @Sendable () -> Double
-  /// Milliseconds since some moment, which is the same as long as the process runs. The time while
+  /// Milliseconds since a moment that does not change while the process runs. The time during which
   /// the device sleeps counts too.
   package let monotonic: @Sendable () -> Double
 
@@ -59,7 +59,7 @@ func parseHttpDate(_ text: String) -> Double? {
   return time(year, Int32(month), day, clock: parts[4])
 }
 
-/// Parses a time that `printTime` could have printed, to milliseconds since 1970.
+/// Parses a time in the form that `printTime` prints, to milliseconds since 1970.
 func parseTime(_ text: String) -> Double? {
   let parts = text.split(separator: "T")
   let date = parts.first?.split(separator: "-").compactMap { Int32($0) } ?? []

@@ -32,8 +32,8 @@ struct Attempted {
   /// The body of a successful response; otherwise nil.
   let body: [String: Any]?
   let decision: Decision
-  /// The error code in the response; without one, `http_` and the status, which is 0 if there was
-  /// no response.
+  /// The error code in the response. If it has none: `http_` and the status, or `http_0` if there
+  /// was no response.
   let code: String
   /// Whether it is certain that nothing was stored.
   let isDefinite: Bool
@@ -48,8 +48,8 @@ extension Attempted {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]
     let problem = body["code"] as? String
-    // `Date` has whole seconds, so on average half a second has passed since the time that it
-    // names.
+    // `Date` is rounded down to seconds, so half a second is added, the average of what was cut
+    // off.
     let serverMs =
       (body["server_time"] as? String).flatMap(parseTime)
       ?? answer?.date.flatMap(parseHttpDate).map { $0 + 500 }

@@ -1,6 +1,6 @@
 /// Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up.
 struct Uuids {
-  /// If the clock goes back by more than this, someone has set it, and new ids have the earlier
+  /// If the clock goes back by more than this, someone has set it. New ids then contain the earlier
   /// time.
   private static let backMsMax = 2000
   private static let counterMax: UInt16 = 0xfff

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs the jobs of an actor on a separate queue, because these jobs wait for files and must not
-/// block the threads of other actors.
+/// Runs the jobs of an actor on a separate queue: the jobs wait for files, and must not block the
+/// threads of other actors.
 final class WorkQueue: SerialExecutor {
   private let queue = DispatchQueue(label: "intake", qos: .utility)
 

@@ -3,7 +3,7 @@ import Foundation
 /// Stores the events that were recorded, and sends them. All its jobs run one after another on
 /// `queue`.
 actor Worker {
-  /// The nanoseconds for which events collect before one fsync, which takes milliseconds.
+  /// Events collect for this many nanoseconds before an fsync, because an fsync takes milliseconds.
   private static let syncDelay: UInt64 = 50_000_000
   private static let deviceKey = "device"
   private static let optedOutKey = "opted-out"
@@ -24,14 +24,14 @@ actor Worker {
   private let identity: Identity
   private let flushInterval: TimeInterval
   private var isStarted = false
-  /// Whether the counts of dropped records that earlier runs stored are in `recorder.drops`.
+  /// Whether `recorder.drops` includes the counts that earlier runs stored.
   private var hasOldDrops = false
-  /// True after `shutdown`. Other clients may have taken over the records then.
+  /// True after `shutdown`. Other clients may then have taken over the records.
   private var hasEnded = false
   private var stopped: String?
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
-  /// The calls of `flush` that wait until nothing more can be sent, by their number.
+  /// The waiting calls of `flush`, by their number. They return when nothing more can be sent.
   private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
   private var waiterCount = 0
 
@@ -83,7 +83,7 @@ actor Worker {
     return made
   }
 
-  /// Adds the counts of dropped records that earlier runs stored to `recorder.drops`, once.
+  /// Adds the counts that earlier runs stored to `recorder.drops`, once.
   ///
   /// - Returns: false if the counts cannot be read now; they must not be overwritten then
   private func addOldDrops() -> Bool {
@@ -298,7 +298,7 @@ actor Worker {
 
   private var left: Int { recorder.count + logs.count + feedbacks.count }
 
-  /// Whether nothing more will be sent without another call, not even after a pause.
+  /// Whether nothing more will be sent, not even after a pause, unless the app makes another call.
   private var isSettled: Bool {
     if logLane.isRunning || feedbackLane.isRunning { return false }
     return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)

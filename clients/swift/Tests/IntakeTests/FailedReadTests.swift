@@ -77,7 +77,7 @@ final class FailedReadTests: XCTestCase {
     killed.log("tap")
     await killed.stored()
     let name = try XCTUnwrap(segmentNames.first)
-    // Removes the lock, because the system would release that of a process that was killed.
+    // Removes the lock, as if the process had been killed: the system releases such a lock.
     for lock in try names("", ".lock") {
       try FileManager.default.removeItem(at: directory.appendingPathComponent(lock))
     }

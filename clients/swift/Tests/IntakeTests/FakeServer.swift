@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Intake
 
-/// Handles batches like the gateway, as far as a client notices.
+/// Handles batches so that a client notices no difference from the gateway.
 final class FakeServer: Transport, @unchecked Sendable {
   struct Row {
     let log: [String: Any]
@@ -39,9 +39,9 @@ final class FakeServer: Transport, @unchecked Sendable {
   }
 
   func add(_ more: Fault...) { lock.withLock { faults += more } }
-  /// Sets the code with which an event is rejected.
+  /// Sets a function that returns the code with which an event is rejected.
   func reject(_ code: @escaping @Sendable (String) -> String?) { lock.withLock { rejecting = code } }
-  /// Sets the status with which a request is refused.
+  /// Sets a function that returns the status with which a request is refused.
   func refuse(_ status: @escaping @Sendable (OutgoingRequest) -> Int?) {
     lock.withLock { refusing = status }
   }

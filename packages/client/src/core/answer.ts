@@ -14,8 +14,8 @@ export interface Attempted {
    */
   unsettled?: Sent | undefined
   /**
-   * The error code in the response; without one, `http_` and the status, which is 0 if there was no
-   * response.
+   * The error code in the response. If it has none: `http_` and the status, or `http_0` if there
+   * was no response.
    */
   code: string
   /** True if a smaller request could succeed. */
@@ -34,8 +34,8 @@ interface ResponseBody {
 /**
  * Sends a request, and evaluates what the responses for log events and for feedback have in common.
  *
- * @param entry the segment or feedback that is sent. `failures` counts its responses with 500;
- *   after three of them it is not sent again before the next start
+ * @param entry the segment or feedback that is sent. `failures` counts its responses with status
+ *   500; after three, it is not sent again before the next start
  */
 export async function attemptRequest(
   { ports: { transport, time }, clock, refused }: Core,
@@ -49,10 +49,10 @@ export async function attemptRequest(
   const tookMs = time.monotonic() - began
   const { id, results, code, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
-  // `Date` has whole seconds, so on average half a second has passed since the time that it names.
+  // `Date` is rounded down to seconds, so half a second is added, the average of what was cut off.
   const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
-  // A response of a proxy does not show the server's clock. Nor does a response during which the
-  // device slept or its clock was set, because the duration of the request is then unknown.
+  // A response of a proxy does not show the server's clock. If the device slept or its clock was
+  // set during the request, the response is not used either: its duration is unknown.
   const isOfIntake = isSuccess ? id || results : typeof code === 'string'
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)

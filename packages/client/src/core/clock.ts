@@ -2,8 +2,8 @@ import { dayMs } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
- * the same amount of time.
+ * A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
+ * the same amount.
  */
 export interface Era {
   /** The device's clock minus the monotonic clock. */
@@ -25,7 +25,7 @@ const jumpMs = 2000
 export interface Clock {
   /** The device's time, corrected if the server's clock is known, in milliseconds since 1970. */
   now(): number
-  /** The current era, which `now` belongs to. Every change of the clock creates a new object. */
+  /** The current era, to which `now` belongs. Every change of the clock creates a new object. */
   era(): Era
   /**
    * Learns the server's clock from a response.
@@ -47,8 +47,8 @@ export interface Clock {
  * Creates a clock that follows the device's clock, and corrects it if it differs from the server's
  * by more than a minute.
  *
- * If the device's clock jumps, it was set, or the device slept while the monotonic clock stopped. A
- * jump backwards, or of more than a day, always means that the clock was set.
+ * If the device's clock jumps, someone set it, or the device slept and its monotonic clock stopped
+ * meanwhile. If the jump is backwards or longer than a day, the clock was set.
  */
 export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock {
   let era: Era = { drift: time.now() - time.monotonic(), offset: 0, isTrusted: false }
@@ -62,7 +62,7 @@ export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock 
     const jump = drift - era.drift
     if (Math.abs(jump) > jumpMs) {
       // If someone set the clock, real time did not jump. So the offset is reduced by the jump, and
-      // ids stay right.
+      // the times in ids remain right.
       const isKnown = era.isTrusted && wasSet(jump)
       era = {
         drift,

@@ -20,7 +20,7 @@ export interface Core {
   /**
    * The fields that describe the sender of a record that is made now.
    *
-   * @param user empty if there is no user; the UUID of the device is then sent instead
+   * @param user if empty, the UUID of the device is sent as the user
    * @param isOfFeedback true to include all properties of the device, not only those that log
    *   events carry
    */

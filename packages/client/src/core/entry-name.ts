@@ -16,12 +16,12 @@ export interface EntryName {
   /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
   key: string
   /**
-   * How often events of the segment got new ids. Of several stored segments with the same key, the
-   * one with the highest generation, and then the highest state, replaces the others.
+   * How often events of the segment got new ids. If several stored segments have the same key, only
+   * the one with the highest generation (and then the highest state) counts.
    */
   generation: number
   state: number
-  /** Number of events, and their size in bytes; in a stored name 0 while the segment is open. */
+  /** Number of events, and their size in bytes. In the name of an open segment both are 0. */
   count: number
   bytes: number
   /** The milliseconds by which every id of an attempted segment is shifted. */

@@ -16,14 +16,14 @@ interface StoredFeedback {
  * displace it.
  */
 export interface Feedbacks {
-  /** Resolves to false if too much feedback waits already, or if it was cleared meanwhile. */
+  /** Stores a feedback. Resolves to false if too much waits, or if it was cleared meanwhile. */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Sends the oldest feedback, or the next one if an earlier attempt had no final result; resolves to
-   * undefined if none can be sent. A form that is too large, even for a server that drops images it
-   * cannot keep, is sent again without images, so that the text arrives.
+   * Sends the first feedback of the list, which is then moved to the end; resolves to undefined if
+   * none can be sent. If the server refuses a form as too large, the form is sent again without its
+   * images, so that at least the text arrives.
    */
   send(): Promise<Sent | undefined>
   canSend(): boolean
@@ -39,7 +39,7 @@ interface Entry {
   failures: number
 }
 
-/** @param failures `fewAttempts` to prevent an attempt for now */
+/** @param failures with `fewAttempts`, the feedback is not sent until this changes */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
 /** Each feedback is one value in storage, with its attachments. */
@@ -57,7 +57,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /** Counts the images that the server has left out of a feedback that it keeps. */
+  /** Counts the images that the server has left out, although it keeps the feedback. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (!isTaken(status)) drops.add(code, 1)
@@ -83,7 +83,7 @@ export function createFeedbacks(core: Core): Feedbacks {
     async send() {
       const entry = oldest()
       if (!entry) return undefined
-      // Puts it behind the others, which it must not block.
+      // Moves the feedback to the end of the list, so that it does not block the others.
       entries = entries.filter((one) => one !== entry).concat(entry)
       const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
       if (stored) {

@@ -5,9 +5,9 @@ export const dayMs = 86_400_000
  */
 export const segmentBytesMax = 200_000
 /**
- * The smallest number of segments in full storage: the maximum size of a segment is that of the
- * storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
- * segment may be a large part of it.
+ * Full storage has at least this many segments: the size of a segment is limited to the size of the
+ * storage divided by this number. A segment must be a small part of the storage, because full
+ * storage drops its oldest segment to make room.
  */
 export const segmentsMin = 10
 /** Maximum length of the names of events, users and applications. */
@@ -16,14 +16,14 @@ export const feedbackMax = 20
 /** Maximum length of the text of a feedback, in code points. */
 export const feedbackTextMax = 20_000
 /**
- * Maximum size of the params of an event, in bytes. Even a request with such an event is smaller
- * than what the gateway reads of a body that it refuses.
+ * Maximum size of the params of an event, in bytes. Even if the gateway refuses a request with such
+ * an event, it reads the whole request.
  */
 export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
 /** Maximum number of events in a request. */
 export const batchMax = 500
-/** Maximum number of attempts, in one run, of a request that gets 500. */
+/** Maximum number of attempts, in one run, of a request that gets status 500. */
 export const fewAttempts = 3
 /** Maximum number of times that an event gets another id. */
 export const generationsMax = 3
@@ -31,7 +31,7 @@ export const retryAfterMsMax = dayMs
 /** How long the client waits for the platform to return the properties of the device. */
 export const deviceMsMax = 500
 /**
- * If a response takes longer, the client does not learn the server's clock from it, because the
- * time of its `Date` is too uncertain.
+ * If a response takes longer, the client does not learn the server's clock from it, because its
+ * time is too uncertain.
  */
 export const roundTripMsMax = 8000

@@ -7,7 +7,7 @@ const idLength = 36
  * Prints an event as JSON without its closing brace.
  *
  * @param params as JSON
- * @param deviceMs the device's time if the id contains another one, else 0
+ * @param deviceMs the device's time if it differs from the time in the id; otherwise 0
  */
 export function printLine(id: string, event: string, params: string, deviceMs: number): string {
   const line = `{"id":"${id}","event":${JSON.stringify(event)},"params":${params}`
@@ -25,8 +25,8 @@ export const closeLine = (line: string, sequence: number): string =>
 export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 
 /**
- * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
- * the time of the device's clock, which the id had.
+ * Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it gets
+ * the time of the device's clock, which was in the id.
  */
 export function shiftLine(line: string, ms: number, hasTimestamp: boolean): string {
   if (ms === 0) return line

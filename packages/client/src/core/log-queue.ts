@@ -33,7 +33,7 @@ export interface LogQueue {
    */
   save(): Promise<void>
   /**
-   * Takes over segments of ended runs. Of several names with the same key, takes the last.
+   * Takes over segments of ended runs. If several names have the same key, takes only the last one.
    *
    * @param names in ascending order
    */
@@ -53,8 +53,8 @@ export interface LogQueue {
     parts?: readonly { segment: Segment; stored: StoredSegment }[],
   ): Promise<void>
   /**
-   * Closes the open segments at the end of the page. Calls `send` with the events of each, as far as
-   * they fit.
+   * Closes the open segments at the end of the page. Calls `send` for each segment, with as many of
+   * its events as fit into the request.
    */
   leave(send: (segment: Segment, stored: StoredSegment, isAll: boolean) => void): void
   /** Deletes all events, in memory and in storage. */
@@ -69,9 +69,9 @@ export interface LogQueue {
 }
 
 /**
- * The log events that wait: an open segment of this run for each user who has logged since the last
- * request, and closed segments, oldest first. A process that serves several users therefore needs
- * one file and one request for each of them, not for each event.
+ * The log events that wait. They are in closed segments, oldest first, and in open segments of this
+ * run: one for each user who has logged since the last request. So a process that serves several
+ * users needs one file and one request for each user, not for each event.
  */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
@@ -88,7 +88,7 @@ export function createLogQueue(core: Core): LogQueue {
   const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0
-  /** 0 until storage has returned the next number. */
+  /** The next sequence number; 0 until storage has returned it. */
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
@@ -191,8 +191,9 @@ export function createLogQueue(core: Core): LogQueue {
       return memory
     }
     if (!isKnown(segment)) return undefined
-    // The rest becomes a segment of its own. If the storage is full or broken, so does the stored
-    // part, whose size `load` corrects; if the name is gone, another run has taken that part.
+    // The lines that are not stored get a segment of their own. If the storage is full or broken,
+    // the stored part remains as another segment, whose size `load` corrects. If the name does not
+    // exist, another run has taken the stored part.
     const part = { key: segment.key, name: segment.name, state: stateOfEnded(segment.state) }
     if (isThere === undefined) insert(segment, [newSegment({ ...part, count: stored })])
     lines.splice(0, stored)
@@ -247,7 +248,7 @@ export function createLogQueue(core: Core): LogQueue {
     const text = (await storage.read(segment.name)) || ''
     const stored = parseSegment(text)
     const { length } = stored.lines
-    // If the text is missing, another run has sent the segment: nothing was damaged.
+    // If there is no text, another run has sent the segment, so nothing was damaged.
     if (text) drops.add('damaged', Math.max(segment.count - length, 0))
     if (isKnown(segment)) grow(segment, length - segment.count, textBytes(text) - segment.bytes)
     if (length > 0) return stored
@@ -260,7 +261,7 @@ export function createLogQueue(core: Core): LogQueue {
     close: () => open.forEach(close),
     async save() {
       await serial(async () => undefined)
-      // One task for each segment, so that an attempt waits for one write, not for all.
+      // Each segment is a separate task, so that an attempt waits for one write, not for all.
       for (const segment of segments.filter(({ memory }) => memory))
         await serial(() => store(segment))
     },
@@ -323,8 +324,8 @@ export function createLogQueue(core: Core): LogQueue {
 }
 
 /**
- * The state of a segment that can no longer grow. One that was open may have been sent at the end
- * of its page.
+ * The state of a segment whose run has ended, from its last state. A segment in the state `leaving`
+ * may have been sent at the end of its page.
  */
 const stateOfEnded = (last: number): number =>
   last === state.leaving ? state.attempted : Math.max(last, state.closed)

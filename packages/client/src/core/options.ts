@@ -20,24 +20,24 @@ export interface IntakeOptions {
   /** Properties of the device. They replace those of the same name that the client finds. */
   device?: Record<string, unknown> | undefined
   /**
-   * How long an event waits for other events, to be sent in one request with them, in milliseconds.
+   * How long an event waits, in milliseconds, so that later events can be sent in the same request.
    * Default: 5,000.
    */
   flushIntervalMs?: number | undefined
   /** Maximum number of events in a request, 1 to 500. Default: 500. */
   batchEntriesMax?: number | undefined
   /**
-   * Maximum size of all waiting log events, in bytes. Beyond it the oldest are dropped. Default:
-   * 4,000,000.
+   * Maximum size of all waiting log events, in bytes. If there are more, the oldest are dropped.
+   * Default: 4,000,000.
    */
   storageBytesMax?: number | undefined
-  /** Maximum number of waiting log events. Beyond it the oldest are dropped. Default: 5,000. */
+  /** Maximum number of waiting log events; the oldest beyond it are dropped. Default: 5,000. */
   storageEventsMax?: number | undefined
-  /** The shortest and longest pause before a repeat. Default: 1,000 and 900,000 milliseconds. */
+  /** The shortest and longest pause before a retry. Default: 1,000 and 900,000 milliseconds. */
   retryMs?: { min?: number | undefined; max?: number | undefined } | undefined
   /**
-   * Changes an event before it is kept. `null` drops it. Its params are a copy, with what JSON can
-   * represent. It must be fast: `log` calls it.
+   * Changes an event before it is kept; returns `null` to drop it. The params are a copy that
+   * contains only what JSON can represent. It must be fast, because `log` waits for it.
    */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
   /**
@@ -55,8 +55,8 @@ export interface Feedback<Attachment> {
   text: string
   email?: string | undefined
   /**
-   * Up to four images. They are copied, except files of React Native. One that is no image data is
-   * left out and counted as `invalid_attachment`; the text is kept.
+   * Up to four images. They are copied, except files of React Native. An attachment that is not
+   * image data is left out and counted as `invalid_attachment`; the text is kept.
    */
   attachments?: readonly Attachment[] | undefined
 }
@@ -75,8 +75,8 @@ export interface Stats {
   /** Numbers of records that wait to be sent. */
   pending: { logs: number; feedback: number }
   /**
-   * The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
-   * false.
+   * Why nothing more is sent before the next start, such as `unauthorized`; false if sending
+   * continues.
    */
   stopped: string | false
   /** Numbers of records that were dropped since the client started, by reason. */
@@ -86,8 +86,8 @@ export interface Stats {
   /** Whether the user has opted out (`optOut`). */
   isOptedOut: boolean
   /**
-   * Milliseconds that are added to the device's clock; 0 if the clock is right, or as long as the
-   * server's time is not known.
+   * Milliseconds that are added to the device's clock; 0 if the clock is right or the server's time
+   * is not known.
    */
   clockOffsetMs: number
 }
@@ -110,8 +110,8 @@ export interface Intake<Attachment> {
   /** Sets the user of all later records; undefined if there is none. */
   identify(userId: string | null | undefined): void
   /**
-   * Resolves when every event that was logged before is stored on the device, or in memory if the
-   * storage cannot be written.
+   * Resolves when every event that was logged before this call is stored on the device, or in
+   * memory if the storage cannot be written.
    */
   stored(): Promise<void>
   /**

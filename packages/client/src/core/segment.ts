@@ -29,14 +29,14 @@ export interface Segment extends EntryName {
    * yet.
    */
   name: string
-  /** The lines in memory, for a segment of this run that is not yet closed and stored. */
+  /** The lines in memory. Only a segment of this run has them, until it is closed and stored. */
   memory?: SegmentMemory | undefined
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean
   isBusy?: boolean
   /**
-   * Number of attempts that got 500. After three of them, the segment is not sent again before the
-   * next start.
+   * Number of attempts that got status 500. After three such attempts, the segment is not sent
+   * again before the next start.
    */
   failures: number
 }

@@ -56,7 +56,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     }
     const results: Result[] | undefined =
       body === '' ? lines.map(() => ({ code })) : readResults(body, lines.length)
-    // The status is Intake's, but the body is not: a proxy responded.
+    // Intake could send this status, but not this body: a proxy has responded.
     if (!results) return { retryAfterMs: 0 }
     const { key, generation, shiftMs } = segment
     const mayShift = !wasOpen && generation < generationsMax && shiftOf(core, stored) !== shiftMs
@@ -114,8 +114,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       queue.leave((segment, stored, isAll) => {
         segment.isBusy = true
         void attempt(segment, stored, true)
-          // This runs only if the page was not closed after all. If only a part was sent, everything
-          // is sent again, under the same ids.
+          // This runs only if the page was not closed after all. If only a part of the events was
+          // sent, all are sent again, under the same ids.
           .then(async (attempted) => {
             if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
           })
@@ -129,8 +129,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
 }
 
 /**
- * Prints the body of a batch. Adds those properties of the sender that were not known when its
- * first event was logged.
+ * Prints the body of a batch. Adds the properties of the sender that were not yet known when the
+ * first event of the batch was logged.
  */
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context

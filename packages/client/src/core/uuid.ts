@@ -1,5 +1,6 @@
 /**
- * If the clock goes back by more than this, someone has set it, and new ids have the earlier time.
+ * If the clock goes back by more than this, someone has set it. New ids then contain the earlier
+ * time.
  */
 const backMsMax = 2000
 const counterMax = 0xfff

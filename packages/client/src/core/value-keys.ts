@@ -1,4 +1,4 @@
-/** The keys of the values that are not feedback. */
+/** The keys of all stored values that are not feedback. */
 export const deviceKey = 'device'
 export const optOutKey = 'opted-out'
 export const droppedKey = 'dropped'

@@ -4,8 +4,8 @@ import type { Storage } from './ports.ts'
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
  * storage is full, forbidden or broken. Reading and renaming reject, so that a failure is never
- * mistaken for absence. So does an append to an existing name, because the caller then stores the
- * rest under a name of its own.
+ * mistaken for absence. An append to an existing name rejects too: the caller then stores the rest
+ * under a new name.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()

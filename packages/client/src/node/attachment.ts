@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 
-/** The bytes of an image. A `Buffer` is one, and so is a `File`. */
+/** The bytes of an image, for example as a `Buffer` or a `File`. */
 export type ImageBytes = ArrayBufferView | ArrayBuffer | Blob
 
 /** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */
@@ -15,8 +15,8 @@ export interface FileAttachment {
 }
 
 /**
- * Copies an image, because the app may change it, and because a `Buffer` has a JSON form of its own.
- * Resolves to undefined for anything else, such as a path.
+ * Copies an image, because the app may change it, and because a `Buffer` would become different
+ * JSON. Resolves to undefined for anything but an image, such as a path.
  */
 export async function keepAttachment(
   given: NodeAttachment | undefined,

@@ -1,11 +1,11 @@
 import { processMark } from './runs.ts'
 
-// A directory may contain files of others, which the client must neither read nor remove. So only
-// names of exactly these forms are its own.
+// A directory may contain files of other programs, which the client must neither read nor remove.
+// So it uses only files whose names have exactly these forms.
 
 const uuid = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`
 const mark = String.raw`-pid\d+-\d+-\d+`
-/** The key has a digit more for each time that the segment was halved. */
+/** Each time that a segment is halved, the keys of the halves get one more digit. */
 const segment = String.raw`${uuid}[01]*\.\d+\.[0-3]\.${uuid}${mark}(?:\.\d+){2}\.-?\d+`
 const value = String.raw`(?:device|opted-out|dropped|feedback-${uuid})\.value`
 

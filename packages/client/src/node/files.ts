@@ -19,7 +19,8 @@ import { openSequence } from './sequence.ts'
 export interface FileStorage extends Storage {
   /**
    * Appends when the process exits, perhaps while an asynchronous append is running. If both write
-   * the same events, they are stored twice, and the server recognises them by their ids.
+   * the same events, the file contains them twice, and the server recognizes the repeats by their
+   * ids.
    */
   appendSync(name: string, text: string): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
@@ -30,10 +31,11 @@ export interface FileStorage extends Storage {
 
 /**
  * Stores each segment and each value in a file of a directory. Text that was appended, and new
- * names, are on disk when the call resolves. A new file is written under a temporary name, so that
- * after a kill it is there whole or not at all.
+ * names, are on disk when the call resolves. A new file is first written under a temporary name, so
+ * that after a kill it is either complete or absent.
  *
- * @param onDamaged called when the file of a value cannot be parsed; it is then treated as absent
+ * @param onDamaged called when the file of a value cannot be parsed; the value is then treated as
+ *   absent
  */
 export function createFileStorage(dir: string, onDamaged: () => void = nothing): FileStorage {
   const sequence = openSequence(dir)
@@ -102,7 +104,8 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       const decoded = decodeValue(value)
       if (decoded !== undefined) return decoded
       onDamaged()
-      // This file exists only after an `optOut`, so it means the same without its content.
+      // This file exists only after an `optOut`, so even without its content it means that the user
+      // has opted out.
       return key === optOutKey || undefined
     },
     set: (key, value) => create(valueName(key), encodeValue(value)),
@@ -149,8 +152,8 @@ function decodeValue(file: Buffer): unknown {
 }
 
 /**
- * The property that stands for a byte array in the JSON. No value of the client has a property of
- * this name.
+ * In the JSON, an object with this property stands for a byte array. No value of the client has
+ * such a property.
  */
 const bytesMark = '$bytes'
 
@@ -168,7 +171,8 @@ async function syncDirectory(dir: string): Promise<void> {
 const orIfAbsent =
   <Preset>(preset: Preset) =>
   (error: NodeJS.ErrnoException): Preset => {
-    // ENOTDIR means that the path of the directory is a file, so no record is stored there.
+    // ENOTDIR means that a part of the path is a file, not a directory, so no record is stored
+    // there.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return preset
     throw error
   }

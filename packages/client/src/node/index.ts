@@ -85,11 +85,11 @@ export function createNodeClient(
     },
     async end() {
       process.removeListener('exit', saveNow)
-      // Ends an open request, which would keep the process alive. Its events are marked as
+      // Aborts an open request, because it would keep the process alive. Its events are marked as
       // attempted, so the next start sends them again under the same ids.
       ended.abort()
-      // Waits before `close`: until the loops end, another client of the directory must not take
-      // over files that this client is renaming.
+      // Waits for the loops before `close`. After `close` another client of the directory may take
+      // over the files, so this client must not be renaming any.
       for (const loop of client.loops) await loop.sending()
       files?.close()
     },
@@ -121,7 +121,8 @@ export function createNodeClient(
     ...intake,
     log(event, params) {
       const id = intake.log(event, params)
-      // Listeners of the app run after this client's, and nothing asynchronous runs after them.
+      // When the process exits, listeners of the app run after the client's listener, and nothing
+      // asynchronous runs after that. So their events are stored at once.
       if (isExiting) saveNow()
       return id
     },
@@ -150,7 +151,8 @@ const systemTime: TimeSource = {
 
 /**
  * Returns a clock that counts the milliseconds since the machine started. It is the process's own
- * clock, corrected once a second by `uptime`, which is slow and coarse.
+ * clock, which is corrected once a second by `uptime`: calling `uptime` is slow, and its value is
+ * coarse.
  */
 function bootTime(): () => number {
   let at = -Infinity

@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads'
 
 /**
  * The time at which a process started, in clock ticks since the machine started; 0 if the system
- * does not report it. It distinguishes a process from an ended one that had the same id, even after
+ * does not report it. It distinguishes a process from an ended process with the same id, even after
  * a restart of the machine or of a container.
  */
 function startOf(pid: number): number {
@@ -34,9 +34,9 @@ export function keepRun(name: string): string {
 export const endRun = (run: string): void => void liveRuns.delete(run)
 
 /**
- * Whether the file of this name belongs to a client that is running. A client in another thread of
- * this process counts as running, because its state is not known. So its files are taken over only
- * after the process has ended.
+ * Whether the file of this name belongs to a client that is running. The state of a client in
+ * another thread of this process is not known, so it counts as running. Its files are taken over
+ * only after the process has ended.
  */
 export function isOfLiveProcess(name: string): boolean {
   const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []

@@ -23,7 +23,7 @@ interface Counter {
 const counters = new Map<string, Counter>()
 const digits = 16
 
-/** The file is read at the first use. */
+/** Opens the counter of a directory. Its file is read at the first use. */
 export function openSequence(dir: string): Sequence {
   const path = join(dir, 'sequence')
   const key = resolve(path)
@@ -45,8 +45,8 @@ export function openSequence(dir: string): Sequence {
         counter.last ??= Number(await readFile(path, 'utf8').catch(() => '0')) || 0
         const first = take(count)
         await mkdir(dir, { recursive: true, mode: 0o700 })
-        // The counter survives the end of the process without fsync. After a power failure, numbers
-        // may be used twice.
+        // This is not synced to disk: the counter survives the end of the process anyway, and after
+        // a power failure numbers may be used twice.
         const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
         try {
           await file.write(text(), 0)
@@ -67,7 +67,8 @@ export function openSequence(dir: string): Sequence {
       }
     },
     close() {
-      // A process that uses the directory next may count on, so the file is read again then.
+      // Another process may then use the directory and increase the counter, so the file must be
+      // read again at the next use.
       if (--counter.users === 0) counters.delete(key)
     },
   }

@@ -16,14 +16,14 @@ export interface AsyncStorageLike {
 }
 
 /**
- * Creates a storage in AsyncStorage. After `prefix`, a key consists of `n` and a name; or `v` and
- * the key of a value; or `t`, the stem of a name and a number, for one piece of that name's text.
- * When a segment is closed, its pieces are joined under one key.
+ * Creates a storage in AsyncStorage. Each key begins with `prefix`. Then follow `n` and a name; or
+ * `v` and the key of a value; or, for a piece of the text of a name, `t`, the stem of the name and
+ * a number. When a segment is closed, its pieces are joined under one key.
  *
- * A rename takes several steps here. The new name is written before the old one is removed, and the
- * client knows which of two names is newer.
+ * A rename takes several steps: the new name is written, then the old name is removed. If both
+ * exist, the client knows which of them is newer.
  *
- * @param onDamaged called when a value cannot be parsed; it is then treated as absent
+ * @param onDamaged called when a value cannot be parsed; the value is then treated as absent
  */
 export function createAsyncStorage(
   storage: AsyncStorageLike,
@@ -134,7 +134,8 @@ export function createAsyncStorage(
         const value = parse(text)
         if (value !== undefined) return value
         onDamaged()
-        // This key exists only after an `optOut`, so it means the same without its content.
+        // This key exists only after an `optOut`, so even without its content it means that the
+        // user has opted out.
         return key === optOutKey || undefined
       }),
     set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),

@@ -12,8 +12,8 @@ type Fields = Record<string, unknown>
 
 /**
  * Reads the documented properties from `react-native-device-info`, except `build_time` and
- * `build_user`, which the library does not have. Leaves out properties for which the library
- * returns `unknown` or -1, because it does not know them.
+ * `build_user`, which the library does not have. Leaves out properties that the library does not
+ * know: it returns `unknown` or -1 for them.
  */
 export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promise<Fields> {
   const ask = async (name: string): Promise<unknown> => {
@@ -71,7 +71,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
   }
 }
 
-/** Reads the documented properties that Expo's modules have: about two thirds of all. */
+/** Reads the documented properties that Expo's modules have, about two thirds of them. */
 export async function readExpo({ Device, Application, Battery }: ExpoModules): Promise<Fields> {
   const device = Device || {}
   const application = Application || {}

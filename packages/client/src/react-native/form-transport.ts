@@ -8,10 +8,10 @@ interface Form {
 }
 
 /**
- * Converts forms to what React Native sends. It reads the files of images only then, and systems
- * delete the files of image pickers. Such a form fails like one without a network. So if a form has
- * got no response several times, its text is sent without images at the same moment: a response to
- * that shows that the images are the cause.
+ * Converts forms to what React Native sends. React Native reads image files only when it sends a
+ * form, and the system may have deleted the files of an image picker by then. The form then fails
+ * as if there were no network. So after several attempts without a response, the text is also sent
+ * alone, right after the form. If that gets a response, the images caused the failures.
  *
  * @param onLeftOut called with the number of images that were left out
  */
@@ -19,7 +19,7 @@ export function createFormTransport(
   send: Transport,
   onLeftOut: (count: number) => void,
 ): Transport {
-  /** Attempts in a row that got no response, by payload. */
+  /** The number of attempts in a row that got no response, by the id of the feedback. */
   const silent = new Map<string, number>()
   return async (request) => {
     if (typeof request.body === 'string') return send(request)

@@ -23,8 +23,8 @@ export type {
 export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }
 
 /**
- * An image as image pickers return it. If the file at `uri` no longer exists when it is sent, the
- * text is sent without images.
+ * An image as image pickers return it. If the file at `uri` does not exist when the feedback is
+ * sent, the text is sent without images.
  */
 export interface ReactNativeAttachment {
   uri: string
@@ -108,7 +108,7 @@ const time: TimeSource = {
   monotonic: () => (typeof performance === 'undefined' ? Date.now() : performance.now()),
   setTimeout: (run, ms) => setTimeout(run, ms),
   clearTimeout(timer) {
-    // Checks first, because Hermes' own `clearTimeout` throws if its argument is not a number.
+    // Checks this, because Hermes' own `clearTimeout` throws if its argument is not a number.
     if (timer !== undefined) clearTimeout(timer as number)
   },
 }

@@ -73,7 +73,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   return client
 }
 
-/** Browsers allow 64 KiB; Chromium does not send 66,000 bytes. */
+/** Browsers limit keepalive bodies to 64 KiB. (Chromium does not send 66,000 bytes.) */
 const keepaliveBytesMax = 60_000
 
 const time: TimeSource = {

@@ -6,16 +6,17 @@ const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
-/** Keys are ordered as texts, so the numbers in them have leading zeros. */
+/** The digits of a number in a key. Keys are ordered as texts, so it needs leading zeros. */
 const digits = 16
 
 /**
  * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
- * rename the same segment, one succeeds. When the browser closes the database, or someone wants to
- * delete it, the next call opens it again.
+ * rename the same segment, only one succeeds. After the browser has closed the database, or someone
+ * has asked to delete it, the next call opens it again.
  *
  * The key of a name is `n` and the name. The text of a name is stored in pieces. The key of a piece
- * is `t`, the stem of the name and a number, so that a rename need not copy the text.
+ * is `t`, the stem of the name and a number. A rename does not change the stem, so it need not copy
+ * the text.
  */
 export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined
@@ -36,8 +37,8 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           resolve(result)
         }
       })
-      // A failure may be temporary, so the database is opened again later. Until then calls fail at
-      // once instead of waiting for the timeout.
+      // A failure may be temporary, so a call after this time opens the database again. Until then
+      // calls fail at once instead of waiting for the timeout.
       opening.catch(() => setTimeout(() => (opening = undefined), openMs))
     }
     return opening
@@ -89,8 +90,8 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   const read = (name: string) => transact('readonly', (store) => store.getAll(rangeOf(name)))
 
   return {
-    // Lists the segments of other tabs, too. If two tabs send the same events, the ids are equal,
-    // so each is stored once.
+    // Lists the segments of other tabs, too. If two tabs send the same event, its id is the same,
+    // so the server stores it once.
     list: async () =>
       (await transact('readonly', (store) => store.getAllKeys(IDBKeyRange.bound('n', 'o')))).map(
         (key) => (key as string).slice(1),

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
 
-/** A server that redirects every request, also those of pages, to another server. */
+/** A server that redirects every request (even of a page) to a second server. */
 export async function startRedirecting(
   t: Test,
   status: number,
@@ -13,7 +13,7 @@ export async function startRedirecting(
   url: string
   /** The paths of the requests that were redirected. */
   redirected: string[]
-  /** The requests that arrived at the other server. */
+  /** The requests that arrived at the second server. */
   followed: string[]
 }> {
   const redirected: string[] = []

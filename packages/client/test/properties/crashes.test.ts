@@ -13,7 +13,7 @@ type Action =
   | { do: 'feedback'; tab: number }
   | { do: 'advance'; ms: number }
   | { do: 'faults'; faults: Fault[] }
-  /** The process ends before or after its n-th step of storage or network, counted from now. */
+  /** The process ends before or after the n-th step of storage or network from now. */
   | { do: 'crash'; tab: number; afterSteps: number; isDone: boolean }
   | { do: 'leave'; tab: number }
   | { do: 'clock'; ahead: number }
@@ -130,8 +130,8 @@ async function play(actions: readonly Action[]): Promise<{
 }
 
 /**
- * The ids of the rows of each event, by the event's number; more than one id means that the event
- * was doubled.
+ * For each event, by its number, the ids of its rows. If there are several ids, the event was
+ * doubled.
  */
 function idsOf(host: Host): Map<number, string[]> {
   const ids = new Map<number, string[]>()

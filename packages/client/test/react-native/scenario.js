@@ -73,7 +73,7 @@ globalThis.runScenario = async function (report) {
   })
   await first.stored()
   const keys = Array.from(values.keys()).filter((key) => key.indexOf('.t') > 0).length
-  // The app was killed. After its next start it reaches the server, but one response is lost.
+  // The app was killed. After its next start the app reaches the server, but one response is lost.
   isReachable = true
   losesAnswer = true
   const second = IntakeClient.createIntake(options)

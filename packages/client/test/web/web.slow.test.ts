@@ -108,8 +108,8 @@ t.test(
     const { server, visit } = await startBrowser(t)
     const other = await visit()
     await other.create({ flushIntervalMs: 20 })
-    // On a busy machine 50 ms may not suffice to store an event; such an event was never reported as
-    // stored.
+    // On a busy machine 50 ms may not suffice to store an event. Such an event is not counted as
+    // lost, because it was never reported as stored.
     const late = new Set<number>()
     for (let n = 0; n < rounds; n++) {
       const { page, create } = await visit()

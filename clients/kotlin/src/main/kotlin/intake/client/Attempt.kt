@@ -15,8 +15,7 @@ internal enum class Decision {
     SPLIT,
 
     /**
-     * Keep all records and send nothing more, because every request fails until someone changes a
-     * setting.
+     * Keep all records and send nothing more: every request fails until someone changes a setting.
      */
     STOP,
 
@@ -28,8 +27,8 @@ internal enum class Decision {
  * The result of an attempt.
  *
  * @property body the body of a successful response; otherwise null
- * @property code the error code in the response; without one, `http_` and the status, which is 0 if
- *   there was no response
+ * @property code the error code in the response. If it has none: `http_` and the status, or
+ *   `http_0` if there was no response
  * @property isDefinite whether it is certain that nothing was stored
  * @property retryAfterMs the pause that the server asked for; 0 if it asked for none
  */
@@ -65,8 +64,8 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     // A response of a proxy does not show the server's clock.
     val isOfIntake =
         if (isSuccess) problem["id"] is String || problem["results"] is List<*> else code != null
-    // `Date` has whole seconds, so on average half a second has passed since the time that it
-    // names.
+    // `Date` is rounded down to seconds, so half a second is added, the average of what was cut
+    // off.
     val serverMs =
         parseIso(problem["server_time"] as? String) ?: parseHttpDate(answer.date)?.plus(500)
     val now =
@@ -94,8 +93,9 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the address or the key stops sending if it has a code.
- * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
- * is retried. A 401 always stops sending, because Java may lose its body and so its code.
+ * Without a code the response comes from a proxy. The request is then retried, because a later
+ * request may reach the gateway. A 401 always stops sending, because Java may lose its body, which
+ * has the code.
  *
  * @param code the error code in the response; null if there was no response, or if it is not
  *   Intake's

@@ -3,8 +3,8 @@ package intake.client
 import kotlin.math.abs
 
 /**
- * A period in which the device's clock ran evenly. The ids of all events of one era are wrong by
- * the same amount of time. Every change of the clock creates a new object, so eras are compared by
+ * A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
+ * the same amount. Every change of the clock creates a new object, so eras are compared by
  * identity.
  */
 internal class Era(
@@ -29,9 +29,9 @@ private const val DAY_MS = 86_400_000L
 /**
  * The device's clock, corrected if it differs from the server's by more than a minute.
  *
- * If the device's clock jumps, it was set, or the device slept, during which Java's monotonic clock
- * stops. A jump backwards, or of more than a day, always means that the clock was set. Only one
- * thread may use a clock at a time.
+ * If the device's clock jumps, someone set it, or the device slept: Java's monotonic clock stops
+ * during sleep. If the jump is backwards or longer than a day, the clock was set. Only one thread
+ * may use a clock at a time.
  */
 internal class Clock(private val time: TimeSource) {
     private var era = Era(time.now() - time.monotonic(), 0, false)
@@ -43,7 +43,7 @@ internal class Clock(private val time: TimeSource) {
         val jump = drift - era.drift
         if (abs(jump) > JUMP_MS) {
             // If someone set the clock, real time did not jump. So the offset is reduced by the
-            // jump, and ids stay right.
+            // jump, and the times in ids remain right.
             val isKnown = era.isTrusted && wasSet(jump)
             era = Era(drift, if (isKnown) unlessTolerated(era.offset - jump) else era.offset, false)
         }

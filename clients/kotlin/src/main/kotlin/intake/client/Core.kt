@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock
  * What all classes of one client share.
  *
  * There are two locks; a thread that needs both takes `io` first. `io` guards the storage, and only
- * threads of the client take it. `memory` guards what is in memory, and every thread holds it for
- * microseconds only. The app's threads take only `memory`, so they never wait for a disk.
+ * threads of the client take it. `memory` guards what is in memory. A thread holds `memory` only
+ * for microseconds. The app's threads take only `memory`, so they never wait for a disk.
  */
 internal class Core(
     val bundleIdentifier: String,
@@ -24,8 +24,8 @@ internal class Core(
     val clock = Clock(ports.time)
 
     /**
-     * Guarded by `io`. True after the end of the client. Other clients may have taken over its
-     * records then, so it neither sends nor changes them.
+     * Guarded by `io`. True after the end of the client. The client then neither sends nor changes
+     * its records, because other clients may have taken them over.
      */
     var hasEnded = false
     val drops = Drops { reason, count -> options.onDrop?.let { execute { it(reason, count) } } }

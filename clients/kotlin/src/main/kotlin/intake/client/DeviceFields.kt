@@ -25,8 +25,8 @@ internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
     device.filterKeys { it !in feedbackOnly }
 
 /**
- * Leaves out properties without a known value, because an absent property is better than a wrong
- * one.
+ * Leaves out properties whose value is not known, because an absent property is better than a wrong
+ * value.
  */
 internal fun knownOf(device: Map<String, Any?>): Map<String, Any?> =
     device.filterValues { it != null && it != "" && it != "unknown" }

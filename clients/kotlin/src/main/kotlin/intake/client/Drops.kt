@@ -25,8 +25,8 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     @Synchronized fun total(): Map<String, Int> = HashMap(total)
 
     /**
-     * Returns how many dropped records no `intake.dropped` event has reported yet, by reason. From
-     * then on they count as reported.
+     * Returns the counts of dropped records that no `intake.dropped` event has reported, by reason.
+     * After this call they count as reported.
      */
     @Synchronized
     fun takeUnreported(): Map<String, Int> {
@@ -37,8 +37,8 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     }
 
     /**
-     * The counts to store: the dropped records that are not reported yet. Null if they have not
-     * changed since the last call.
+     * The counts to store: those of dropped records that are not reported yet. Null if the counts
+     * have not changed since the last call.
      */
     @Synchronized
     fun changed(): Map<String, Int>? {

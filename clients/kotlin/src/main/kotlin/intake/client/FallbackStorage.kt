@@ -2,7 +2,7 @@ package intake.client
 
 import java.io.IOException
 
-/** Storage in memory, which is lost when the process ends. */
+/** Storage in memory. Its content is lost when the process ends. */
 internal class MemoryStorage : Storage {
     private val values = LinkedHashMap<String, ByteArray>()
     private var sequence = 0L
@@ -52,8 +52,8 @@ internal class MemoryStorage : Storage {
 /**
  * Storage in which new names and values are kept in memory if they cannot be stored, because the
  * storage is full, forbidden or broken. Only reading and renaming throw, so that a failure is never
- * mistaken for absence. An append to an existing name that fails returns false, as if the name did
- * not exist, so that the caller stores the remaining lines under a new name.
+ * mistaken for absence. If an append to an existing name fails, it returns false, as if the name
+ * did not exist. The caller then stores the remaining lines under a new name.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()

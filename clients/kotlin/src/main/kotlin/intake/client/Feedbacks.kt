@@ -59,7 +59,7 @@ internal class Feedbacks(private val core: Core) {
                 }
             OutgoingRequest.Form("/feedback", head["payload"] as String, attachments)
         } catch (_: RuntimeException) {
-            // A cast failed, or an index was out of range.
+            // The value is damaged: a cast failed, or an index was out of range.
             null
         }
 
@@ -71,14 +71,14 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the oldest feedback, or the next one if an earlier attempt had no final result; returns
-     * null if none can be sent. Throws an IOException, and keeps
-     * the feedback, if it cannot be read. If the server refuses a form as too large, the form is
-     * sent again without its images, so that at least the text arrives.
+     * Sends the first feedback of the list, which is then moved to the end; returns null if none
+     * can be sent. If the feedback cannot be read, keeps it and throws an IOException. If the
+     * server refuses a form as too large, the form is sent again without its images, so that at
+     * least the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
-        // Puts it behind the others, which it must not block.
+        // Moves the feedback to the end of the list, so that it does not block the others.
         synchronized(core.memory) { if (entries.remove(entry)) entries.add(entry) }
         val value = core.io.withLock { core.storage.get(entry.key) }
         // If there is no value, another run has sent the feedback.
@@ -121,7 +121,7 @@ internal class Feedbacks(private val core: Core) {
         }
     }
 
-    /** Counts the images that the server has left out of a feedback that it keeps. */
+    /** Counts the images that the server has left out, although it keeps the feedback. */
     private fun countRefused(body: Map<String, Any?>) {
         for (result in body["attachments"] as? List<*> ?: return) {
             val (status, code) = (result as? Map<*, *>).let { it?.get("status") to it?.get("code") }

@@ -25,8 +25,8 @@ internal class FileStorage(directory: () -> File) : Storage {
     private var isClosed = false
 
     /**
-     * The directory. Throws after `close`, because another client may have taken over the files
-     * then.
+     * The directory. Throws after `close`, because another client may then have taken over the
+     * files.
      */
     private val dir
         get() = if (isClosed) throw IOException("the storage is closed") else openDir
@@ -54,8 +54,8 @@ internal class FileStorage(directory: () -> File) : Storage {
                 }
         val first = sequence + 1
         sequence += count
-        // The counter survives the end of the process without fsync. After a power failure, numbers
-        // may be used twice.
+        // This is not synced to disk: the counter survives the end of the process anyway, and after
+        // a power failure numbers may be used twice.
         file.seek(0)
         file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
         return first
@@ -92,8 +92,8 @@ internal class FileStorage(directory: () -> File) : Storage {
             growingName = name
         } else if (growingName != name || !fileOf(name).exists()) return false
         growing!!.write(print(reserve(count)).toByteArray())
-        // Checks this after the write, because another process that takes over the file may rename
-        // it at any moment.
+        // Checks after the write whether the file still exists: another process may take it over,
+        // and rename it, at any moment.
         return fileOf(name).exists()
     }
 
@@ -159,7 +159,7 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 }
 
-/** The end of the name of a run, with the id of the process. Empty if there is no `/proc`. */
+/** The end of the name of a run: the id of the process. Empty if there is no `/proc`. */
 internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
 
 private val pid: String? by lazy {
@@ -171,8 +171,8 @@ private val pid: String? by lazy {
 }
 
 /**
- * Whether the process that owns a file is another one that is running. If the owner has ended and a
- * new process has its id, the file is taken over only after that process has ended.
+ * Whether a file belongs to another process that is running. If the owner has ended and a new
+ * process has the same id, the file is taken over only after the new process has ended.
  */
 private fun isOfRunningProcess(name: String): Boolean {
     val owner = name.substringAfter(PID_MARK, "").substringBefore('.')

@@ -13,7 +13,7 @@ import java.util.zip.GZIPOutputStream
 private const val CONNECT_MS_MAX = 10_000
 
 /**
- * Timeouts of a whole request, in milliseconds. A form may contain pictures, so its upload takes
+ * Timeouts of a whole request, in milliseconds. A form may contain pictures, whose upload takes
  * longer.
  */
 private const val TEXT_MS_MAX = 30_000
@@ -32,8 +32,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies until the
- * server refuses one because of its compression (415).
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies, unless the
+ * server has refused a compressed body (415).
  *
  * @param schedule the client's timer, which ends requests that take too long
  */
@@ -105,8 +105,8 @@ internal class HttpTransport(
         msMax: Int,
     ): Answer {
         val connection = URL(prefix + path).openConnection() as HttpURLConnection
-        // A timer limits the whole request, because the read timeout applies to each single read,
-        // and there is no timeout for writing.
+        // A timer limits the whole request: the read timeout applies only to each single read, and
+        // there is no timeout for writing.
         val timer = schedule(msMax.toLong(), connection::disconnect)
         try {
             connection.requestMethod = "POST"
@@ -127,8 +127,8 @@ internal class HttpTransport(
             // of the response is then lost.
             return Answer(error.responseCode(), "")
         } catch (error: RuntimeException) {
-            // Some releases of Android throw other exceptions than an IOException for a broken
-            // connection.
+            // If a connection breaks, some releases of Android throw exceptions that are not
+            // IOExceptions.
             throw IOException(error)
         } finally {
             timer?.cancel(false)
@@ -139,7 +139,7 @@ internal class HttpTransport(
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
         val body = stream?.use(::readAll) ?: ByteArray(0)
-        // Compares the length, because Java treats the early end of a connection as the end of the
+        // Compares the length, because Java takes the early end of a connection for the end of the
         // body.
         val length = connection.getHeaderField("Content-Length")?.toLongOrNull()
         if (length != null && body.size < length) throw IOException("the answer is incomplete")

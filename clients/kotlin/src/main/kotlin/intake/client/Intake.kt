@@ -38,10 +38,7 @@ internal constructor(
     /** Guarded by `io`. */
     private var isStarted = false
 
-    /**
-     * Guarded by `io`. Whether the counts of dropped records that earlier runs stored are in
-     * `drops`.
-     */
+    /** Guarded by `io`. Whether `drops` includes the counts that earlier runs stored. */
     private var hasOldDrops = false
 
     // The following fields are guarded by `memory`.
@@ -52,7 +49,7 @@ internal constructor(
     private var isWriteScheduled = false
     private var flushTimer: Future<*>? = null
 
-    /** The results of the calls of `flush` that wait until nothing more can be sent. */
+    /** The results of waiting `flush` calls. They are set when nothing more can be sent. */
     private val waiting = ArrayList<Promised<Int>>()
 
     init {
@@ -68,9 +65,9 @@ internal constructor(
      *
      * @param params texts, numbers, booleans, null, lists, maps and dates; other values are sent as
      *   their `toString`
-     * @return the id of the event; null if the event is not kept: because `beforeSend` dropped it,
-     *   the user has opted out, the client is shut down, or the event is invalid (then `onDrop`
-     *   gets the reason)
+     * @return the id of the event; null if the event is not kept, because the user has opted out,
+     *   the client is shut down, `beforeSend` dropped it, or it is invalid. If it is invalid,
+     *   `onDrop` gets the reason
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
@@ -158,7 +155,7 @@ internal constructor(
             val payload = Json.print(core.senderOf(owner, true) + ("feedback" to feedback))
             val images = attachments.take(ATTACHMENTS_MAX).mapNotNull(::read)
             core.io.withLock {
-                // `optOut` or `shutdown` may have been called meanwhile.
+                // `optOut` or `shutdown` may have been called since the call of this method.
                 if (!isOn()) return false
                 if (feedbacks.add(id, payload, images)) {
                     feedbackLoop.wake()
@@ -360,7 +357,7 @@ internal constructor(
             isStarted = true
             if (core.deviceUuid == "") findDeviceUuid()
             addOldDrops()
-            // The value is not read, because it is always true.
+            // Only checks whether there is a value, because it is always true.
             val wasOptedOut = storage.has(OPT_OUT_KEY)
             val isOut =
                 synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
@@ -390,8 +387,8 @@ internal constructor(
     }
 
     /**
-     * Adds the counts of dropped records that earlier runs stored to `drops`, once. Returns false
-     * if they cannot be read now. The caller must not overwrite them then.
+     * Adds the counts that earlier runs stored to `drops`, once. Returns false if these counts
+     * cannot be read now. The caller must then not overwrite them.
      */
     private fun addOldDrops(): Boolean {
         if (hasOldDrops) return true

@@ -15,8 +15,8 @@ class IntakeOptions internal constructor() {
     var device: Map<String, Any?> = emptyMap()
 
     /**
-     * How long an event waits for other events, to be sent in one request with them, in
-     * milliseconds.
+     * How long an event waits, in milliseconds, so that later events can be sent in the same
+     * request.
      */
     var flushIntervalMs: Long = 5000
 
@@ -85,8 +85,8 @@ internal constructor(
     /** Feedback that waits to be sent. */
     @JvmField val pendingFeedback: Int,
     /**
-     * The reason, such as `unauthorized`, if nothing more is sent before the next start; otherwise
-     * null.
+     * Why nothing more is sent before the next start, such as `unauthorized`; null if sending
+     * continues.
      */
     @JvmField val stopped: String?,
     /** Numbers of records that were dropped since the client started, by reason. */
@@ -96,8 +96,8 @@ internal constructor(
     /** Whether `optOut` is in effect. */
     @JvmField val isOptedOut: Boolean,
     /**
-     * Milliseconds that are added to the device's clock; 0 if the clock is right, or as long as the
-     * server's time is not known.
+     * Milliseconds that are added to the device's clock; 0 if the clock is right or the server's
+     * time is not known.
      */
     @JvmField val clockOffsetMs: Long,
 )

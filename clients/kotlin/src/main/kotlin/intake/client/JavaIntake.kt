@@ -4,7 +4,7 @@ import java.io.File
 
 /**
  * A client for a plain JVM. It does I/O only on its own threads. When the process ends because of
- * `System.exit`, an uncaught error or SIGTERM, it stores what is in memory.
+ * `System.exit`, an uncaught error or SIGTERM, the client stores what is in memory.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
  *   replaces its `/api`, such as `https://www.example.com/i`
@@ -26,7 +26,7 @@ fun Intake(
         try {
             Runtime.getRuntime().removeShutdownHook(hook)
         } catch (_: IllegalStateException) {
-            // The process is already ending.
+            // The hook cannot be removed, because the process is already ending.
         }
     }
     return intake

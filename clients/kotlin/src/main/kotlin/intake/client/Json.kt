@@ -11,13 +11,13 @@ private const val DEPTH_MAX = 100
 internal class JsonException(message: String) : Exception(message)
 
 /**
- * Prints and parses JSON. Java has no `org.json`, which Android has, and a library would be one
- * more dependency of every app.
+ * Prints and parses JSON. A plain JVM lacks Android's `org.json`, and a library would be one more
+ * dependency of every app.
  */
 internal object Json {
     /**
      * Prints maps, lists, arrays, texts, numbers, booleans and null. Prints dates as ISO 8601 in
-     * UTC, NaN and infinite numbers as null, and everything else as its `toString`.
+     * UTC, NaN and infinite numbers as null, and all other values as their `toString`.
      *
      * @throws JsonException if the value is nested too deeply
      */

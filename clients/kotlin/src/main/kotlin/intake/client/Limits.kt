@@ -7,9 +7,9 @@ package intake.client
 internal const val SEGMENT_BYTES_MAX = 200_000
 
 /**
- * The smallest number of segments in full storage: the maximum size of a segment is that of the
- * storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
- * segment may be a large part of it.
+ * Full storage has at least this many segments: the size of a segment is limited to the size of the
+ * storage divided by this number. A segment must be a small part of the storage, because full
+ * storage drops its oldest segment to make room.
  */
 internal const val SEGMENTS_MIN = 10
 
@@ -40,7 +40,7 @@ internal const val GENERATIONS_MAX = 3
 internal const val RETRY_AFTER_MS_MAX = DAY_MS
 
 /**
- * If a response takes longer, the client does not learn the server's clock from it, because the
- * time in it is too uncertain.
+ * If a response takes longer, the client does not learn the server's clock from it, because its
+ * time is too uncertain.
  */
 internal const val ROUND_TRIP_MS_MAX = 8000L

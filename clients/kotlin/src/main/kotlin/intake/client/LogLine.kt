@@ -7,7 +7,7 @@ private const val ID_END = ID_AT + 36
  * Prints an event as JSON without its closing brace.
  *
  * @param params as JSON
- * @param deviceMs the time of the device's clock if the id has another time; otherwise 0
+ * @param deviceMs the time of the device's clock if it differs from the time in the id; otherwise 0
  */
 internal fun printLine(id: String, event: String, params: String, deviceMs: Long): String {
     val line = "{\"id\":\"$id\",\"event\":${Json.print(event)},\"params\":$params"
@@ -25,8 +25,8 @@ internal fun closeLine(line: String, sequence: Long): String =
 internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
 
 /**
- * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
- * the time of the device's clock, which the id had.
+ * Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it gets
+ * the time of the device's clock, which was in the id.
  */
 internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
     if (ms == 0L) return line

@@ -157,7 +157,7 @@ internal class LogQueue(private val core: Core) {
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
                 }
-                // The stored part is gone, because another run has taken the segment over. The
+                // The stored part is gone, because another run has taken the segment over. So the
                 // events that are only in memory become a new segment.
                 memory.lines.subList(0, from).clear()
                 memory.numbered -= from
@@ -205,8 +205,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Takes over the segments of ended runs. Of several names with the same key, takes the last.
-     * `names` must be in ascending order.
+     * Takes over the segments of ended runs. If several names have the same key, takes only the
+     * last one. `names` must be in ascending order.
      */
     fun adopt(names: List<String>) {
         val adopted = ArrayList<Segment>()
@@ -218,8 +218,8 @@ internal class LogQueue(private val core: Core) {
                     Segment(
                         entry.key,
                         entry.generation,
-                        // State 1 exists only in browsers: the segment was open, and may have been
-                        // sent when its page ended.
+                        // State 1 exists only in browsers. It means that the segment was open, and
+                        // may have been sent when its page ended.
                         if (entry.state == OPEN || entry.state == CLOSED) entry.state
                         else ATTEMPTED,
                         entry.count,
@@ -238,7 +238,7 @@ internal class LogQueue(private val core: Core) {
             try {
                 load(segment)
             } catch (_: IOException) {
-                // The segment is read again before it is sent.
+                // Ignores the failure, because the segment is read again before it is sent.
             }
         }
     }

@@ -48,8 +48,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // A body without a result for each entry comes from a proxy, even if the status is one
-            // that Intake sends.
+            // If the number of results is not the number of entries, a proxy has responded, even if
+            // Intake could send this status.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen
@@ -128,8 +128,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
     }
 
     /**
-     * Prints the body of a batch. Adds those properties of the sender that were not known when its
-     * first event was logged.
+     * Prints the body of a batch. Adds the properties of the sender that were not yet known when
+     * the first event of the batch was logged.
      */
     private fun printBatch(stored: StoredSegment, shiftMs: Long): String {
         val context = stored.context
@@ -146,7 +146,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return results.map {
             val result = it as? Map<*, *> ?: return null
             when (result["status"] as? String ?: return null) {
-                // `dropped` is final, because an operator's rule drops the event.
+                // `dropped` is final: a rule of the operator drops such events.
                 "accepted", "dropped" -> EntryResult(null)
                 // A status that this release does not know counts as rejected.
                 else -> EntryResult(result["code"] as? String ?: "unknown")

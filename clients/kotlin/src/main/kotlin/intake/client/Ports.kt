@@ -5,8 +5,8 @@ import java.io.IOException
 /**
  * Stores the records that wait. Only threads of the client use it, one call at a time. Names and
  * keys consist of letters, digits, `.`, `-` and `_`. What was written survives the end of the
- * process, and after `rename`, `create`, `set` or `sync` also a power failure. Every call may throw
- * an [IOException].
+ * process. After `rename`, `create`, `set` or `sync` it also survives a power failure. Every call
+ * may throw an [IOException].
  */
 internal interface Storage {
     /** All names and keys, except those of another process that is known to be running. */
@@ -86,7 +86,7 @@ internal interface TimeSource {
     /** The clock of the device, in milliseconds since 1970. */
     fun now(): Long
 
-    /** Milliseconds since some moment, which is the same as long as the process runs. */
+    /** Milliseconds since a moment that does not change while the process runs. */
     fun monotonic(): Long
 }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException
 
 /**
  * A result that the threads of the client will set. It cannot fail or be cancelled. After its
- * timeout, or after `giveUp`, its result is that of `otherwise`. (`CompletableFuture` needs Android
+ * timeout, or after `giveUp`, it gets the result of `otherwise`. (`CompletableFuture` needs Android
  * 7.)
  *
  * @param timeoutMs milliseconds from the creation on; `get` does not wait longer

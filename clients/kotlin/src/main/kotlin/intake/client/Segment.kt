@@ -1,8 +1,8 @@
 package intake.client
 
 /**
- * The state of a segment to which events may still be added. (State 1 exists only in browsers: the
- * segment is open, and may have been sent when its page ended.)
+ * The state of a segment to which events may still be added. (State 1 exists only in browsers. It
+ * means that the segment is open, and may have been sent when its page ended.)
  */
 internal const val OPEN = 0
 
@@ -20,16 +20,14 @@ internal class EntryName(
     /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
     val key: String,
     /**
-     * How often events of the segment got new ids. Of several stored segments with the same key,
-     * the one with the highest generation, and then the highest state, replaces the others.
+     * How often events of the segment got new ids. If several stored segments have the same key,
+     * only the one with the highest generation (and then the highest state) counts.
      */
     val generation: Int,
     val state: Int,
     /** The run of the client that owns the segment. */
     val run: String,
-    /**
-     * The number of events, and their size in bytes; in a stored name 0 while the segment is open.
-     */
+    /** The number of events, and their size in bytes. In the name of an open segment both are 0. */
     val count: Int,
     val bytes: Long,
     /** The milliseconds by which every id of an attempted segment is shifted. */
@@ -77,7 +75,7 @@ internal class Segment(
      * stored yet.
      */
     var name: String = "",
-    /** The events in memory, for a segment of this run until it is closed and stored. */
+    /** The events in memory. Only a segment of this run has them, until it is closed and stored. */
     var memory: SegmentMemory? = null,
     /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,
@@ -87,8 +85,8 @@ internal class Segment(
     var isBusy = false
 
     /**
-     * How many attempts got 500. After three of them, the segment is not sent again before the next
-     * start.
+     * How many attempts got the status 500. After three such attempts, the segment is not sent
+     * again before the next start.
      */
     var failures = 0
 

@@ -6,9 +6,9 @@ import kotlin.random.Random
 /**
  * The result of one request. If neither property is set, the next request is sent at once.
  *
- * @property retryAfterMs set if the records have no final result: pause for this time, or if it is
- *   0, for a time that the loop chooses
- * @property stop set if nothing more is to be sent, with the reason
+ * @property retryAfterMs set if the records have no final result. The loop pauses for this time; if
+ *   it is 0, the loop chooses a time
+ * @property stop the reason if nothing more is to be sent; otherwise null
  */
 internal class Sent(val retryAfterMs: Long? = null, val stop: String? = null) {
     val isSettled
@@ -38,7 +38,7 @@ internal class SendLoop(
     private var isOrdered = false
     private var timer: Future<*>? = null
 
-    /** The end of the pause, by the monotonic clock. */
+    /** When the pause ends, in the time of the monotonic clock. */
     private var notBefore = Long.MIN_VALUE
 
     /**

@@ -16,7 +16,7 @@ private fun format(pattern: String) =
 internal fun printIso(ms: Long): String = format("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").format(Date(ms))
 
 /**
- * Parses a time that `printIso` could have printed, to milliseconds since 1970. Returns null for
+ * Parses a time in the form that `printIso` prints, to milliseconds since 1970. Returns null for
  * any other text.
  */
 internal fun parseIso(text: String?): Long? = parse("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", text)

@@ -3,7 +3,8 @@ package intake.client
 import java.security.SecureRandom
 
 /**
- * If the clock goes back by more than this, someone has set it, and new ids have the earlier time.
+ * If the clock goes back by more than this, someone has set it. New ids then contain the earlier
+ * time.
  */
 private const val BACK_MS_MAX = 2000L
 private const val COUNTER_MAX = 0xfff

@@ -6,8 +6,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
 /**
- * Enough for three things at a time: sending log events, sending feedback, and writing or running
- * timers.
+ * The number of threads. It is enough to send log events, send feedback, and write or run timers,
+ * all at the same time.
  */
 private const val THREADS = 3
 

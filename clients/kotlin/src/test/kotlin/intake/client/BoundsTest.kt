@@ -84,7 +84,7 @@ class BoundsTest {
                 intake.stored().get()
                 nanos
             }
-        // The first groups run in the interpreter, so they are left out.
+        // Leaves out the first groups, because Java interprets them before it compiles the code.
         val sorted = groups.drop(1000).sorted()
         fun at(part: Double) = "%.1f".format(sorted[(sorted.size * part).toInt()] / 1000.0)
         println(

@@ -25,8 +25,8 @@ private class Device(var ahead: Long) {
     fun answer() = clock.observe(trueNow(), 0)
 
     /**
-     * Makes an id now. Returns a function that returns by how many milliseconds the id would be
-     * wrong if it were corrected when the function is called.
+     * Makes an id now. The returned function corrects the id at the moment of its call, and returns
+     * by how many milliseconds the result is wrong.
      */
     fun note(): (isOfThisRun: Boolean) -> Long {
         val idTime = clock.now()

@@ -10,7 +10,7 @@ import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
 
-/** Storage in which, of all reads of the chosen names and keys, the first `failures` fail. */
+/** Storage in which the first `failures` reads of the chosen names and keys fail. */
 private class FailingReads(
     private val files: Storage,
     private var failures: Int,
@@ -214,7 +214,8 @@ class FailedReadTest {
         assertEquals(null, storage.read("absent"))
         assertEquals(null, storage.get("absent"))
         assertEquals(false, storage.has("absent"))
-        // For a folder, Java reports the same error as for a file that does not exist.
+        // Folders stand in for files that cannot be opened: Java reports the same error as for
+        // missing files.
         File(dir, "name").mkdir()
         File(dir, "key.value").mkdir()
         assertThrows(IOException::class.java) { storage.read("name") }

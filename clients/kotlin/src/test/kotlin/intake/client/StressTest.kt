@@ -15,7 +15,7 @@ private const val LIVES = 20
 private const val THREADS = 4
 private const val EVENTS_OF_THREAD = 100
 
-/** Handles batches like the gateway, as far as a client notices, with random faults. */
+/** Handles batches so that a client notices no difference from the gateway, with random faults. */
 private class FakeIntake(seed: Int) {
     /** The number `n` of each stored event, by its id. */
     val rows = ConcurrentHashMap<String, Long>()
@@ -111,8 +111,8 @@ class StressTest {
     }
 
     /**
-     * @param survivors how many clients run at the same time; with each new one the oldest is
-     *   killed
+     * @param survivors how many clients run at the same time; when a further client starts, the
+     *   oldest is killed
      */
     private fun deliver(survivors: Int) {
         val dir = folder.newFolder()
@@ -131,7 +131,8 @@ class StressTest {
                 }
             if (running.size >= survivors) {
                 val oldest = running.removeAt(0)
-                // Kills the oldest process after a part of the events, in any state.
+                // Kills the oldest process when a part of the events is stored. It can be in any
+                // state.
                 val isEnough = (life * 7 % 10) * THREADS * EVENTS_OF_THREAD / 10 + stored.size
                 while (stored.size < isEnough && writers.any { it.isAlive }) Thread.yield()
                 oldest.isDead = true
@@ -158,8 +159,8 @@ class StressTest {
             if (n % 7 == 0) {
                 val saved: Future<Unit> = intake.stored()
                 saved.get()
-                // After its death, a process may report as stored what is only in its memory, so
-                // this is not counted.
+                // A process that was killed may report events as stored that are only in its
+                // memory, so its reports are not counted.
                 if (process.isDead) return
                 for (one in maxOf(from, n - 6)..n) stored.add(one.toLong())
             }

@@ -16,7 +16,7 @@ class UuidsTest {
         val form = Regex("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
         assertTrue(ids.all(form::matches))
         assertEquals(NOW, timeOfUuid(ids.first()))
-        // A millisecond has room for at most 4,096 ids.
+        // At most 4,096 ids can have the same millisecond.
         assertTrue(timeOfUuid(ids.last()) <= NOW + 4)
     }
 

@@ -25,8 +25,8 @@ import java.io.FileNotFoundException
 
 /**
  * A client for an Android app. Create it in `Application.onCreate`. It uses no files on the thread
- * of its caller. It sends when the app goes to the background, and when the network is available
- * again or the app is in the foreground again.
+ * of its caller. It sends when the app goes to the background or returns to the foreground, and
+ * when the network is available again.
  *
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
  *   replaces its `/api`, such as `https://www.example.com/i`
@@ -39,8 +39,8 @@ fun Intake(
 ): Intake {
     val app = context.applicationContext as? Application ?: context
     val options = IntakeOptions().apply(configure)
-    // This directory is never in a backup. Otherwise a new device to which the backup is restored
-    // would have the UUID of the old one.
+    // This directory is never in a backup. Otherwise a new device to which a backup is restored
+    // would have the UUID of the old device.
     val storage = FileStorage { File(app.noBackupFilesDir, "intake") }
     val intake =
         createIntake(url, apiKey, app.packageName, options, storage, BootTime) { readDevice(app) }
