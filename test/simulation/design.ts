@@ -12,7 +12,7 @@ export interface Design {
   identity: 'gateway' | 'worker'
   time: 'from the id' | 'of arrival'
 
-  /** The data that is on Redis's disk when Redis confirms. */
+  /** When Redis writes to its disk: before it confirms (`always`), or later (`everysec`). */
   appendfsync: 'always' | 'everysec'
   /** Number of recoveries after which a stalled job is failed. */
   maxStalledCount: number

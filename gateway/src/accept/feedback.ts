@@ -173,7 +173,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** Prints the columns of the sender and of unknown fields, after the edits of the rules. */
+/** Prints the columns of `senderColumns`, and the unknown fields, as the rules have edited them. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, isPlain } = form
   const extra = extraOf(form)

@@ -18,7 +18,7 @@ const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   },
 }
 
-/** Whether the client has closed the connection, or its half of it, before the end of its body. */
+/** Whether the client closed the connection, or its sending side, before the whole body arrived. */
 export const isGone = ({ raw }: FastifyRequest) =>
   !raw.complete && (raw.destroyed || raw.socket.readableEnded)
 

@@ -26,8 +26,8 @@ export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. If a dropped minute is counted again, from zero, its counts have a new `run`, so that
-   * they are added to the earlier counts instead of replacing them.
+   * A UUID. If outcomes arrive for a minute that was removed from memory, its counts start at zero
+   * under a new `run`, so that they are added to the earlier counts instead of replacing them.
    */
   run: string
   apiKeyId: string

@@ -43,9 +43,10 @@ export const limits = {
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
-   * Timeout for storing or removing the attachments of one feedback, with retries. A feedback needs
-   * time for three things: reserving its key or removing its attachments, storing its attachments,
-   * and enqueueing (with the timeout for logs). Together they take at most `acceptanceMs.feedback`.
+   * Timeout for storing the attachments of one feedback, with retries, and for removing them. A
+   * feedback takes at most `acceptanceMs.feedback` in all: it stores its attachments, is enqueued
+   * (with the timeout for logs), and either reserves its key or, after a failure, removes its
+   * attachments, but never both.
    */
   storageMs: 10_000,
   /**

@@ -14,7 +14,7 @@ export interface FaultyExchange {
   serve: () => void
   /** Undoes the acceptance of a log event. */
   takeBack: (id: string) => void
-  /** Called with the response that the gateway made, which may not be sent. */
+  /** Called with the gateway's response. The fault may still change it, or prevent its sending. */
   onDecided: (response: CapturedResponse) => void
 }
 

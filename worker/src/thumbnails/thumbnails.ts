@@ -31,7 +31,7 @@ export interface Thumbnails {
   close(): Promise<void>
 }
 
-/** Feedback that arrives within this time is looked for together. */
+/** After a feedback arrives, the worker waits this long, so that one query finds several. */
 const gatherMs = 2_000
 /** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000

@@ -16,8 +16,8 @@ const framesMax = 20_000
 
 export interface Watermark {
   /**
-   * Milliseconds since the watermark was last stored for every kind, by this worker or, as far as
-   * this worker knows, by another.
+   * Milliseconds since the watermarks of all kinds were last stored. While another worker has the
+   * turn, this worker assumes that the other stores them.
    */
   lateMs(): number
   close(): void

@@ -61,7 +61,7 @@ function parseEntry(json: string): Entry | undefined {
   }
 }
 
-/** Whether the fields that every version has written are present and valid. */
+/** Whether all fields that every version of Intake writes are present and valid. */
 function hasFirstFields(entry: Entry): entry is Entry & Pick<ApiKey, FirstFields> {
   const { id, name, bundleIdentifiers, createdAt, expiresAt, revokedAt } = entry
   return (

@@ -18,9 +18,9 @@ const types = {
 const free = Buffer.from('free')
 
 /**
- * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Everything else is
- * zeroed in place, so that no offset changes: Exif, XMP and other items that are not images, tracks
- * that are not pictures, unknown boxes, and the bytes between them.
+ * Keeps the images of HEIC, HEIF and AVIF, and the data to which they refer. Zeroes everything
+ * else: Exif, XMP and other items that are not images, tracks that are not pictures, unknown boxes,
+ * and the bytes between them. This is done in place, so that no offset changes.
  */
 export function walkHeif(bytes: Buffer): Walked {
   const reader = new Reader(bytes, 'big-endian')

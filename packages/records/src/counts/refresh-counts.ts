@@ -180,7 +180,7 @@ async function count(
   const counted = new Set(
     lines.map((line) => {
       const [, application, period] = identity.exec(line) ?? []
-      // What is not found here would be stored as a period without records.
+      // If a line without an identity were skipped, its period would be stored as empty.
       if (application === undefined) throw new Error('a count does not begin with its identity')
       return `${period} ${JSON.parse(application) as string}`
     }),

@@ -123,7 +123,7 @@ export function watchDeletion(
   }
 }
 
-/** Counts the stored rows of a subject, in all versions. */
+/** Counts the stored rows of a subject. A record that is stored more than once counts each time. */
 export async function countStored(
   clickhouse: Pick<ClickHouse, 'query'>,
   subject: Subject,

@@ -61,9 +61,9 @@ export const toLocal = (sql: string): string =>
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * Translates a statement of a migration or definition, which is for a single server, into the
- * statements that have the same effect on all servers of a cluster. Replicated engines share their
- * rows by paths with the macros `{shard}` and `{replica}`.
+ * Translates a statement for a single server (of a migration or definition) into statements with
+ * the same effect on all servers of a cluster. Tables with the same path in ClickHouse Keeper share
+ * their rows; paths and replica names contain the macros `{shard}` and `{replica}`.
  *
  * @throws {Error} on a statement whose form is not in `forms`
  */
