@@ -21,10 +21,10 @@ table for all. Rounds interleaved (ABBA). CPU from \`/proc/<pid>/stat\`, from th
 rows are visible and all processes are idle.
 
 **All at once**: the worker and ClickHouse work at the same time as the gateway, on the same processors.
-**One after the other**: the worker is frozen during the load and drains everything after it. \`bare\` has
-neither a worker nor ClickHouse beside it, and their effect on the processor caches is not a cost of a
-gateway on a separate machine, so the limits apply to these rounds. Both count all work, but a worker that
-drains a backlog makes larger insert batches than one that keeps up. The same holds for \`naive\`.`
+**One after the other**: the worker is frozen during the load and drains everything after it. The limits
+apply to these rounds: during the load nothing else uses the processor caches, as with \`bare\` and as on a
+machine that runs only the gateway. Both kinds of rounds count all work, but a worker that drains a backlog
+makes larger insert batches than one that keeps up. So does the worker of \`naive\`.`
 
 /** Measures events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {

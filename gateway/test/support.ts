@@ -251,7 +251,7 @@ const png = Buffer.from(
 /** Valid images of 1 × 1 pixel, in three of the accepted formats. */
 export const images = {
   png,
-  /** A PNG with the chunk of an animation before the first frame. */
+  /** A PNG with the chunk that declares an animation (`acTL`), before the image data. */
   animatedPng: Buffer.concat([
     png.subarray(0, 33),
     Buffer.from('000000086163544c0000000100000000b92d6dbb', 'hex'),

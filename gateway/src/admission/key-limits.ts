@@ -44,8 +44,8 @@ export interface KeyLimiter {
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
    * Counts what a request contains. What a device sends beyond its share does not count towards the
-   * key's limits, so the other devices can still use them. Every attempt counts towards the
-   * device's share, even if it is given back to the key.
+   * key's limits, so the other devices can still use them. `giveBack` returns nothing to the
+   * device's share: a request that the limits allow counts there even if nothing is stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */

@@ -25,7 +25,7 @@ export interface ByteLease {
   extend(bytes: number): void
   /** Returns all bytes and the place, once no work retains them. May be called repeatedly. */
   release: () => void
-  /** Retains the bytes until `work` has settled, even if they are released during the work. */
+  /** Keeps the bytes charged until `work` has settled, even if `release` is called before. */
   retainWhile<Result>(work: Promise<Result>): Promise<Result>
 }
 

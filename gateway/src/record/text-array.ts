@@ -11,8 +11,9 @@ export function isTextArray(array: readonly unknown[]): boolean {
 }
 
 /**
- * Whether ClickHouse would replace a `null` in an array by an empty array. It does so at a depth at
- * which all other elements (including those of neighbouring arrays) are arrays.
+ * Whether ClickHouse would replace a `null` in an array by an empty array. It does so if all other
+ * elements at the same depth, including those of neighbouring arrays, are arrays. Examples:
+ * `[[1], null]`, `[[null], [[1]]]`.
  */
 export function losesNull(array: readonly unknown[]): boolean {
   return array.some(isArray) && depthsOf(array) === undefined

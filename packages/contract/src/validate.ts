@@ -45,8 +45,8 @@ const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * Returns the schema to compile in place of a published schema. It also accepts `bigint`s: for
- * `int64` all in its range, and for numbers all that a double can hold exactly.
+ * Returns the schema to compile in place of a published schema. It also accepts `bigint`s: for an
+ * `int64` every one in its range, for a number every one that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)

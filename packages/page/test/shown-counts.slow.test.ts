@@ -21,7 +21,7 @@ const events = (atMs: number, number: number, fields: object) =>
     })
   })
 
-// `halfHourAgo` may be before the last full hour.
+// `halfHourAgo` may be before the start of the current hour.
 const nowMs = Date.now()
 const halfHourAgo = nowMs - hourMs / 2
 const device = (version_name?: string) => ({

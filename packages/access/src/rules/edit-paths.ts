@@ -5,7 +5,8 @@ export type Change = (value: unknown) => unknown
 export interface PathEdit {
   /**
    * The path as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in the object
-   * `a` all have the path `a.b`. A path leads through every element of a list.
+   * `a` all have the path `a.b`. If `a` is a list, `a.b` is the name
+   * `b` in each of its elements.
    */
   path: string
   change: Change

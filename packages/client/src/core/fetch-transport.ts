@@ -9,7 +9,7 @@ const timeoutMs = { text: 30_000, form: 180_000 }
 const gzipBytesMin = 1000
 export interface FetchTransport {
   transport: Transport
-  /** The largest body, in bytes, that a request may have to outlive the page. */
+  /** The largest body, in bytes, of a request that continues after the page has closed. */
   keepaliveBytes(): number
 }
 

@@ -150,9 +150,9 @@ const systemTime: TimeSource = {
 }
 
 /**
- * Returns a clock that counts the milliseconds since the machine started. It is the process's own
- * clock, which is corrected once a second by `uptime`: calling `uptime` is slow, and its value is
- * coarse.
+ * Returns a clock that counts the milliseconds since the machine started, also while it sleeps.
+ * `uptime` does that, too, but is slow and coarse. So this is the process's own clock, and once a
+ * second `uptime` corrects it.
  */
 function bootTime(): () => number {
   let at = -Infinity

@@ -14,9 +14,8 @@ const digits = 16
  * rename the same segment, only one succeeds. After the browser has closed the database, or someone
  * has asked to delete it, the next call opens it again.
  *
- * The key of a name is `n` and the name. The text of a name is stored in pieces. The key of a piece
- * is `t`, the stem of the name and a number. A rename does not change the stem, so it need not copy
- * the text.
+ * A name has the key `n<name>`. The text of a name is stored in pieces with the keys
+ * `t<stem>.<number>`. A rename does not change the stem, so it need not copy the text.
  */
 export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined

@@ -30,8 +30,8 @@ export function* boxesIn(
 }
 
 /**
- * Yields the boxes of a file. Stops at the first bytes that are not a box: some phones append a
- * film or a trailer.
+ * Yields the boxes of a file. Stops at the first bytes that are not a box: some phones append other
+ * data to a picture.
  */
 export function* boxesOfFile({
   reader,

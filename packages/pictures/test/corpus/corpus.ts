@@ -121,8 +121,8 @@ async function jpegs(): Promise<Sample[]> {
 }
 
 /**
- * Creates a JPEG without its end. It is followed by blocks with a text and a film, and by the
- * directory of the blocks.
+ * Creates a JPEG with a Samsung trailer in place of its end marker: blocks with a text and a film,
+ * and then the directory of these blocks.
  */
 function samsungPanorama(jpeg: Buffer): Buffer {
   const number = (...values: number[]) => {

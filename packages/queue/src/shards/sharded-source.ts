@@ -40,8 +40,8 @@ const none: Waiting = { count: 0, oldest: undefined }
 /**
  * Combines several shards into one queue, so that a batch holds frames of all shards, and its
  * limits apply to all shards together. Shards with waiting jobs are served equally. A shard that
- * refuses does not delay the other shards, and a shard that does not respond delays them by at most
- * `answerMs`. Only completing, postponing and releasing the jobs of that shard waits longer. A
+ * refuses does not delay the other shards. A shard that does not respond delays them by at most
+ * `answerMs`; but a call that completes, postpones or releases one of its jobs has no time limit. A
  * claim rejects only if no shard returned a job and one has refused. A renewal rejects only if
  * every shard fails.
  *
