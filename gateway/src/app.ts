@@ -61,7 +61,7 @@ import { openapiRoute } from './routes/openapi.ts'
  * capacity, because idle connections are closed when new connections need their places.
  */
 const keepAliveTimeoutMs = 620_000
-/** A connection is closed if a request has no response this long after its last byte. */
+/** A connection is closed if a request has no response this long after the request's last byte. */
 const responseTimeoutMs = 30_000
 /**
  * The limits for slow senders. A sender gets 408 when its body is ten seconds behind

@@ -43,7 +43,7 @@ export interface TestGateway {
   /** Errors with which the next calls of a port fail. */
   fail: {
     enqueue?: IntakeError | undefined
-    /** The error for every frame after the first `frames`. */
+    /** The error for every frame except the first ones; `frames` says how many succeed. */
     enqueueAfter?: { frames: number; error: IntakeError }
     put?: IntakeError | undefined
     /** The error for the reservation of an idempotency key. */

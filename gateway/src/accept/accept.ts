@@ -10,7 +10,7 @@ import type { Outcomes } from '../report/outcomes.ts'
 import { authorizeBundle } from './authorize-bundle.ts'
 import { makeWellFormed } from './well-formed-sender.ts'
 
-/** An authenticated request whose sender may write for its application. */
+/** An authenticated request. Its API key may write for the application that the request names. */
 export interface Arrival {
   request: FastifyRequest
   context: RequestContext
@@ -88,7 +88,7 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * Creates the function that runs the steps of a write operation, in order. It stores nothing for a
+ * Creates the function that runs the steps of a write operation, in order. It stores no record of a
  * suppressed sender (one whose records were erased with `--suppress`), and no record that a rule of
  * the operator drops. Rules change only the row; the identity is computed from what was sent. To
  * refuse a request, the function throws an error; the error handler then counts the refusal and
@@ -128,7 +128,8 @@ export function createAccept(options: {
     const { accepted, rejected, rulings } = steps.tally(prepared, identified)
     const leftOut = isSuppressed ? accepted : countLeftOut(rulings)
     if (leftOut > 0) request.charge.giveBackBudget(leftOut)
-    // Lists every property, because after a spread V8 adds each further property with a slow call.
+    // Lists every property instead of spreading an object: after a spread, V8 adds each further
+    // property with a slow call.
     outcomes.settled({
       kind,
       apiKeyId,

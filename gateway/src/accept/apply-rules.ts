@@ -83,9 +83,10 @@ export function createExtraEditor(
  * Returns a function that prints the columns of a sender after the edits of the rules. It edits the
  * sender only once per set of rules.
  *
- * @param options.sender its device must not have been printed yet, because printing changes the
- * device
- * @param options.unchanged the columns that no rule has changed
+ * @param options.sender the sender, whose device was not printed before, because printing changes
+ * the device
+ * @param options.unchanged the printed columns as they are without any edit; returned if the rules
+ * do not edit the device
  */
 export function createSenderPrinter(options: {
   context: RequestContext

@@ -48,7 +48,7 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, fingerprintAt)
   const repeatOf = createRepeatFinder(fingerprintAt)
 
-  // Most entries need no promise: it returns one only for an entry whose own id must be reserved.
+  // Returns a promise only for an entry whose own id must be reserved. Most entries need none.
   const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {

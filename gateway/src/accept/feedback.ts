@@ -129,7 +129,8 @@ async function readFeedback(
     },
     turns,
     attachments,
-    // Oversized files in a lenient form are discarded, so that its text can be stored.
+    // A lenient form has no maximum size: its oversized files are discarded, and its text is
+    // stored.
     bytesMax: lenient ? Infinity : formBytesMax(attachments.bytesMax),
   })
   return { ...form, isLenient: lenient, invalidEmail }

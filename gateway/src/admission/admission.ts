@@ -35,8 +35,8 @@ export type RedisProblems = Partial<
 >
 
 /**
- * Share of Redis's memory at which records are refused, and at which they are accepted again. At
- * its memory limit Redis also rejects the writes of workers, so a reserve is kept for them.
+ * The shares of Redis's memory at which records are refused and at which they are accepted again.
+ * At its memory limit Redis also rejects the writes of workers, so a reserve is kept for them.
  * Feedback is rare and valuable, so it may use more than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
@@ -47,7 +47,7 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards numbers of the shards of the log queue that have lost their frames
+ * @param options.lostShards the log queue's shards that have lost their frames, each by its number
  * @param options.strict whether records are refused while Redis is configured so that it could lose
  * what it has confirmed
  * @param options.wallMs the gateway's clock, in milliseconds since 1970

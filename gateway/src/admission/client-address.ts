@@ -36,8 +36,8 @@ function withoutPort(text: string): string {
 }
 
 /**
- * Removes the prefix of an IPv4 address that a socket for IPv4 and IPv6 shows as IPv6, like
- * `::ffff:192.0.2.1`.
+ * Removes the prefix from an address like `::ffff:192.0.2.1`. A socket that accepts both IPv4 and
+ * IPv6 shows IPv4 addresses in this form.
  */
 const withoutMapping = (address: string) => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 

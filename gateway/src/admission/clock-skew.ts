@@ -11,8 +11,8 @@ export interface CheckedTime {
   skewMs: number | undefined
   /**
    * Whether the tables would reject a record with the time `nowMs`, or with the earliest or latest
-   * time that a client may give a record now. This does not depend on Redis's clock, which can be
-   * wrong by the same amount.
+   * time that a client may give a record now. Redis's clock is not used for this, because it can be
+   * wrong by the same amount as `nowMs`.
    */
   isOutOfRange: boolean
 }

@@ -45,7 +45,8 @@ export interface KeyLimiter {
   /**
    * Counts what a request contains. What a device sends beyond its share does not count towards the
    * key's limits, so the other devices can still use them. `giveBack` returns nothing to the
-   * device's share: a request that the limits allow counts there even if nothing is stored.
+   * device's share: a request that the limits allow counts towards that share even if nothing is
+   * stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */

@@ -5,8 +5,8 @@ import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
 
 /**
- * The window of the counters of a day. The window is longer than a day, so that it does not end
- * within the day.
+ * The length of the window in which a day is counted: longer than a day, so that the window does
+ * not end before the day does.
  */
 const dayWindowMs = dayMs + 3_600_000
 

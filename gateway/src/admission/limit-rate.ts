@@ -16,7 +16,8 @@ declare module 'fastify' {
  * Limits the requests of each API key. Register it after authentication. It does no I/O, so it
  * cannot fail a request. It adds header fields to the response: the limit (`ratelimit-limit`), the
  * remaining requests (`ratelimit-remaining`) and the seconds until the window ends
- * (`ratelimit-reset`), as this gateway knows them, as in draft-ietf-httpapi-ratelimit-headers-06.
+ * (`ratelimit-reset`), as this gateway knows them. The fields are those of
+ * draft-ietf-httpapi-ratelimit-headers-06.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {

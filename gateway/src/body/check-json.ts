@@ -4,8 +4,8 @@ import { documentedPointer } from './json-pointer.ts'
 import { isBeyond64Bits } from './lossless-json.ts'
 
 /**
- * Checks a parsed document for what the parser accepts but a record may not contain. Callers skip
- * it for a document that the parser found to be plain (`ParsedJson.isPlain`).
+ * Checks a parsed document for what the parser accepts but a record must not contain. Callers skip
+ * this check if the parser found the document to be plain (`ParsedJson.isPlain`).
  *
  * @param options.depthMax maximum nesting depth
  * @param options.pointer location of the value in the document

@@ -15,15 +15,16 @@ const expansionMax = 200
 const expansionFreeBytes = 64 * 1024
 /**
  * A body of up to this size, before and after decompression, is decompressed at once, usually
- * within 0.3 ms. A stream costs several times as much. A body of empty blocks takes up to 5 ms,
- * which is why its size before decompression is limited too.
+ * within 0.3 ms. A stream costs several times as much. The size before decompression is limited
+ * too, because a body of empty blocks takes up to 5 ms.
  */
 const atOnceBytes = 64 * 1024
 /** The size after decompression, modulo 2^32, is in the last four bytes (RFC 1952). */
 const sizeBytes = 4
 
 /**
- * Decompresses gzip, a large body in chunks, and stops at the first chunk over the limit.
+ * Decompresses gzip. A large body is decompressed in chunks, and only up to the first chunk that
+ * exceeds the limit.
  *
  * @param options.onChunk called with each chunk; may throw
  * @throws {IntakeError} `body_too_large`, `invalid_encoding`

@@ -11,9 +11,9 @@ export interface NodeCounter {
 }
 
 /**
- * Counts the members and elements of a JSON document before it is parsed. Every comma and every
- * opening bracket or brace counts as one, so an empty object or array counts twice: for itself, and
- * as a member or element. For invalid JSON the count is arbitrary.
+ * Counts the members and elements of a JSON document before it is parsed. An opening bracket or
+ * brace counts as the first member or element, and each comma as one more. So an empty object or
+ * array counts as if it had one. For invalid JSON the count is arbitrary.
  */
 export function createNodeCounter(nodesMax: number): NodeCounter {
   let nodes = 0
@@ -60,8 +60,9 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
 }
 
 /**
- * Creates a counter for a document that arrives in chunks. A document of at most `freeBytes` is not
- * counted by it (`nodes` returns undefined), because counting it after parsing is cheaper.
+ * Creates a counter for a document that arrives in chunks. The counter does not count a document of
+ * at most `freeBytes` (`nodes` returns undefined), because counting such a document after parsing
+ * is cheaper.
  */
 export function createLateCounter(
   nodesMax: number,

@@ -23,12 +23,12 @@ export interface ParsedJson {
   bytes: number
   /**
    * True if nothing in the document needs further checks: it is not too deep, every number is a
-   * double or a safe integer, and no array is stored as text. False if that is not known.
+   * double or a safe integer, and no array is stored as text. Also false if this is not known.
    */
   isPlain: boolean
   /**
-   * Members and elements of the largest value two levels below the root, such as an entry of a
-   * batch.
+   * The number of members and elements in the largest value two levels below the root. In a batch
+   * such a value is an entry.
    */
   entryNodes: number
 }
@@ -107,7 +107,8 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * Returns the value of a document. Parses the text again if `parseText` has rounded an integer.
+ * Returns the value of a document. Parses the text again if `parseText` may have rounded an
+ * integer.
  *
  * @param bytes the size of the document in UTF-8
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
@@ -146,9 +147,11 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
 }
 
 interface Survey {
-  /** Members and elements as `createNodeCounter` counts them, down to the maximum depth. */
+  /**
+   * The number of members and elements down to the maximum depth, as `createNodeCounter` counts.
+   */
   nodes: number
-  /** Members and elements of the largest value two levels below the root. */
+  /** The number of members and elements in the largest value two levels below the root. */
   entryNodes: number
   /** True if something is nested deeper than allowed. */
   isDeep: boolean
@@ -171,7 +174,7 @@ const entryDepthLeft = limits.jsonDepth - 2
  * would otherwise walk through it again.
  *
  * @param isInArray whether the value is an element of an array. An array in an array is examined
- * together with the outer one
+ * together with the outer array
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {

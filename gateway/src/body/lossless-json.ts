@@ -2,8 +2,8 @@ import { parse } from 'lossless-json'
 
 /**
  * Parses JSON as `JSON.parse` does, but keeps integers exact: integers beyond the safe range become
- * `bigint`s, or doubles if they are beyond 64 bits and a double is the same number. Numbers with a
- * fraction or an exponent are doubles.
+ * `bigint`s, or doubles if they are beyond 64 bits and equal a double. Numbers with a fraction or
+ * an exponent become doubles.
  *
  * @throws for invalid JSON, and for JSON that is nested thousands of levels deep
  */
@@ -12,8 +12,8 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * The length of a sign and the digits of the largest double. Converting longer texts takes
- * quadratic time.
+ * The length of a sign and the digits of the largest double. Longer texts are not converted,
+ * because a conversion takes quadratic time.
  */
 const lengthMax = 310
 const beyondAnyType = 2n ** 1024n

@@ -8,8 +8,8 @@ import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives.
  * The `bodyLimit` of the route is the maximum size.
  *
- * @param done called once, with the body, or with `body_too_large`, `busy`, or `malformed_http`
- * when the body ends early
+ * @param done called once, with the body or an error: `body_too_large`, `busy`, or (if the body
+ * ends early) `malformed_http`
  */
 export function readBody(
   request: FastifyRequest,

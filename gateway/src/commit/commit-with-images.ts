@@ -6,14 +6,14 @@ import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 
 /**
- * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
- * Object keys contain the hash of the content, so an object to which the row of an earlier attempt
- * may refer is never overwritten with other bytes. If an image cannot be stored, or `commit` fails,
- * this function deletes the objects if it can. If the outcome of `commit` is unknown, it keeps
- * them, because the row may exist.
+ * Stores the images of a record, then runs `commit` with the columns of the row that refer to the
+ * images. Object keys contain the hash of the content, so an object to which the row of an earlier
+ * attempt may refer is never overwritten with other bytes. If an image cannot be stored, or
+ * `commit` fails, this function deletes the objects if it can. If the outcome of `commit` is
+ * unknown, it keeps them, because the row may exist.
  *
- * @param options.repeatable whether the request has an idempotency key, or the record has a
- * client's id. If so, a retry (possibly already in progress) uses the same objects, so they are
+ * @param options.repeatable whether the request has an idempotency key, or the client gave the
+ * record an id. If so, a retry (possibly already in progress) uses the same objects, so they are
  * always kept
  */
 export async function commitWithImages(options: {

@@ -3,7 +3,8 @@ import { IntakeError } from '@intake/contract'
 /**
  * Waits for several rows of one request with one promise.
  *
- * @param begin called at once with two functions, one of which must be called once for each row
+ * @param begin called at once; for each row it must call either `resolve` or `reject`, at once or
+ * later
  * @throws {IntakeError} the first failure, when all rows have certainly failed; `outcome_unknown`
  * when some rows may be stored
  */

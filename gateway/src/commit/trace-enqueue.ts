@@ -3,8 +3,8 @@ import type { RequestSpan, Span, Tracing } from '@intake/tracing'
 import type { Row } from '../record/row.ts'
 
 /**
- * Starts the span of a frame and links each of its traced requests to it. Returns undefined if none
- * of the requests is traced.
+ * Starts the span of a frame, and links the traced requests of the frame to the span. Returns
+ * undefined if none of the requests is traced.
  */
 export type StartEnqueue = (rows: readonly { row: Row }[]) => Span | undefined
 

@@ -84,7 +84,7 @@ export function invalidPart(pointer: string, detail: string): IntakeError {
 }
 
 function nameOf(part: MultipartFile): string {
-  // The types promise a name, but a client can omit it.
+  // The parser's types promise that a part has a name, but a client can omit it.
   const name = part.fieldname as string | undefined
   if (name === undefined && !isFile(part)) {
     throw new IntakeError('invalid_multipart', 'Every text part needs a name.')
@@ -106,8 +106,8 @@ function isFile({ filename, mimetype }: MultipartFile): boolean {
 }
 
 /**
- * Whether a part has the name `attachments`, or `attachments[]` or `attachments[0]`, as many form
- * libraries write a repeated part.
+ * Whether a part is named `attachments`, `attachments[]` or `attachments[0]`. Many form libraries
+ * write the name of a repeated part with brackets.
  */
 const isAttachment = (name: string) => /^attachments(\[\d*\])?$/.test(name)
 

@@ -58,7 +58,8 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
     if (ended) return
     const seam = Buffer.concat([tail, chunk.subarray(0, overlap)])
     const from = search(seam, 0)
-    // Copies only the bytes where the two chunks meet, because a picture is large.
+    // Only `seam` is a copy: a few bytes from the end of the last chunk and the start of this one.
+    // The chunks are not copied, because a picture is large.
     tail =
       chunk.length <= overlap
         ? seam.subarray(from)

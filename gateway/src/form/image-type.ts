@@ -5,8 +5,8 @@ const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/png', [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')]],
   ['image/gif', [...Buffer.from('GIF8')]],
   ['image/webp', [...Buffer.from('RIFF'), ...any(4), ...Buffer.from('WEBP')]],
-  // The three zeros are the upper bytes of the size of the second header, which is below 256. If
-  // only the letters BM were checked, a text that begins with them would be an image.
+  // The second header begins with its own size, which is below 256: the three zeros are the upper
+  // bytes of that size. If only BM were checked, a text that begins with BM would be an image.
   ['image/bmp', [...Buffer.from('BM'), ...any(13), 0, 0, 0]],
   ['image/tiff', [...Buffer.from('II*\0')]],
   ['image/tiff', [...Buffer.from('MM\0*')]],

@@ -23,10 +23,10 @@ import type { IdempotencyStore } from './idempotency-store.ts'
  * @param options.key the `Idempotency-Key` of the request; it is reserved even if the client also
  * sent an id
  * @param options.nowMs when the record arrived, in milliseconds since 1970
- * @param options.timeMs returns the time of the event (see `eventTimeMs`); called only when the id
- * is new
- * @param options.fingerprint hash of the stored content, without the device: its battery level
- * changes between attempts
+ * @param options.timeMs returns the time of the event (see `eventTimeMs`); not called if the
+ * identity is a UUIDv7 from the client
+ * @param options.fingerprint hash of the stored content. The device is not part of it, because the
+ * device's battery level changes between attempts
  * @throws {IntakeError} `id_time_out_of_range`; `idempotency_key_reused`, also when the key and the
  * client's id belong to different records; and the errors of `IdempotencyStore.reserve`
  */
@@ -75,8 +75,8 @@ export function assignIdentity(options: {
 }
 
 /**
- * Creates the error for a key that belongs to another record. This record is not stored, so the
- * client must not get the other record's id as a success.
+ * Creates the error for a key that belongs to another record. The record that was sent is not
+ * stored, so a success with the id of the other record would be wrong.
  */
 function otherRecord(): IntakeError {
   return new IntakeError(

@@ -24,8 +24,8 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 
 /**
  * Returns the content that identifies a log event. It is the same for `POST /api/log` and for an
- * entry of a batch, so that a client may repeat a single event in a batch. The device's timestamp
- * and unknown fields are not part of it.
+ * entry of a batch, so that a client may repeat a single event in a batch. The timestamp from the
+ * device and unknown fields are not part of the content.
  */
 export function logContent(sender: Sender, { event, params }: LogEntry): readonly unknown[] {
   return [sender.bundle_identifier, sender.unique_user_id, event, params ?? {}]

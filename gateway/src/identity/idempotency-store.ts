@@ -36,8 +36,8 @@ export interface Reservation extends ClientKey, Reserved {
 type SettledReply = Exclude<ReserveReply, 'other days' | 'more levels'>
 
 /**
- * Stores reservations in Redis: 9 bytes of the key's hash map to 22 bytes, the id and the
- * fingerprint.
+ * Stores reservations in Redis. For each key, Redis holds 31 bytes: 9 bytes of the key's hash, and
+ * 22 bytes for the id and the fingerprint.
  */
 export function createIdempotencyStore(options: {
   reserve: Reserve

@@ -5,14 +5,15 @@ import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runt
 import { createReservationUsage } from './reservation-usage.ts'
 
 /**
- * Knows in which Redis hashes (buckets) a key may be reserved, and how many more reservations are
- * allowed.
+ * Knows in which Redis hashes (buckets) the reservation of a key can be, and how many more
+ * reservations are allowed.
  */
 export interface ReservationLedger {
   /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
   /**
-   * Uses one more level of buckets from now on, because a bucket was full at this number of levels.
+   * Uses one more level of buckets from now on, because a bucket was full when there were `levels`
+   * levels.
    */
   deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
@@ -80,8 +81,8 @@ export function createReservationLedger(options: {
   }
 
   function refresh(): Promise<void> {
-    // While a reading is running, even if it takes too long, no second one starts: it would send
-    // the same counts again.
+    // While a reading is running, no second reading starts, even if the first takes too long: the
+    // second would send the same counts again.
     asking ??= ask().finally(() => (asking = undefined))
     return withTimeout(asking, askTimeoutMs, 'reading the reservations', clock)
   }

@@ -1,6 +1,6 @@
 /**
- * Where an array, including its nested arrays, has objects: `plain` if it has none; the nesting
- * depth if all elements at that depth are objects; otherwise `mixed`.
+ * Where an array and its nested arrays have objects. `plain`: nowhere. A number: all values except
+ * null are objects at this nesting depth (0 for `[{}]`, 1 for `[[{}]]`). `mixed`: anything else.
  */
 type Content = 'plain' | 'mixed' | number
 

@@ -1,23 +1,23 @@
 interface Numbers {
-  /** Nesting depth of arrays; undefined if there is no element. */
+  /** The nesting depth of the numbers; undefined if there are no numbers. */
   depth: number | undefined
   hasLarge: boolean
   hasFraction: boolean
 }
 
 /**
- * Whether ClickHouse would round an integer of this array, or of an array in it. ClickHouse gives
- * an array one type if all its elements are numbers or null at the same nesting depth. That type is
- * a double when the array has both an integer beyond 2^53 and a fraction. In any other array every
- * element keeps its own type.
+ * Whether ClickHouse would round an integer of this array, or of an array in it. If an array and
+ * its nested arrays have only null and numbers, and all numbers are at the same depth, ClickHouse
+ * gives the numbers one type. That type is a double when there are both an integer beyond 2^53 and
+ * a fraction. In any other array every element keeps its own type.
  */
 export function isRoundingArray(array: readonly unknown[]): boolean {
   return numbersOfArray(array) === 'rounded'
 }
 
 /**
- * Finds the numbers of a value; undefined if it has other values than numbers and null, or values
- * at different depths.
+ * Finds the numbers of a value; undefined if the value has anything besides numbers and null, or
+ * numbers at different depths.
  */
 function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
   if (Array.isArray(value)) return numbersOfArray(value)

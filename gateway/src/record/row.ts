@@ -55,7 +55,8 @@ interface RowValues {
 /** Creates the values of a row, with only the columns that all records of a request share. */
 function sharedValues(context: RequestContext, from: Sender): RowValues {
   const extra = splitDevice(from.device)
-  // Lists every property, because after a spread V8 adds each further property with a slow call.
+  // Lists every property instead of spreading an object: after a spread, V8 adds each further
+  // property with a slow call.
   return {
     id: undefined,
     time: undefined,
@@ -79,7 +80,10 @@ export function senderColumns(context: RequestContext, from: Sender, isPlain = f
   return columns(sharedValues(context, from), isPlain)
 }
 
-/** Fields of a submission that have no column, at their path; undefined if there are none. */
+/**
+ * The fields of a submission that have no column, each at the path at which it was sent; undefined
+ * if all fields have columns.
+ */
 export type Extra = Record<string, unknown> | undefined
 
 /**

@@ -96,7 +96,7 @@ export function createOutcomeCounts(
   const { clock = systemClock, limits = { countersMax, minutesMax } } = options
   const minutes = new Map<number, Minute>()
   let counters = 0
-  /** The minute of the last outcome, which the next one usually shares. */
+  /** The minute of the last outcome. The next outcome is usually in the same minute. */
   let latest: Minute | undefined
 
   function minuteOf(atMs: number): Minute {
@@ -148,7 +148,8 @@ export function createOutcomeCounts(
   }
 
   /**
-   * Returns the counter of the code `overflow`. A minute has at most three, so they need no limit.
+   * Returns the counter of the code `overflow` for a kind. A minute has at most three such
+   * counters, so they need no limit.
    */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }

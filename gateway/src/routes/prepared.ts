@@ -13,8 +13,8 @@ export function preparedRoute(
   const compressed = gzipSync(body, { level: 9 })
   const gzip = { body: compressed, etag: etagOf(compressed) }
 
-  // Registers HEAD explicitly, because the HEAD route that Fastify derives from a GET route gives a
-  // 304 a length of 0.
+  // Registers HEAD explicitly, because the HEAD route that Fastify derives from a GET route sends
+  // `Content-Length: 0` with a 304.
   app.route({
     method: ['GET', 'HEAD'],
     url,

@@ -7,7 +7,7 @@ import { file, payload, send } from '../forms.ts'
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const secretPlace = 'N 48.85837 E 2.29448'
 
-/** Adds a comment that says where a picture was taken to the picture. */
+/** Adds a comment to a picture. The comment says where the picture was taken. */
 function withPlace(png: Buffer, place = secretPlace): Buffer {
   const content = Buffer.from(`tEXtComment\0${place}`, 'latin1')
   const chunk = Buffer.alloc(content.length + 8)
@@ -17,7 +17,7 @@ function withPlace(png: Buffer, place = secretPlace): Buffer {
   return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)])
 }
 
-/** Creates a picture whose header claims another size. */
+/** Creates a picture whose header claims this size, although the picture has one pixel. */
 function claiming(width: number, height: number): Buffer {
   const png = Buffer.from(images.png)
   png.writeUInt32BE(width, 16)

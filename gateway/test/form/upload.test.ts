@@ -8,7 +8,7 @@ const budget = createByteBudget({ bytesMax: 10_000_000, requests: createShares(1
 const lease = budget.lease({ account: 'a', expectedBytes: 0 })
 const rules = { bytesMax: 10_000_000, pixelsMax: 1_000_000, keepsMetadata: false }
 
-/** Yields a picture, and overwrites its size in the turn after it has arrived. */
+/** Yields a picture. In the next turn, overwrites the width and height in the picture's header. */
 async function* soonDamaged(picture: Buffer): AsyncGenerator<Buffer> {
   yield picture
   setImmediate(() => picture.fill(0, 16, 24))

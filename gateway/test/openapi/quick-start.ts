@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const text = readFileSync(new URL('../../../docs/quick-start.md', import.meta.url), 'utf8')
 
-/** Returns the code blocks of the quick start in a language that match a pattern. */
+/** Returns the quick start's code blocks that are in `language` and match `pattern`. */
 export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```/gm)]
   return blocks.flatMap(([, name, block = '']) =>

@@ -180,7 +180,7 @@ async function send(
   const { bytes, cuts, isDone } = options
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
   let text = ''
-  // A write after the end of the connection fails; what arrived before it counts.
+  // Ignores a write that fails because the connection has ended: only what was received counts.
   socket.on('error', () => undefined)
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')

@@ -16,7 +16,7 @@ const analyst = createClickHouse({ url: server.analystUrl })
 t.teardown(() => analyst.close())
 const gateway = await startGateway(t)
 
-/** Sends each event by itself, and stores the rows that the gateway makes of them in one insert. */
+/** Sends each event by itself. Then stores the rows that the gateway has made, with one insert. */
 async function insertTogether(params: readonly string[]): Promise<string[]> {
   const { log: _, ...sender } = logBody()
   const ids: string[] = []

@@ -4,8 +4,9 @@ import { createRoundRobin } from './round-robin.ts'
 
 /**
  * Creates a gate that serves the first `perTurn` requests of a turn of the event loop at once.
- * Further requests wait, and the accounts (API keys) take turns, so a sender with a thousand
- * simultaneous requests delays only its own requests.
+ * Further requests wait for a later turn, and are then served in rotation: one request of each
+ * account (API key). So a sender with a thousand simultaneous requests delays only its own
+ * requests.
  *
  * @param options.perTurn maximum requests in one turn of the event loop
  * @param options.accountOf returns the account of a request; called only for a request that waits

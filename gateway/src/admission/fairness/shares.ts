@@ -3,8 +3,8 @@ import { accountTimesFree } from '@intake/config'
 /** Divides an amount among accounts, so that no account can starve the others. */
 export interface Shares {
   /**
-   * Whether the account can take `amount` more now. After that, the account may have at most
-   * `accountTimesFree` times the amount that is still free.
+   * Whether the account can take `amount` more now. Including `amount`, the account may have at
+   * most `accountTimesFree` times the amount that then remains free.
    */
   hasRoom(account: string, amount: number): boolean
   /**
