@@ -12,7 +12,7 @@ export interface ClientProcess {
 /**
  * Starts a process that runs a client, from a script in this folder.
  *
- * @param nodeOptions more options for Node; every such process also gets some by default
+ * @param nodeOptions options for Node, added to the options that every such process gets
  */
 export function startClientProcess(
   script: 'node-process.ts' | 'react-native-process.ts',

@@ -43,7 +43,10 @@ export interface FakeIntake {
   leaveOut?: (log: SentLog) => string | undefined
 }
 
-/** Handles batches so that a client notices no difference from the gateway. `now` is its clock. */
+/**
+ * Handles batches so that a client notices no difference from the gateway. `now` is the server's
+ * clock.
+ */
 export function createFakeIntake(now: () => number): FakeIntake {
   const rows: FakeIntake['rows'] = new Map()
   let repeats = 0

@@ -35,7 +35,7 @@ interface ResponseBody {
  * Sends a request, and evaluates what the responses for log events and for feedback have in common.
  *
  * @param entry the segment or feedback that is sent. `failures` counts its responses with status
- *   500; after three, it is not sent again before the next start
+ *   500; after three, the entry is not sent again before the next start
  */
 export async function attemptRequest(
   { ports: { transport, time }, clock, refused }: Core,
@@ -51,8 +51,9 @@ export async function attemptRequest(
   const isSuccess = status === 201 || status === 207
   // `Date` is rounded down to seconds, so half a second is added, the average of what was cut off.
   const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
-  // A response of a proxy does not show the server's clock. If the device slept or its clock was
-  // set during the request, the response is not used either: its duration is unknown.
+  // Learns the server's clock only from Intake's own responses, because a proxy does not show it.
+  // Learns nothing if the device slept or its clock was set meanwhile: the duration of the request
+  // is then unknown.
   const isOfIntake = isSuccess ? id || results : typeof code === 'string'
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)

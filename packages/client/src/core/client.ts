@@ -41,7 +41,10 @@ export interface Client<Attachment> extends Intake<Attachment> {
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** An address with its scheme or a path of the page's own origin, and a key that a header can contain. */
+/**
+ * Matches the address and the API key, with a space between them. The address has a scheme or is a
+ * path of the page's own origin. The key has only characters that a header can contain.
+ */
 const targetForm = /^(https?:\/)?\/\S* [!-~]+$/i
 
 /**
@@ -124,8 +127,8 @@ export function createClient<Attachment>(
   const feedbackLoop = createSendLoop(core, feedbacks.send, onPause)
 
   async function sendLogs(): Promise<Sent | undefined> {
-    // Closes the open segment only when no other one waits, so that events of an outage collect in
-    // few segments.
+    // Closes the open segment only when no closed segment waits, so that the events of an outage
+    // collect in few segments.
     if (isDue && !logs.oldest()) {
       isDue = false
       logs.close()
@@ -331,7 +334,7 @@ export function createClient<Attachment>(
 
   async function drain(): Promise<void> {
     await start()
-    // After the end of this client, another one may read the names that `save` would change.
+    // After the end of this client, another client may read the names that `save` would change.
     if (isShut) return
     logs.close()
     await save()
@@ -351,7 +354,7 @@ export function createClient<Attachment>(
   /** Resolves to the result of `work`; to undefined if it fails, or takes longer than `ms`. */
   function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve) => {
-      // A longer timer would run at once.
+      // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
       const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9))
       void work.catch(nothing).then((result) => {
         time.clearTimeout(timer)

@@ -37,7 +37,7 @@ export interface Clock {
   /**
    * The milliseconds to add to the times of ids that were made in `era` and never sent.
    *
-   * @param isOfThisRun whether `era` is from this run: only then can its monotonic clock be
+   * @param isOfThisRun whether `era` is from this run. Monotonic clocks of different runs cannot be
    *   compared
    */
   shiftFor(era: Era, isOfThisRun: boolean): number

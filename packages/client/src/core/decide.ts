@@ -18,7 +18,10 @@ export interface Result {
   code?: string
 }
 
-/** Whether Intake has taken it. It may also have dropped it because of an operator's rule. */
+/**
+ * Whether Intake has taken the record or image: accepted it, or dropped it because of an operator's
+ * rule.
+ */
 export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
 
 /** Returns an empty list for anything but a list. */
@@ -33,9 +36,9 @@ export const isTemporary = (status: number): boolean =>
   status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0
 
 /**
- * Whether a failed request is about the address or the key: nothing will be accepted until someone
- * changes a setting. Without a code the response comes from a proxy, through which a later request
- * may reach the gateway.
+ * Whether the status of a failed request is about the address or the key. If the response has a
+ * code, nothing will be accepted until someone changes a setting. Without a code the response comes
+ * from a proxy, and a later request may reach the gateway.
  */
 export const isAboutSettings = (status: number): boolean => settingStatuses.indexOf(status) >= 0
 

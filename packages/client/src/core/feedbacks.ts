@@ -16,14 +16,17 @@ interface StoredFeedback {
  * displace it.
  */
 export interface Feedbacks {
-  /** Stores a feedback. Resolves to false if too much waits, or if it was cleared meanwhile. */
+  /**
+   * Stores a feedback. Resolves to false if too much feedback waits, or if it was cleared
+   * meanwhile.
+   */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Sends the first feedback of the list, which is then moved to the end; resolves to undefined if
-   * none can be sent. If the server refuses a form as too large, the form is sent again without its
-   * images, so that at least the text arrives.
+   * Moves the first feedback that can be sent to the end of the list, and sends it. Resolves to
+   * undefined if no feedback can be sent. If the server refuses a form as too large, the form is
+   * sent again without its images, so that at least the text arrives.
    */
   send(): Promise<Sent | undefined>
   canSend(): boolean
@@ -39,7 +42,10 @@ interface Entry {
   failures: number
 }
 
-/** @param failures with `fewAttempts`, the feedback is not sent until this changes */
+/**
+ * @param failures the attempts that got status 500. A feedback with `fewAttempts` is not sent;
+ * `add` sets this while it stores the feedback
+ */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
 /** Each feedback is one value in storage, with its attachments. */
@@ -83,7 +89,7 @@ export function createFeedbacks(core: Core): Feedbacks {
     async send() {
       const entry = oldest()
       if (!entry) return undefined
-      // Moves the feedback to the end of the list, so that it does not block the others.
+      // Moves the feedback to the end of the list, so that it does not block other feedback.
       entries = entries.filter((one) => one !== entry).concat(entry)
       const stored = (await storage.get(entry.key)) as StoredFeedback | undefined
       if (stored) {

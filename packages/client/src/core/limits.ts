@@ -25,13 +25,13 @@ export const attachmentsMax = 4
 export const batchMax = 500
 /** Maximum number of attempts, in one run, of a request that gets status 500. */
 export const fewAttempts = 3
-/** Maximum number of times that an event gets another id. */
+/** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3
 export const retryAfterMsMax = dayMs
 /** How long the client waits for the platform to return the properties of the device. */
 export const deviceMsMax = 500
 /**
- * If a response takes longer, the client does not learn the server's clock from it, because its
- * time is too uncertain.
+ * If a response takes longer, the client does not learn the server's clock from it, because the
+ * time in a slow response is too uncertain.
  */
 export const roundTripMsMax = 8000

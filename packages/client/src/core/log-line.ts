@@ -26,7 +26,7 @@ export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 
 /**
  * Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it gets
- * the time of the device's clock, which was in the id.
+ * the previous time of its id as timestamp: that is the time of the device's clock.
  */
 export function shiftLine(line: string, ms: number, hasTimestamp: boolean): string {
   if (ms === 0) return line

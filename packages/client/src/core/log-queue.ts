@@ -41,8 +41,8 @@ export interface LogQueue {
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted in storage, and then reads it, because another run may append to
-   * it until it is marked. Rejects if it cannot be read now.
+   * Marks a segment as attempted in storage, and returns what it contains after that, because
+   * another run may append to it until it is marked. Rejects if the segment cannot be read now.
    *
    * @returns undefined if the segment no longer exists
    */

@@ -17,7 +17,7 @@ export interface IntakeOptions {
   deviceUuid?: string | undefined
   /** Identifies the user; `identify` changes it. Default: the device's UUID is sent. */
   userId?: string | undefined
-  /** Properties of the device. They replace those of the same name that the client finds. */
+  /** Properties of the device. They replace properties of the same name that the client finds. */
   device?: Record<string, unknown> | undefined
   /**
    * How long an event waits, in milliseconds, so that later events can be sent in the same request.
@@ -31,18 +31,21 @@ export interface IntakeOptions {
    * Default: 4,000,000.
    */
   storageBytesMax?: number | undefined
-  /** Maximum number of waiting log events; the oldest beyond it are dropped. Default: 5,000. */
+  /**
+   * Maximum number of waiting log events. If there are more, the oldest are dropped. Default:
+   * 5,000.
+   */
   storageEventsMax?: number | undefined
   /** The shortest and longest pause before a retry. Default: 1,000 and 900,000 milliseconds. */
   retryMs?: { min?: number | undefined; max?: number | undefined } | undefined
   /**
    * Changes an event before it is kept; returns `null` to drop it. The params are a copy that
-   * contains only what JSON can represent. It must be fast, because `log` waits for it.
+   * contains only what JSON can represent. `log` waits for this function, so it must be fast.
    */
   beforeSend?: ((event: LogEvent) => LogEvent | null) | undefined
   /**
    * Called whenever the client has dropped records, with the reason and their number. It is called
-   * later than the method that dropped them, so it may call `log`.
+   * after the method that dropped them has returned, so it may call `log`.
    */
   onDrop?: ((reason: string, count: number) => void) | undefined
 }
@@ -100,9 +103,10 @@ export interface Intake<Attachment> {
   /**
    * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
    *
-   * @returns the id of the event. It becomes the column `id`, unless the id is changed before it is
-   *   sent because the clock was wrong. Undefined if the event is not kept; `onDrop` then gets the
-   *   reason, except after `optOut`, after `shutdown`, and if `beforeSend` returned `null`
+   * @returns the id of the event. It becomes the column `id`, unless the clock was wrong: the
+   *   client then changes the id before it sends the event. Undefined if the event is not kept;
+   *   `onDrop` then gets the reason, except after `optOut`, after `shutdown`, and if `beforeSend`
+   *   returned `null`
    */
   log(event: string, params?: object | null): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */

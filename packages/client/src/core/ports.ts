@@ -90,8 +90,8 @@ export interface Ports<Attachment> {
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
   /**
-   * The end of the name of this run. The name of the run is the fourth part of the names of its
-   * segments.
+   * The end of this run's name. The names of the run's segments contain the run's name as their
+   * fourth part.
    */
   runSuffix: string
   /** How long events gather in memory before they are written, in milliseconds. */
@@ -104,7 +104,7 @@ export interface Ports<Attachment> {
   /**
    * Converts an attachment to the value that is stored, or a promise of it: a copy, because the app
    * may change the attachment after the call. The result is undefined for anything that is no
-   * attachment; it never throws or rejects.
+   * attachment. The function never throws, and the promise never rejects.
    */
   keepAttachment(attachment: Attachment | undefined): unknown
   /** Releases what the platform holds for the client. The last step of `shutdown`. */

@@ -25,8 +25,8 @@ export interface Context {
 /** A batch of events that are stored, sent and deleted together. */
 export interface Segment extends EntryName {
   /**
-   * The segment's name in storage, whose state may be older than `state`; empty if it is not stored
-   * yet.
+   * The segment's name in storage. The state in this name may be older than `state`. Empty if the
+   * segment is not stored yet.
    */
   name: string
   /** The lines in memory. Only a segment of this run has them, until it is closed and stored. */

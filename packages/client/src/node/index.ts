@@ -28,7 +28,7 @@ export interface NodeOptions extends IntakeOptions {
   /**
    * Directory for records that wait; it should contain nothing else, and only one process at a time
    * should use it. With `memory` nothing survives the process. Default: the directory
-   * `.intake/<bundle identifier>` in the home directory; `memory` if the user has none.
+   * `.intake/<bundle identifier>` in the home directory; `memory` without a home directory.
    */
   storage?: string | undefined
 }
@@ -122,7 +122,7 @@ export function createNodeClient(
     log(event, params) {
       const id = intake.log(event, params)
       // When the process exits, listeners of the app run after the client's listener, and nothing
-      // asynchronous runs after that. So their events are stored at once.
+      // asynchronous runs after that. So the events that these listeners log are stored at once.
       if (isExiting) saveNow()
       return id
     },
@@ -167,7 +167,10 @@ function bootTime(): () => number {
   }
 }
 
-/** 0 if a sandbox forbids the call. The client then does not notice that the machine has slept. */
+/**
+ * Milliseconds since the machine started; 0 if a sandbox forbids the call. The client then does not
+ * notice that the machine has slept.
+ */
 function uptimeMs(): number {
   try {
     return uptime() * 1000

@@ -21,7 +21,7 @@ const ownStart = startOf(process.pid)
 /** Identifies this thread at the end of the name of a run, and in the names of temporary files. */
 export const processMark = `-pid${process.pid}-${ownStart}-${threadId}`
 
-/** Runs of this thread that have written and are not closed. Their files may still grow. */
+/** The runs of this thread that have written files and are not closed. The files may still grow. */
 const liveRuns = new Set<string>()
 
 /** Adds the run that owns a segment to `liveRuns`, and returns the name of the run. */

@@ -67,8 +67,8 @@ export function openSequence(dir: string): Sequence {
       }
     },
     close() {
-      // Another process may then use the directory and increase the counter, so the file must be
-      // read again at the next use.
+      // Forgets the counter after its last user in this thread: another process may then use the
+      // directory and increase the counter, so the next user must read the file again.
       if (--counter.users === 0) counters.delete(key)
     },
   }

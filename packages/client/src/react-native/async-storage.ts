@@ -16,9 +16,9 @@ export interface AsyncStorageLike {
 }
 
 /**
- * Creates a storage in AsyncStorage. Each key begins with `prefix`. Then follow `n` and a name; or
- * `v` and the key of a value; or, for a piece of the text of a name, `t`, the stem of the name and
- * a number. When a segment is closed, its pieces are joined under one key.
+ * Creates a storage in AsyncStorage. Its keys begin with `prefix`. A name has the key `n<name>`,
+ * and a value has the key `v<key>`. The text of a name is stored in pieces with the keys
+ * `t<stem>.<number>`. When a segment is closed, its pieces are joined under one key.
  *
  * A rename takes several steps: the new name is written, then the old name is removed. If both
  * exist, the client knows which of them is newer.

@@ -108,7 +108,8 @@ const time: TimeSource = {
   monotonic: () => (typeof performance === 'undefined' ? Date.now() : performance.now()),
   setTimeout: (run, ms) => setTimeout(run, ms),
   clearTimeout(timer) {
-    // Checks this, because Hermes' own `clearTimeout` throws if its argument is not a number.
+    // Checks that there is a timer, because Hermes' own `clearTimeout` throws if its argument is
+    // not a number.
     if (timer !== undefined) clearTimeout(timer as number)
   },
 }

@@ -6,7 +6,9 @@ const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
-/** The digits of a number in a key. Keys are ordered as texts, so it needs leading zeros. */
+/**
+ * How many digits a number in a key has. Keys are ordered as texts, so numbers need leading zeros.
+ */
 const digits = 16
 
 /**
@@ -44,7 +46,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   }
 
   /**
-   * Resolves to the result of the request that `run` returns, when its transaction is complete.
+   * Resolves to the result of the request that `run` returns, when the transaction is complete.
    *
    * @param isDurable true if the data must survive a crash of the machine, not only of the browser
    */
