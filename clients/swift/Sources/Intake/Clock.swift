@@ -57,8 +57,8 @@ struct Clock {
 
   /// The milliseconds to add to the times of ids that were made in `past` and never sent.
   ///
-  /// - Parameter isOfThisRun: whether `past` is from this run: only then can its monotonic clock be
-  /// compared
+  /// - Parameter isOfThisRun: whether `past` is from this run. Monotonic clocks of different runs
+  /// cannot be compared
   func shift(for past: Era, isOfThisRun: Bool) -> Int {
     if past.isTrusted || !era.isTrusted { return 0 }
     let byClock = era.offset - past.offset

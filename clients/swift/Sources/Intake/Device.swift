@@ -4,7 +4,7 @@ import Foundation
   import UIKit
 #endif
 
-/// The properties of the device that Foundation knows: by name, the value as JSON. Unknown
+/// The properties of the device that Foundation knows, by name; each value is JSON. Unknown
 /// properties are absent.
 func findDevice() -> [String: [UInt8]] {
   var device: [String: Any] = [:]

@@ -44,7 +44,7 @@ final class Feedbacks {
   /// Throws if the feedback cannot be read now.
   func begin() throws -> (key: String, feedback: StoredFeedback)? {
     while let at = oldest {
-      // Moves the feedback to the end of the list, so that it does not block the others.
+      // Moves the feedback to the end of the list, so that it does not block other feedback.
       let entry = entries.remove(at: at)
       entries.append(entry)
       let key = entry.key

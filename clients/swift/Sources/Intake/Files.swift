@@ -38,8 +38,8 @@ final class Files {
       close()
       lock = try openFile(name, O_RDWR | O_CREAT)
       if flock(lock, LOCK_EX) != 0 { throw FileError.last }
-      // Repeats this if another process has removed the file meanwhile: before the file was locked,
-      // the process may have taken it for the lock of an ended client.
+      // Repeats this if another process has removed the file meanwhile: before this process locked
+      // the file, the other process may have taken it for the lock of an ended client.
     } while linkCount(lock) == 0
     isReady = true
   }

@@ -46,9 +46,9 @@ public final class Intake: Sendable {
   ///
   /// - Parameter params: values that JSON can represent, and dates, UUIDs and URLs
   /// - Returns: the id of the event; nil if the event is not kept. The id becomes the column `id`,
-  /// unless it is changed before it is sent because the clock was wrong. If the event is not kept,
-  /// `onDrop` gets the reason, except after `optOut`, after `shutdown`, and if `beforeSend`
-  /// returned nil
+  /// unless the clock was wrong: the client then changes the id before it sends the event. If the
+  /// event is not kept, `onDrop` gets the reason, except after `optOut`, after `shutdown`, and if
+  /// `beforeSend` returned nil
   @discardableResult
   public func log(_ event: String, _ params: [String: Any] = [:]) -> String? {
     let recorded = recorder.log(event, params)

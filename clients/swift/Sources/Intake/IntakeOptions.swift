@@ -12,7 +12,7 @@ public struct IntakeOptions: Sendable {
   public var deviceUuid: UUID?
   /// Identifies the user. Without it, the device's UUID is sent. `identify` changes it.
   public var userId: String?
-  /// Properties of the device. They replace those of the same name that the client finds.
+  /// Properties of the device. They replace properties of the same name that the client finds.
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
   /// extensions: if an app holds a lock in such a container when it is suspended, iOS ends the app.
@@ -29,7 +29,8 @@ public struct IntakeOptions: Sendable {
   public var storageEventsMax = 5000
   /// The shortest and longest pause before a request is repeated, in seconds.
   public var retry: ClosedRange<TimeInterval> = 1...900
-  /// Changes an event before it is kept; nil drops it. It must be fast, because `log` waits for it.
+  /// Changes an event before it is kept; nil drops it. `log` waits for this function, so it must be
+  /// fast.
   public var beforeSend: (@Sendable (LogEvent) -> LogEvent?)?
   /// Called on any thread whenever the client has dropped records, with the reason and the number
   /// of records.

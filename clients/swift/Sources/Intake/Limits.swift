@@ -19,11 +19,11 @@ enum Limits {
   static let attachments = 4
   /// The maximum number of attempts, in one run, of a request that gets 500.
   static let fewAttempts = 3
-  /// The maximum number of times that an event gets another id.
+  /// The maximum number of times that an event gets a new id.
   static let generations = 3
   static let retryAfterMs = 86_400_000.0
-  /// If a response takes longer, the client does not learn the server's clock from it, because its
-  /// time is too uncertain.
+  /// If a response takes longer, the client does not learn the server's clock from it, because the
+  /// time in a slow response is too uncertain.
   static let roundTripMs = 8000.0
   /// The maximum size of a response, in bytes. All responses of Intake are smaller.
   static let answerBytes = 4_000_000

@@ -30,7 +30,7 @@ func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> 
 }
 
 /// Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it
-/// gets the time of the device's clock, which was in the id.
+/// gets the previous time of its id as timestamp: that is the time of the device's clock.
 func shiftLine(_ line: Line, by ms: Int, hasTimestamp: Bool) -> Line {
   if ms == 0 { return line }
   let id = idOf(line)

@@ -207,8 +207,8 @@ final class LogQueue {
     }
   }
 
-  /// Marks a segment as attempted in a way that survives a power failure, and reads the segment.
-  /// Throws if it cannot be read now.
+  /// Reads a segment, and marks it as attempted in a way that survives a power failure. Throws if
+  /// the segment cannot be read now.
   ///
   /// - Returns: nil if the segment no longer exists
   func attempt(_ segment: Segment) throws -> StoredSegment? {

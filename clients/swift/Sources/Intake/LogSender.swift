@@ -112,7 +112,7 @@ final class LogSender {
   }
 
   /// Removes the entries whose results are final. Events that were rejected because the device's
-  /// clock was wrong get other ids.
+  /// clock was wrong get new ids.
   private func settleEntries(_ attempt: LogAttempt, _ results: [EntryResult]) {
     let (entry, stored) = (attempt.segment.entry, attempt.stored)
     let isOfThisRun = stored.origin.run == run

@@ -8,7 +8,7 @@ struct RecordedEvent: Sendable {
 }
 
 /// The part of the client that any thread may call. It makes events, and keeps them in memory until
-/// the worker takes them to store them. It neither does I/O nor waits for it.
+/// the worker takes them to store them. It neither does I/O nor waits for I/O.
 final class Recorder: Sendable {
   struct Recorded {
     let id: String
@@ -126,7 +126,8 @@ final class Recorder: Sendable {
     set { state.withLock { $0.user = newValue } }
   }
 
-  /// Setting it to true removes all events. While it is true, no events are kept.
+  /// Whether the user has opted out. Setting this to true removes all events. While it is true, no
+  /// events are kept.
   var isOptedOut: Bool {
     get { state.withLock { $0.isOptedOut } }
     set {

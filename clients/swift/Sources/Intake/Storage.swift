@@ -14,7 +14,8 @@ final class Storage {
   private static let valueEnd = ".value"
   private let files: Files
   private var memory: [String: Data] = [:]
-  /// The last reserved number. If the counter cannot be read, the next numbers follow it.
+  /// The last reserved number. If the counter's file cannot be read, the next numbers follow this
+  /// one.
   private var sequence = 0
 
   init(_ files: Files) {

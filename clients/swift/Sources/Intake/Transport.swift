@@ -42,8 +42,8 @@ struct Attempted {
 }
 
 extension Attempted {
-  /// Evaluates what the responses for log events and for feedback have in common, and learns the
-  /// server's clock from it.
+  /// Evaluates what the responses for log events and for feedback have in common. Learns the
+  /// server's clock from the response.
   init(_ answer: Answer?, tookMs: Double, recorder: Recorder) {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]

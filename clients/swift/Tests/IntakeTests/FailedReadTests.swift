@@ -77,7 +77,8 @@ final class FailedReadTests: XCTestCase {
     killed.log("tap")
     await killed.stored()
     let name = try XCTUnwrap(segmentNames.first)
-    // Removes the lock, as if the process had been killed: the system releases such a lock.
+    // Removes the lock, as if the process had been killed: the system releases the locks of a
+    // killed process.
     for lock in try names("", ".lock") {
       try FileManager.default.removeItem(at: directory.appendingPathComponent(lock))
     }

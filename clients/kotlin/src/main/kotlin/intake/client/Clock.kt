@@ -71,8 +71,8 @@ internal class Clock(private val time: TimeSource) {
     /**
      * The milliseconds to add to the times of ids that were made in `past` and never sent.
      *
-     * @param isOfThisRun whether `past` is from this run: only then can its monotonic clock be
-     *   compared
+     * @param isOfThisRun whether `past` is from this run. Monotonic clocks of different runs cannot
+     *   be compared
      */
     fun shiftFor(past: Era, isOfThisRun: Boolean): Long {
         if (past.isTrusted || !era.isTrusted) return 0

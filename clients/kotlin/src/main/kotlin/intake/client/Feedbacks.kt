@@ -71,14 +71,14 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Sends the first feedback of the list, which is then moved to the end; returns null if none
-     * can be sent. If the feedback cannot be read, keeps it and throws an IOException. If the
-     * server refuses a form as too large, the form is sent again without its images, so that at
-     * least the text arrives.
+     * Moves the first feedback that can be sent to the end of the list, and sends it. Returns null
+     * if no feedback can be sent. If the feedback cannot be read, keeps it and throws an
+     * IOException. If the server refuses a form as too large, the form is sent again without its
+     * images, so that at least the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null
-        // Moves the feedback to the end of the list, so that it does not block the others.
+        // Moves the feedback to the end of the list, so that it does not block other feedback.
         synchronized(core.memory) { if (entries.remove(entry)) entries.add(entry) }
         val value = core.io.withLock { core.storage.get(entry.key) }
         // If there is no value, another run has sent the feedback.

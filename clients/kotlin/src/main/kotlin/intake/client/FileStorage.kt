@@ -159,7 +159,7 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 }
 
-/** The end of the name of a run: the id of the process. Empty if there is no `/proc`. */
+/** The end of a run's name, which contains the id of the process; empty if there is no `/proc`. */
 internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
 
 private val pid: String? by lazy {

@@ -155,7 +155,7 @@ internal constructor(
             val payload = Json.print(core.senderOf(owner, true) + ("feedback" to feedback))
             val images = attachments.take(ATTACHMENTS_MAX).mapNotNull(::read)
             core.io.withLock {
-                // `optOut` or `shutdown` may have been called since the call of this method.
+                // `optOut` or `shutdown` may have been called after `feedback`.
                 if (!isOn()) return false
                 if (feedbacks.add(id, payload, images)) {
                     feedbackLoop.wake()
@@ -357,7 +357,7 @@ internal constructor(
             isStarted = true
             if (core.deviceUuid == "") findDeviceUuid()
             addOldDrops()
-            // Only checks whether there is a value, because it is always true.
+            // Only checks whether there is a value, because the value is always true.
             val wasOptedOut = storage.has(OPT_OUT_KEY)
             val isOut =
                 synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }

@@ -11,7 +11,7 @@ class IntakeOptions internal constructor() {
     /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
     var userId: String? = null
 
-    /** Properties of the device. They replace those of the same name that the client finds. */
+    /** Properties of the device. They replace properties of the same name that the client finds. */
     var device: Map<String, Any?> = emptyMap()
 
     /**
@@ -39,8 +39,8 @@ class IntakeOptions internal constructor() {
     var retryMsMax: Long = 900_000
 
     /**
-     * Changes an event before it is kept; null drops it. It must be fast, because `log` waits for
-     * it.
+     * Changes an event before it is kept; null drops it. `log` waits for this function, so it must
+     * be fast.
      */
     var beforeSend: ((LogEvent) -> LogEvent?)? = null
 

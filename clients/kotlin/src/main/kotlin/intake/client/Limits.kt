@@ -35,12 +35,12 @@ internal const val ATTACHMENTS_MAX = 4
 /** The maximum number of attempts, in one run, of a request that gets 500. */
 internal const val FEW_ATTEMPTS = 3
 
-/** The maximum number of times that an event gets another id. */
+/** The maximum number of times that an event gets a new id. */
 internal const val GENERATIONS_MAX = 3
 internal const val RETRY_AFTER_MS_MAX = DAY_MS
 
 /**
- * If a response takes longer, the client does not learn the server's clock from it, because its
- * time is too uncertain.
+ * If a response takes longer, the client does not learn the server's clock from it, because the
+ * time in a slow response is too uncertain.
  */
 internal const val ROUND_TRIP_MS_MAX = 8000L

@@ -26,7 +26,7 @@ internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
 
 /**
  * Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it gets
- * the time of the device's clock, which was in the id.
+ * the previous time of its id as timestamp: that is the time of the device's clock.
  */
 internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
     if (ms == 0L) return line

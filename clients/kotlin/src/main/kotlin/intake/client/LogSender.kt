@@ -75,7 +75,7 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
 
     /**
      * Removes the entries whose results are final. Events that were rejected because the device's
-     * clock was wrong get other ids.
+     * clock was wrong get new ids.
      */
     private fun settleEntries(
         segment: Segment,

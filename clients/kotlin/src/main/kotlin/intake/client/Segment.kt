@@ -71,8 +71,8 @@ internal class Segment(
     var bytes: Long = 0,
     var shiftMs: Long = 0,
     /**
-     * The name in storage, whose state may be older than `state`. Empty if the segment is not
-     * stored yet.
+     * The segment's name in storage. The state in this name may be older than `state`. Empty if the
+     * segment is not stored yet.
      */
     var name: String = "",
     /** The events in memory. Only a segment of this run has them, until it is closed and stored. */
