@@ -42,7 +42,7 @@ SETTINGS
   replicated_deduplication_window = 0;
 
 -- Up to when hours and days have been counted. Every record that arrived before `counted_until` was
--- visible when it was counted at `counted_at`.
+-- visible to the count that ran at `counted_at`.
 CREATE TABLE IF NOT EXISTS intake.counted_raw (
   name LowCardinality(String),
   counted_until DateTime64(3, 'UTC'),

@@ -83,8 +83,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   }
 
   if (layout && (!isComplete || isResharded)) {
-    // A Distributed table copies the columns of its server's table when it is created, so that
-    // table's columns must be up to date.
+    // When a Distributed table is created, it copies the columns of the stored table on its server.
+    // So the columns of the stored table must be up to date by then.
     await untilColumnsChanged({ clickhouse, migrations, unfinished, columnsTimeoutMs })
   }
   if (layout && !isComplete) await apply(clickhouse, await copyTables(clickhouse, layout.cluster))

@@ -48,8 +48,8 @@ const huge = JSON.stringify(logRow({ event: 'huge', params: { v: 'huge' } })).re
 const visits = [
   logRow({ ...at('10:00'), device_uuid: device(1), unique_user_id: 'old', device: { os: 'A' } }),
   logRow({ ...at('10:30'), device_uuid: device(1), unique_user_id: 'old', device: { os: 'A' } }),
-  // Arrives late: it is inserted last, but its time is not the latest.
   logRow({ ...at('11:30'), device_uuid: device(1), unique_user_id: 'new', device: { os: 'B' } }),
+  // Arrives late: it is inserted after the row above, but has an earlier time.
   logRow({ ...at('09:59'), device_uuid: device(1), unique_user_id: 'late', device: { os: 'C' } }),
   logRow({ ...at('10:00'), device_uuid: device(2), bundle_identifier: 'com.example.other' }),
 ].map((row) => ({ ...row, event: 'visit' }))
@@ -282,8 +282,8 @@ t.test('intake_number reads every double exactly, also in the flat view', async 
       view,
     )
   }
-  // The setting must be sent, because ClickHouse before 26.7 reads some doubles inexactly by
-  // default.
+  // `precise_float_parsing` must be sent, because ClickHouse before 26.7 reads some doubles
+  // inexactly by default.
   t.same(
     await analyst.query(
       `SELECT value FROM system.settings WHERE name = 'precise_float_parsing' AND changed`,

@@ -175,8 +175,8 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  // Empty, because workers count these, and none runs here. packages/records/test/counts.test.ts
-  // has results.
+  // Empty, because workers count these, and no worker runs here.
+  // packages/records/test/counts.test.ts has results.
   'Events and params': [],
   'What changed in a version': [],
   'Stored otherwise than it was meant': [],

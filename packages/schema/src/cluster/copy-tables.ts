@@ -3,10 +3,10 @@ import type { ClickHouse } from '@intake/clickhouse'
 type Reader = Pick<ClickHouse, 'query'>
 
 /**
- * Returns statements that create missing tables: every stored table that any server of the cluster
- * has, in its present form, on the servers that lack it. A new replica of a shard must have the
- * columns of the other replicas from the beginning, because ClickHouse compares its columns with
- * those in Keeper, and the first migration creates fewer columns.
+ * Returns statements that create missing tables. They create every stored table that any server of
+ * the cluster has, in its present form, on the servers that lack the table. A new replica of a
+ * shard must have the columns of the other replicas from the beginning, because ClickHouse compares
+ * its columns with those in Keeper, and the first migration creates fewer columns.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

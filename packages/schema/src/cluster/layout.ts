@@ -73,7 +73,7 @@ async function readCluster(clickhouse: Reader, cluster: string) {
 
 /** The engine of the table that log events are inserted into; undefined if there is no table. */
 async function readEngine(clickhouse: Reader): Promise<string | undefined> {
-  // Asks all servers, because one that was added a moment ago has no table yet.
+  // Asks all servers, because a server that was added a moment ago has no table yet.
   const [table] = await clickhouse.query<{ engine: string }>(
     `SELECT engine_full AS engine FROM ${systemTable(clickhouse, 'tables')}
      WHERE database = 'intake' AND name = 'logs_raw' ORDER BY length(engine) DESC LIMIT 1`,

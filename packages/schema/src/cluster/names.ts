@@ -4,8 +4,8 @@ import { localName, toLocal } from './statements.ts'
 type Place = Pick<ClickHouse, 'cluster'>
 
 /**
- * The name of the table that stores the rows of a sharded table. This table has the partitions and
- * the mutations.
+ * The name of the table that stores the rows of a sharded table, and so has the partitions and the
+ * mutations.
  */
 export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : localName(table)

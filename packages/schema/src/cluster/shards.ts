@@ -7,7 +7,10 @@ import { sqlTime } from '@intake/clickhouse'
  * shards were added in between.
  */
 export interface Shards {
-  /** Numbers of shards, ascending. There is one more than in `changes`. */
+  /**
+   * How many shards there are in each period, ascending. `counts` has one entry more than
+   * `changes`.
+   */
   counts: readonly number[]
   /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */
   changes: readonly string[]
@@ -15,7 +18,7 @@ export interface Shards {
 
 /**
  * The minimum notice before a change. Clients choose times up to 10 minutes ahead, and all servers
- * must know the change before they get a row with a later `time`.
+ * must know the change before they get a row whose `time` is after it.
  */
 const noticeMs = 15 * 60_000
 
@@ -44,7 +47,10 @@ export function parseShards(engine: string): Shards {
   }
 }
 
-/** @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored */
+/**
+ * @throws {RangeError} when `from` is too soon: rows whose `time` is after `from` may already be
+ * stored
+ */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs
   const last = shards.changes.at(-1)

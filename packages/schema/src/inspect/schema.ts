@@ -23,8 +23,8 @@ const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
 
 /**
  * The differences from the tables, views and functions of this release, in words for an operator;
- * empty if there are none. If migrations are missing, only these are named, because all other
- * differences may follow from that.
+ * empty if there are none. If migrations are missing, only these are named, because the missing
+ * migrations may cause all other differences.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)
@@ -97,8 +97,8 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
 }
 
 /**
- * Finds tables with a TTL. A TTL could delete a row, but not yet its repeats. The row hid them, and
- * they would then be visible.
+ * Finds tables with a TTL. A TTL could delete a row before its repeats, which the row had hidden.
+ * The repeats would then be visible.
  */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>

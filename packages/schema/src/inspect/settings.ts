@@ -3,7 +3,7 @@ import { storedTable } from '../cluster/names.ts'
 
 /**
  * Without these settings a confirmed insert could be lost in a power failure, or ClickHouse could
- * leave out an insert because it considers it a repeat.
+ * leave out an insert that looks like a repeat.
  */
 const required = {
   fsync_after_insert: '1',
@@ -14,7 +14,10 @@ const required = {
 /** The tables whose rows exist nowhere else once they are confirmed. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
-/** A limit that is enough for inserts of 64 MiB of rows, merges and queries. */
+/**
+ * The lowest memory limit that is accepted. It is enough for merges, queries, and inserts of 64 MiB
+ * of rows.
+ */
 const memoryBytesMin = gibibyte
 
 /**
