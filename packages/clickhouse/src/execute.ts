@@ -22,10 +22,10 @@ export interface Reply {
 }
 
 /**
- * Creates a function that executes statements with one client. It resolves only to a complete
- * response with status 200 and without an exception code, within the timeout; otherwise it rejects
- * with a `ClickHouseError`. An abandoned request destroys its socket, so that a silent server does
- * not occupy it.
+ * Creates a function that executes statements with one client. The function resolves only to a
+ * complete response with status 200 and without an exception code, within the timeout; otherwise it
+ * rejects with a `ClickHouseError`. An abandoned request destroys its socket, so that a silent
+ * server does not keep the socket occupied.
  *
  * @param options.headers headers of every request, with the credentials
  */
