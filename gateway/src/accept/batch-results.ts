@@ -31,7 +31,7 @@ export function entryResults(outcomes: readonly EntryOutcome[]): LogEntryResult[
 
 /**
  * Prints the response to a batch as JSON. Accepted entries, which are the most frequent, are
- * printed without `JSON.stringify`, in a third of the time.
+ * printed without `JSON.stringify`, which would take three times as long.
  */
 export function printBatchResult({ results, ...counts }: LogBatchResult): string {
   const entries = results.map((one) =>

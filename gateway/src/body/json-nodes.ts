@@ -19,7 +19,8 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
   let nodes = 0
   let inString = false
   /**
-   * The number of bytes to skip: 1 after a backslash in a string, because the next byte is escaped.
+   * How many of the next bytes to skip: 1 if the last bytes ended with a backslash in a string,
+   * because the next byte is then escaped.
    */
   let toSkip = 0
 

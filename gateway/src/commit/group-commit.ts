@@ -13,7 +13,7 @@ export interface StoredFrame {
   rows: number
   /** Compressed size. */
   bytes: number
-  /** Milliseconds from the arrival of its oldest row until the frame was stored. */
+  /** Milliseconds from the arrival of the frame's oldest row until the frame was stored. */
   ms: number
 }
 

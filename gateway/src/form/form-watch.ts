@@ -25,7 +25,7 @@ export interface FormWatch {
 
 /**
  * The parser must end within this number of event-loop turns after the whole form has arrived. A
- * few turns are enough, because it has no more I/O to wait for.
+ * few turns are enough, because the parser has no more I/O to wait for.
  */
 const turnsAfterEnd = 1_000
 

@@ -40,8 +40,8 @@ function isUnusual(value: unknown): boolean {
 }
 
 /**
- * Like `isUnusual`, for an element of an array. An array in an array was examined with the outer
- * array.
+ * Like `isUnusual`, for an element of an array. If the element is an array, only its elements are
+ * checked, because the outer array was examined together with its nested arrays.
  */
 function isUnusualElement(value: unknown): boolean {
   return Array.isArray(value) ? value.some(isUnusualElement) : isUnusual(value)

@@ -20,7 +20,8 @@ export interface CallResults {
   /** `createLogBatch` with a valid and an invalid event */
   batch: EntryResult[]
   /**
-   * The results of that batch, sent through a proxy that replaces the code of the rejected entry.
+   * The results of the same batch, sent through a proxy that replaces the code of the rejected
+   * entry.
    */
   unlisted: EntryResult[]
   /** `createFeedback` with a file */

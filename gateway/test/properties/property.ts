@@ -5,9 +5,9 @@ import type { Test } from 'tap'
 const silenceMs = 20_000
 
 /**
- * Checks a property for many random values and reports how many. `PROPERTY_RUNS` multiplies the
- * number of runs. To repeat a failure, set `PROPERTY_SEED` and `PROPERTY_PATH` to the reported seed
- * and path.
+ * Checks a property for many random values, and reports how many values were checked.
+ * `PROPERTY_RUNS` multiplies the number of runs. To repeat a failure, set `PROPERTY_SEED` and
+ * `PROPERTY_PATH` to the reported seed and path.
  *
  * @param options.runs number of runs for `PROPERTY_RUNS=1`
  */

@@ -151,8 +151,8 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * Returns the scalar members that the flat view must show, by name. A double may be printed
- * differently.
+ * Returns the scalar members that the flat view must show, by name. A double is printed as in
+ * `flat` if it has the same value there.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {
