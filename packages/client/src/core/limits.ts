@@ -23,7 +23,7 @@ export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
 /** Maximum number of events in a request. */
 export const batchMax = 500
-/** Maximum number of attempts, in one run, of a request that gets status 500. */
+/** How often a request that gets status 500 is sent in one run, at most. */
 export const fewAttempts = 3
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3

@@ -6,7 +6,7 @@
  */
 export interface Storage {
   /**
-   * All names and keys that the client has written, except those of another process that is known to
+   * All names and keys that clients have written, except those of another process that is known to
    * be running.
    */
   list(): Promise<string[]>

@@ -38,8 +38,8 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           resolve(result)
         }
       })
-      // A failure may be temporary, so a call after this time opens the database again. Until then
-      // calls fail at once instead of waiting for the timeout.
+      // A failure may be temporary, so the first call after `openMs` opens the database again.
+      // Until then calls fail at once instead of waiting for the timeout.
       opening.catch(() => setTimeout(() => (opening = undefined), openMs))
     }
     return opening
