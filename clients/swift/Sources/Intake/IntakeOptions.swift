@@ -16,7 +16,7 @@ public struct IntakeOptions: Sendable {
   public var device: [String: any Sendable] = [:]
   /// The directory for records that wait. It must not be in a container that an app shares with its
   /// extensions: if an app holds a lock in such a container when it is suspended, iOS ends the app.
-  /// Default: `Intake/` and the bundle identifier, in Application Support.
+  /// Default: `Intake/<bundle identifier>` in Application Support.
   public var directory: URL?
   /// How long an event waits, in seconds, so that later events can be sent in the same request.
   public var flushInterval: TimeInterval = 5

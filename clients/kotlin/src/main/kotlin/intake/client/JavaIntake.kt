@@ -9,7 +9,7 @@ import java.io.File
  * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
  *   replaces its `/api`, such as `https://www.example.com/i`
  * @param storage a directory for the records that wait; only one process at a time should use it.
- *   Default: `.intake/java/` and the bundle identifier, in the home directory
+ *   Default: `.intake/java/<bundle identifier>` in the home directory
  */
 fun Intake(
     url: String,

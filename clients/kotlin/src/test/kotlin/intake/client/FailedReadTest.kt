@@ -214,8 +214,8 @@ class FailedReadTest {
         assertEquals(null, storage.read("absent"))
         assertEquals(null, storage.get("absent"))
         assertEquals(false, storage.has("absent"))
-        // Folders stand in for files that cannot be opened: Java reports the same error as for
-        // missing files.
+        // Folders stand in for files that cannot be opened: in both cases Java reports the same
+        // error as for a missing file.
         File(dir, "name").mkdir()
         File(dir, "key.value").mkdir()
         assertThrows(IOException::class.java) { storage.read("name") }
