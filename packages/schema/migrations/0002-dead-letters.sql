@@ -1,6 +1,6 @@
 -- Rows that ClickHouse rejected, unchanged. Each is stored under the whole identity of its record,
 -- because records of two devices may have the same id. An entry with a higher `ver` replaces an
--- older one of the same row.
+-- older entry of the same row.
 CREATE TABLE IF NOT EXISTS intake.dead_letters_raw (
   table LowCardinality(String),
   bundle_identifier String,
