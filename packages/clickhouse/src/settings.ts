@@ -51,11 +51,11 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this setting, ClickHouse rejects an insert with a null next to an array in an array
-  // ([[1], null]).
+  // Without this setting, ClickHouse rejects an insert if an array has a null next to an array:
+  // [[1], null].
   input_format_null_as_default: 1,
-  // Keys that still collide ({"a%2Eb": 1, "a.b": 2}) keep one value instead of rejecting the
-  // insert.
+  // If two keys are equal after the dots are escaped ({"a%2Eb": 1, "a.b": 2}), one value is kept.
+  // Otherwise the insert would be rejected.
   type_json_skip_duplicated_paths: 1,
   input_format_json_infer_array_of_dynamic_from_array_of_different_types: 1,
 }
