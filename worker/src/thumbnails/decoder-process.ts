@@ -10,7 +10,7 @@ export class DecoderMissingError extends Error {
   override name = 'DecoderMissingError'
 }
 
-/** The decoder ended before it had examined the picture, or was ended because it took too long. */
+/** The decoder exited before it had examined the picture, or was killed after its timeout. */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
 }
@@ -73,8 +73,8 @@ export function createDecoder(
         current.kill()
         if (running === current) running = undefined
       }
-      // A process that does not become ready is not the fault of the picture, so its error is
-      // thrown unchanged.
+      // If the process does not become ready, the picture is not at fault, so the error is thrown
+      // unchanged.
       await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error

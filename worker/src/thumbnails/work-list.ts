@@ -53,7 +53,7 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // More feedback may have been added. After an error, the same is looked for again.
+      // Keeps the start of the period if more feedback may be left in it, or after an error.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }

@@ -19,7 +19,10 @@ export interface QueueState extends Backlog {
    * 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** For how many seconds every reading has found frames waiting; 0 if the latest found none. */
+  /**
+   * For how many seconds every reading has found waiting frames that may be taken; 0 if the latest
+   * reading found none.
+   */
   waitingSeconds: number
 }
 

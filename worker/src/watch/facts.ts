@@ -14,8 +14,8 @@ interface Sources {
 }
 
 /**
- * One day. It replaces `Infinity`, the time of a queue that is not getting shorter, because an
- * autoscaler needs a number.
+ * One day. It replaces `Infinity`, the time to drain a queue that is not getting shorter, because
+ * an autoscaler needs a number.
  */
 const neverSeconds = 86_400
 
