@@ -133,8 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Starts the killed server again, as a replica. While there is none, records that a replica
-      // must confirm are refused.
+      // Starts the killed server again, as a replica. While the new primary lacks a replica, it
+      // refuses records that a replica must confirm.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000

@@ -25,8 +25,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * For a busy machine: whether to subtract the time that the services waited for a CPU from the
-   * innocent sender's response times.
+   * Whether to subtract the services' wait for a CPU from the innocent sender's response times; for
+   * a busy machine.
    */
   lessCpuWait?: boolean
 }

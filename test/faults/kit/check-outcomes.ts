@@ -15,9 +15,9 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Attempts whose record may or may not be stored. This is the sum over all minutes, because an
-   * attempt is counted in the minute of its refusal (perhaps by another clock), not of its
-   * `received_at`.
+   * Attempts whose record may or may not be stored. This is the sum over all minutes, because such
+   * an attempt is counted in the minute in which it was refused (perhaps by another clock), not in
+   * the minute of its `received_at`.
    */
   unknown: number
 }

@@ -14,8 +14,8 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * Selects the records. If a record was stored several times, `storedAt` is the first time, and
- * `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
+ * Selects the records. If a record was stored several times, `storedAt` is the time of the first
+ * insert. `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
