@@ -65,7 +65,7 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** The param `ms` is a fraction in one of ten events, and a text in one of fifty events. */
+/** The param `ms` has a decimal in one of ten events, and is a text in one of fifty events. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,

@@ -28,7 +28,7 @@ const capacityConnections = 64
  */
 const capacityTurns = 3
 const openConnections = 256
-/** Makes open-loop rounds longer, because percentiles need more events than costs do. */
+/** Open-loop rounds are longer by this time, because percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
 /** Additional turns with the load at which the latency has a limit. */
 const extraTurns = 2
