@@ -68,8 +68,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The endpoints of the running stack. Also undefined if their file cannot be read: a command that
- * needs the stack reports that error itself.
+ * Returns the endpoints of the running stack; undefined if none is running, or if their file cannot
+ * be read. A command that needs the stack reports that error itself.
  */
 function findStack(): Endpoints | undefined {
   try {

@@ -4,7 +4,7 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * The only code of the commands that writes to standard output and standard error. Text from
+ * Only this module writes to standard output and standard error for the commands. Text from
  * clients, and server messages about it, is printed so that it cannot move the cursor, change
  * colours or titles, or look like another line.
  */
