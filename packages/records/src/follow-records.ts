@@ -45,7 +45,7 @@ const pageRows = 20_000
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
-/** Records are read by arrival only if, in their period, at least one of this many is wanted. */
+/** Records are read by arrival only if, in their period, one record in this many is wanted. */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -97,8 +97,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
         if (signal.aborted) return
       }
     }
-    // Every record before `until` was visible when `until` was read, which was before the keys were
-    // read.
+    // Every record before `until` was visible when `until` was read. The keys were read after that,
+    // so no such record is missing.
     if (until !== undefined && until > from) from = until
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }
@@ -108,9 +108,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 }
 
 /**
- * Those of the keys that are not seen yet, in groups that are read with one statement each. A group
- * with more than `idsMax` keys has few other records between them, so it can be read by its
- * arrival.
+ * Groups the keys that are not seen yet. Each group is read with one statement. Few other records
+ * lie between those of a group with more than `idsMax` keys, so the group can be read by arrival.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))

@@ -151,7 +151,7 @@ async function untilStored(
   report.remaining.unreadableFrames = frames.filter(({ rows }) => rows === undefined).length
 }
 
-/** Waits for the deletion or the deadline. Resolves to how many parts may have deleted rows. */
+/** Waits for the deletion or the deadline. Resolves to the number of parts that are left. */
 async function untilDeleted({ services, deadline, progress }: EraseOptions): Promise<number> {
   const readProgress = watchDeletion(services.clickhouse)
   for (;;) {
