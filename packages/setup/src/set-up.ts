@@ -17,7 +17,7 @@ export interface SetupOptions {
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
   /**
-   * Whether to continue with a Redis that holds nothing of this installation, although its previous
+   * Whether to continue with a Redis that has no data of this installation, although its previous
    * data is lost.
    */
   acceptEmptyRedis: boolean
