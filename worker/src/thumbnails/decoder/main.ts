@@ -12,11 +12,11 @@ import type { Request } from './make-thumbnail.ts'
  */
 const pictureMs = 30_000
 
-// Inserts matter more than thumbnails. If the priority is already lower, it is kept, because
-// raising it is not allowed.
+// Lowers the priority, because inserts matter more than thumbnails. A priority that is already
+// lower is kept, because raising it is not allowed.
 const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
 if (getPriority() < priority) setPriority(priority)
-// If the worker is gone, there is nobody to report that to.
+// An error of the output means that the worker is gone, so there is nobody to report it to.
 process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
 
 const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
