@@ -32,7 +32,7 @@ const { values } = parseArgs({
 interface Setting {
   gatewayEnv: Record<string, string>
   redisConfig: readonly string[]
-  /** The number of shards of the log queue. Each failover concerns the next shard. */
+  /** The number of shards of the log queue. Each failover kills the primary of the next shard. */
   shards: number
   /** True if this setting must not lose or duplicate a record. */
   isSafe: boolean

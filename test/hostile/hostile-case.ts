@@ -37,8 +37,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
   /**
-   * Set if several entries of the attack's requests have the same id. Then more entries count as
-   * accepted than are stored.
+   * Set if several entries of the attack's requests have the same id. More entries are then counted
+   * as accepted than records are stored.
    */
   repeatsIds?: boolean
   gatewayEnv?: Record<string, string>

@@ -19,8 +19,8 @@ export interface RunOptions {
   /** The duration of the attack. Default: that of the case. */
   attackMs?: number
   /**
-   * Number of records that the innocent sender sends after the attack, 20 a second. Before the
-   * attack it sends half as many.
+   * Number of records that the innocent sender sends after the attack, 20 a second. Half of this
+   * number is sent before the attack.
    */
   records: number
   slowestMsMax: number

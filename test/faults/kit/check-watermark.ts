@@ -24,8 +24,8 @@ const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: each acknowledged record with an earlier
- * `received_at` must have been stored before the watermark.
+ * Checks every watermark that was ever stored: when it was stored, each acknowledged record with an
+ * earlier `received_at` must have been in the table.
  */
 export async function checkWatermark(
   { sql }: Cluster,
