@@ -43,8 +43,8 @@ export const printJson = (value: unknown, space?: number): void =>
   void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
 /**
- * Prints a text that is already JSON as a line. Waits for a slow reader until the signal is
- * aborted, so that lines do not pile up in memory.
+ * Prints a JSON text as one line. Waits for a slow reader until the signal is aborted, so that
+ * lines do not pile up in memory.
  */
 export async function printJsonLine(json: string, signal?: AbortSignal): Promise<void> {
   const { stdout } = process
