@@ -23,8 +23,8 @@ export interface ErasureReport {
    */
   startedAt: string
   /**
-   * Frames in Redis with rows of the subject. A worker had to store them before their rows could be
-   * erased.
+   * Frames in Redis that had rows of the subject. Workers had to store them before their rows could
+   * be erased.
    */
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
