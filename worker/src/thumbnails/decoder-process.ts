@@ -150,8 +150,8 @@ function start(path: string) {
 }
 
 /**
- * Checks what the process sent. A malicious picture may control the process, so nothing else that
- * it sends is trusted.
+ * Checks what the process sent. A malicious picture may control the process, so only what passes
+ * these checks is trusted.
  *
  * @throws {Error} when the message cannot come from the decoder's program
  */
