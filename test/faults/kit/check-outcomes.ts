@@ -23,8 +23,8 @@ interface Minute {
 }
 
 /**
- * A kill may lose the counts of this many milliseconds before it: the interval between two reports,
- * plus an outage of Redis.
+ * A kill may lose the counts of so many milliseconds before the kill: the interval between two
+ * reports, plus an outage of Redis.
  */
 const lostMs = 120_000
 
