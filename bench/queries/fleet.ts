@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** For each application, the lowest number of its devices, modulo 100. */
+/** A device's number modulo 100 selects its application. These are the lowest ones for each. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']

@@ -43,8 +43,8 @@ one, which single requests need. Latencies are exact, not from histogram buckets
 same cores at the same time, and so does ClickHouse, at idle priority.`
 
 /**
- * Measures the latency of acknowledgements under load and idle, and the time until events are
- * visible.
+ * Measures the latency of acknowledgements, under load and without load, and the time until events
+ * are visible.
  */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench
