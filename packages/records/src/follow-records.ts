@@ -21,7 +21,7 @@ export interface Followed {
    * far. Only the last result of a poll has it, and only if a worker has stored a watermark.
    */
   completeUntil: string | undefined
-  /** How many seconds ago the watermark is; 0 if there is none. */
+  /** How many seconds the watermark is behind the present; 0 if there is no watermark. */
   behindSeconds: number
 }
 

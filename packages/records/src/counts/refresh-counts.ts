@@ -85,8 +85,8 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
 }
 
 /**
- * Counts some applications on a day. If that is too large for one statement, for example for its
- * memory, each half is counted by itself.
+ * Counts some applications on a day. If one statement cannot count them, for example because it
+ * needs too much memory, each half of the applications is counted by itself.
  */
 async function countApplications(
   options: Parameters<typeof refreshCounts>[0],
