@@ -61,8 +61,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
 }
 
 /**
- * Requires all tables and columns of applied migrations. A missing one is not created again,
- * because its data is lost or elsewhere.
+ * Requires all tables and columns of applied migrations. A missing table or column is not created
+ * again, because its data is lost or elsewhere.
  */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)
