@@ -19,8 +19,7 @@ export interface Decoder {
   /** The id of the process; undefined while there is none. */
   readonly pid: number | undefined
   /**
-   * Examines a picture; call it for one picture at a time. The process is started when it is
-   * needed.
+   * Examines a picture. Call it for one picture at a time. It starts the process if necessary.
    *
    * @throws {DecoderMissingError}
    * @throws {DecoderEndedError}

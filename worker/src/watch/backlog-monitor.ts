@@ -15,8 +15,8 @@ export interface QueueState extends Backlog {
    */
   oldestAgeSeconds: number | undefined
   /**
-   * Estimated seconds until the queue has no backlog, from the change of its length over the last
-   * 15 seconds. `Infinity` when the queue is not getting shorter.
+   * Estimated seconds until the queue has no backlog. The estimate uses the change of the queue's
+   * length over the last 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
   /**

@@ -25,8 +25,8 @@ export interface Watermark {
 
 /**
  * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
- * moment never becomes wrong, so workers need not coordinate. While no worker runs, the watermark
- * does not advance.
+ * moment never becomes wrong, so it does no harm if several workers store one. While no worker
+ * runs, the watermark does not advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when the watermark could not be stored; it is then late, not wrong
