@@ -66,8 +66,8 @@ interface Key {
 
 /**
  * Follows records as they become visible: each is returned once, and none is left out. A record may
- * become visible long after it has arrived, so each poll starts at the watermark of the poll
- * before: only records that arrived before the watermark are certainly all visible. Ends when the
+ * become visible long after it has arrived. Only records that arrived before the watermark are
+ * certainly all visible, so each poll starts at the watermark of the previous poll. Ends when the
  * signal is aborted.
  *
  * @throws {ClickHouseError} when a poll fails. A new call with the last `completeUntil` as `since`

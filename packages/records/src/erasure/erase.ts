@@ -126,8 +126,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
 }
 
 /**
- * Waits until the rows of the subject that Redis contains at the time of the call are in the
- * tables, or are dead letters.
+ * Waits until the rows of the subject are in the tables or are dead letters, if they are in Redis
+ * at the time of the call.
  */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,
