@@ -31,8 +31,8 @@ const timeoutMs = 20_000
  * remains unchanged.
  *
  * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
- *   belong to another version, or if a table or column of an applied migration is missing, because
- *   this function does not create it again
+ *   belong to another version, or if a table or column that an applied migration created is missing
+ *   (this function does not create it again)
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
