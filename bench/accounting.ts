@@ -20,7 +20,7 @@ export interface Account {
  * Accounts for the CPU that is used from now on.
  *
  * @param pids the processes of the bench; the CPU of all other programs counts as foreign
- * @returns `read` returns the CPU that was used since this call
+ * @returns `read` returns the CPU that was used since `openAccount` was called
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
   const begin = readUsed(pids)

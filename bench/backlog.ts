@@ -21,26 +21,23 @@ export interface Buffered {
   loadCpuPerEvent: number
 }
 
-/** How a backlog drained. */
+/** How a backlog drained. Times begin at the call of `drain`, unless said otherwise. */
 export interface Drain {
-  /** Seconds from the call until the first row. */
+  /** Seconds until the first row was visible. */
   firstRowSeconds: number
   emptySeconds: number
   /** Rows per second from the first to the last row. */
   rowsPerSecond: number
-  /** Microseconds of CPU per event, from the call until the processes are at rest. */
+  /** Microseconds of CPU per event, until the processes were at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
    * Microseconds of the worker's CPU per event at saturation: from the first row until seven tenths
    * of the events are visible. During this time the worker claims as many frames as it completes.
    */
   saturatedWorkerCpu: number
-  /** Share of all processors, from the call until the last row. */
+  /** Share of all processors, until the last row was visible. */
   machineShare: { worker: number; clickhouse: number }
-  /**
-   * Share of all processors that other programs used, from the call until the processes are at
-   * rest.
-   */
+  /** Share of all processors that other programs used until the processes were at rest. */
   foreignShare: number
   /** The counts of visible rows, beginning with the first row. */
   samples: RowsSample[]

@@ -8,7 +8,7 @@ import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
-  /** True to try the bench without measuring: suites with a fixed number of events send fewer. */
+  /** True to try the bench without measuring. Suites with a fixed number of events send fewer. */
   quick: boolean
   /**
    * Rounds per variant in comparisons that have a limit. Some suites have their own number of

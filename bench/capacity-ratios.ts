@@ -16,7 +16,7 @@ export interface CostRatio {
 /** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** A variant's costs, divided by those of `bare` or `naive`; undefined if one is missing. */
+/** A variant's costs, divided by those of `bare` or `naive`; undefined if a variant is missing. */
 export interface Multiples {
   /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number | undefined

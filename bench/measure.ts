@@ -10,7 +10,8 @@ import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 
 /**
- * The result of a load on a variant, measured until all rows are visible and all processes idle.
+ * The result of a load on a variant. The measurement ends when all rows are visible and all
+ * processes are idle.
  */
 export interface Round {
   variant: string

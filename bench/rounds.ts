@@ -26,8 +26,8 @@ export interface Disturbance {
   /** Share of all processors that other programs used during the measurement, from 0 to 1. */
   foreignShare: number
   /**
-   * CPU of the load generator in microseconds. The load generator does almost the same work for
-   * every event of an item, so this shows how fast the machine was.
+   * CPU of the load generator per event, in microseconds. The load generator does almost the same
+   * work for every event of an item, so this shows how fast the machine was.
    */
   cpuPerEvent?: { load: number }
 }

@@ -38,7 +38,7 @@ export interface VariantOptions {
   /** The folder for log files. */
   dataDir: string
   gateways?: number
-  /** The number of workers. A baseline has at most one: with 0 it has none. */
+  /** The number of workers. A baseline has at most one worker; with 0 it has none. */
   workers?: number
   /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string

@@ -15,7 +15,7 @@ export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdD
   return digest as IdDigest
 }
 
-/** The visible rows are not exactly the acknowledged events. */
+/** The error if the visible rows are not exactly the acknowledged events. */
 export class NotExactError extends Error {
   override name = 'NotExactError'
 }

@@ -19,7 +19,8 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// Stands for the configuration in the image. Our files change these settings, so they must exist.
+// This file stands for the configuration in the image. Our files change its settings, so the
+// settings must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>

@@ -19,7 +19,7 @@ import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/loca
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/** The started processes, in the order in which they are ended after success or failure. */
+/** The started processes, in the order of their start. At the end they are stopped in reverse. */
 const running = []
 const key = randomSecret()
 

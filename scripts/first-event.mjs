@@ -158,7 +158,7 @@ fun main() {
 `
 }
 
-/** Opens the page in Chromium. Its server forwards the path `/i/` to the gateway. */
+/** Opens the page in Chromium. The page's server forwards the path `/i/` to the gateway. */
 async function visit(folder) {
   const { chromium } = await import('playwright-core')
   const { findChromium } = await import('../test/kit/dist/chromium.js')

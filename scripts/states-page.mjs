@@ -41,7 +41,8 @@ const eventLines = {
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
 /**
- * For each state that only `intake doctor` detects, the states that it causes while Intake runs.
+ * For each state that only `intake doctor` detects, the other states that it leads to while Intake
+ * runs.
  */
 const shownAs = {
   redis_version: ['redis_connection'],

@@ -12,7 +12,7 @@ import { buildCommit, findCommit } from './earlier-build.mjs'
 
 /**
  * The commit from which an upgrade is tested by default; it has the tables, frames and keys of this
- * build. After the first release this becomes its tag.
+ * build. After the first release, replace it by the tag of that release.
  */
 const previous = '645c76b'
 

@@ -89,7 +89,7 @@ const date = fc.date({
 })
 const moment = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
-  // Texts with lone surrogates.
+  // Random texts, of which many contain lone surrogates.
   fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('utf16le')),
   date.map((at) => at.toISOString()),
   date.map((at) => at.toISOString().slice(0, 10)),

@@ -33,7 +33,7 @@ t.test('every page that a log line or an error names exists', async (t) => {
   )
   t.ok(named.length >= 10, `${named.length} places`)
   for (const page of named) {
-    // A computed part matches any text.
+    // A computed part of a page's name (`${…}`) matches any text.
     const pattern = new RegExp(`^${page.replaceAll(/\$\{[^}]*\}/g, '.+')}$`)
     t.ok(
       pages.some((one) => pattern.test(one)),

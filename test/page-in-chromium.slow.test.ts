@@ -102,7 +102,10 @@ async function openTab(t: Test, browser: Browser, options: { origin: string; wid
   return { tab, incidents }
 }
 
-/** Lists what a tab's document contains that could run a script, and whether it fits the window. */
+/**
+ * Lists what in a tab's document could run a script or load from another origin. Also measures by
+ * how many pixels the document is wider than the window.
+ */
 const inspection = `({
   scripts: document.scripts.length,
   handlers: [...document.querySelectorAll('*')].flatMap((element) =>
@@ -216,8 +219,8 @@ if (executablePath === undefined) {
             await tab.goto(origin + path)
             await checkTab(t, tab, path)
           }
-          // The browser reports each refused request as an error in the console. No other path may
-          // cause an error.
+          // The browser reports a request that is refused with 400 as an error in the console. Such
+          // errors are expected; all other incidents are not.
           t.same(
             incidents.filter((it) => !it.includes('400 (Bad Request)')),
             [],

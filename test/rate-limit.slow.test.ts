@@ -39,7 +39,7 @@ t.test('two gateways let one limit through', async (t) => {
     await body.dump()
     return statusCode
   }
-  /** The requests that the gateways have added to the common count. */
+  /** The number of requests that the gateways have added to the common count. */
   async function shared(): Promise<number> {
     const [key] = await cluster.keys.keys('{intake}:rate:*')
     return key === undefined ? 0 : Number(await cluster.keys.get(key))

@@ -144,8 +144,8 @@ t.test('gateway, worker and operator need no more than the file of users allows'
   // Records that are added to a paused queue, one of them twice, wait until the queue is resumed.
   t.equal((await intake('queue', 'pause')).code, 0)
   t.equal((await send('paused', { 'idempotency-key': 'two' })).status, 201)
-  // Does what `erase --suppress` and `retention apply` do first. The commands are not run, because
-  // after that they wait a minute.
+  // Does what `erase --suppress` and `retention apply` do first. The commands themselves are not
+  // run, because each would then wait a minute.
   const operator = connectRedis({
     url: urlOf('operator'),
     role: 'consumer',

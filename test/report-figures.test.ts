@@ -17,7 +17,7 @@ function cell(heading: string, row: string, column: string): string {
   return found
 }
 
-/** The median, without the range in brackets. */
+/** The median in a cell, without the range in brackets that follows it. */
 const median = (...where: Parameters<typeof cell>) => cell(...where).replace(/ \(.*/, '')
 
 const ofBody = (body: string, column: string) => median('### By body', `${body} B`, column)

@@ -64,8 +64,8 @@ t.test('a trace leads from the request through the frame to the insert', async (
   // Compares the starts, because the worker may finish before Redis replies to the gateway.
   t.ok(frame!.startedAt <= insert!.startedAt)
 
-  // A slow gateway may put all requests into one frame, whose span keeps at most 128 links. So
-  // there are fewer requests.
+  // A slow gateway may put all requests into one frame, whose span keeps at most 128 links. So the
+  // test sends fewer than 128 requests.
   const requests = 100
   await sendMany(t, stack, requests)
   const isOther = (name: string) => (span: CollectedSpan) =>

@@ -52,7 +52,8 @@ t.test(
     t.match(source, /if happened > now\(\) \{ happened = now\(\) \}/)
     t.match(source, /if event == "" \{ event = "log" \}/)
     t.match(source, `event = truncate(event, limit: ${limits.identifierLength})`)
-    // VRL refuses to compile `!` after a function that cannot fail, as with the object `.`.
+    // VRL does not compile `!` after a function that cannot fail. With the object `.` as its
+    // argument, a function cannot fail.
     t.notMatch(source, /\w+!\(\.\)/)
     // Vector replaces `$name` by an environment variable everywhere, even in a VRL program.
     t.notMatch(source, /\$/)

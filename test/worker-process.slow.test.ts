@@ -19,7 +19,7 @@ const heapMiB = 128
 const frames = 370
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
-/** The size of a row's text, which hardly compresses. A gateway makes no larger frame. */
+/** The random bytes in a row's text. No frame of a gateway is larger than a frame of this row. */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })

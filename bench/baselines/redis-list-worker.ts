@@ -1,5 +1,5 @@
-// Reads a chunk from the head of the list, inserts it, and only then trims the list. Run only one:
-// a second worker would insert the same chunk.
+// Reads a chunk from the head of the list, inserts it, and only then trims the list. Run only one
+// such worker: a second one would insert the same chunk.
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'

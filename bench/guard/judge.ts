@@ -23,11 +23,12 @@ export interface Judgement {
 }
 
 /**
- * Decides from one ratio per pair of processes whether a figure is beyond its limit. The bounds
- * belong to Wilcoxon's signed-rank test: take the averages of every two ratios (and of each ratio
- * with itself), and leave out as many of the smallest averages as a confidence of 95 % allows. The
- * only assumption about the distribution of the ratios is that it is symmetric. With fewer than
- * five ratios a confidence of 95 % is impossible, so the result is 'cannot tell'.
+ * Decides from one ratio per pair of processes whether a figure is beyond its limit. The bounds are
+ * those of Wilcoxon's signed-rank test: take the averages of every two ratios (and of each ratio
+ * with itself), and leave out as many of the smallest and largest as a confidence of 95 % allows;
+ * the bounds are the smallest and the largest of the rest. The only assumption about the
+ * distribution of the ratios is that it is symmetric. With fewer than five ratios a confidence of
+ * 95 % is impossible, so the result is 'cannot tell'.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)

@@ -114,7 +114,7 @@ function feedbackRequest(
   return request({ path: '/api/feedback', apiKey, body, contentType })
 }
 
-/** Signature, header, and the beginning of the chunk of pixels. `png` replaces its length. */
+/** Signature and header of a PNG, and the start of its pixels, whose length `png` replaces. */
 const pngHead = Buffer.from(
   '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b0004000049444154',
   'hex',

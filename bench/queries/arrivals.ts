@@ -29,8 +29,8 @@ export async function whileEventsArrive<T>(
     }
   }
   const arriving = arrive()
-  // The failure is reported at the end, below. Until then the promise needs a handler, because Node
-  // would otherwise end the process.
+  // If an insert fails, `await arriving` below rejects. Until then the promise needs a handler,
+  // because Node would otherwise end the process.
   arriving.catch(() => {})
   let result: T
   try {

@@ -4,8 +4,8 @@ import { documentedQueries } from '@intake/test-kit/documented-queries'
 export interface BenchQuery {
   name: string
   /**
-   * The query. It may use the parameters `app`, `from`, `to` and `key`. Each query in `lookups`
-   * uses a different parameter, such as `id`.
+   * The query. It may use the parameters `app`, `from`, `to` and `key`. Queries in `lookups` use
+   * other parameters, such as `id`.
    */
   sql: string
 }

@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** For each application, the lowest number of its devices, modulo 100. */
+/** A device's number modulo 100 selects its application. These are the lowest ones for each. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -65,7 +65,7 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** The param `ms` is a fraction in one of ten events, and a text in one of fifty events. */
+/** The param `ms` has a decimal in one of ten events, and is a text in one of fifty events. */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,

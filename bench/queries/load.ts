@@ -44,7 +44,7 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 
 /**
  * If the table's settings make ClickHouse merge idle months after a day, merges the months in which
- * nothing arrived on the last day of the fleet: the bench does not wait for a day.
+ * nothing arrived on the last day of the fleet, because the bench does not wait for a day.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

@@ -28,7 +28,7 @@ const capacityConnections = 64
  */
 const capacityTurns = 3
 const openConnections = 256
-/** Makes open-loop rounds longer, because percentiles need more events than costs do. */
+/** Open-loop rounds are longer by this time, because percentiles need more events than costs do. */
 const openExtraSeconds = 0.5
 /** Additional turns with the load at which the latency has a limit. */
 const extraTurns = 2
@@ -43,8 +43,8 @@ one, which single requests need. Latencies are exact, not from histogram buckets
 same cores at the same time, and so does ClickHouse, at idle priority.`
 
 /**
- * Measures the latency of acknowledgements under load and idle, and the time until events are
- * visible.
+ * Measures the latency of acknowledgements, under load and without load, and the time until events
+ * are visible.
  */
 export async function latency(bench: Bench): Promise<SuiteResult> {
   const { options } = bench

@@ -13,8 +13,8 @@ const programs = {
 }
 
 /**
- * The names of the programs that are missing: not on the PATH, nor set by KUBE_APISERVER, ETCD and
- * KUBECTL.
+ * Returns the names of the programs that are missing. A program is either on the PATH, or is named
+ * by KUBE_APISERVER, ETCD or KUBECTL.
  */
 export function missingPrograms() {
   return Object.values(programs).filter((name) => spawnSync(name, ['--version']).error)

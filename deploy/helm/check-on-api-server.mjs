@@ -76,8 +76,8 @@ async function checkObjects({ kubectl, run }) {
 }
 
 /**
- * While `work` runs, does what controllers and a node would do with Jobs and the Pod of `helm
- * test`.
+ * While `work` runs, does to Jobs and to the Pod of `helm test` what controllers and a node would
+ * do.
  */
 async function withStandIn({ kubectl, work, jobsFail = false }) {
   const over = work.then((result) => ({ result }))

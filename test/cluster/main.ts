@@ -32,7 +32,7 @@ const { values } = parseArgs({
 interface Setting {
   gatewayEnv: Record<string, string>
   redisConfig: readonly string[]
-  /** The number of shards of the log queue. Each failover concerns the next shard. */
+  /** The number of shards of the log queue. Each failover kills the primary of the next shard. */
   shards: number
   /** True if this setting must not lose or duplicate a record. */
   isSafe: boolean
@@ -133,8 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Starts the killed server again, as a replica. While there is none, records that a replica
-      // must confirm are refused.
+      // Starts the killed server again, as a replica. While the new primary lacks a replica, it
+      // refuses records that a replica must confirm.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000

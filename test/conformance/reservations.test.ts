@@ -23,8 +23,8 @@ function callsOn(today: number): Compared[] {
   return Array.from({ length: calls }, (_, n) => {
     const name = random.below(keysMax)
     const keyHash = Buffer.alloc(32)
-    // All keys have the same hash of the first level, and half of the keys have the same hash of
-    // every level. The others are spread over 16 hashes of each further level.
+    // All calls use the same hash of the first level. Half of the calls use the same hash of every
+    // level; the other half is spread over 16 hashes of each further level.
     keyHash.writeUInt32BE(random.chance(0.5) ? 0 : (name % 16) << 20)
     const call = {
       ...bucketsOf({

@@ -16,7 +16,7 @@ export interface Scenario {
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** Set if the scenario freezes the gateway itself, so that response times are not checked. */
   lateAnswers?: boolean
-  /** Response time added by the network, in milliseconds; default 0. */
+  /** The time that the network adds to each response, in milliseconds; default 0. */
   networkMs?: number
   /** Set if every stored record must have been acknowledged, because no process is killed. */
   everyStoredIsAnswered?: boolean

@@ -23,7 +23,7 @@ export interface HostileCase<Seen extends Facts = Facts> {
   title: string
   /** How long new requests are sent, in milliseconds; default 10,000. */
   attackMs?: number
-  /** The least `sent` for which the case proves something; default 4. */
+  /** The minimum of `sent`. With less, the case proves nothing. Default: 4. */
   sentMin?: number
   /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
@@ -37,8 +37,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** ClickHouse is frozen during the attack, so a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
   /**
-   * Set if several entries of the attack's requests have the same id. Then more entries count as
-   * accepted than are stored.
+   * Set if several entries of the attack's requests have the same id. More entries are then counted
+   * as accepted than records are stored.
    */
   repeatsIds?: boolean
   gatewayEnv?: Record<string, string>

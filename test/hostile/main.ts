@@ -70,8 +70,8 @@ console.log(`${passed} passed, ${results.length - passed} failed`)
 process.exit(passed === results.length && passed > 0 ? 0 : 1)
 
 /**
- * Gives this process and its children a higher priority than the rest of the machine. Without the
- * right to do so, other load on the machine affects the times.
+ * Gives this process and its children a higher priority than the rest of the machine. If this
+ * process may not do so, other load on the machine affects the times.
  */
 function raisePriority(): void {
   try {

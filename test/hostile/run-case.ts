@@ -19,14 +19,14 @@ export interface RunOptions {
   /** The duration of the attack. Default: that of the case. */
   attackMs?: number
   /**
-   * Number of records that the innocent sender sends after the attack, 20 a second. Before the
-   * attack it sends half as many.
+   * Number of records that the innocent sender sends after the attack, 20 a second. Half of this
+   * number is sent before the attack.
    */
   records: number
   slowestMsMax: number
   /**
-   * For a busy machine: whether to subtract the time that the services waited for a CPU from the
-   * innocent sender's response times.
+   * Whether to subtract the services' wait for a CPU from the innocent sender's response times; for
+   * a busy machine.
    */
   lessCpuWait?: boolean
 }

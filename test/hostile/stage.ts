@@ -47,7 +47,8 @@ const atFullForce = {
 export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
   const { dir, root } = options
   mkdirSync(dir, { recursive: true })
-  // Gateway and worker connect without proxies, which would share the innocent sender's CPU.
+  // Gateway and worker connect without proxies. Proxies would run in the innocent sender's process,
+  // and use its CPU.
   const cluster = await startCluster({
     dataDir: dir,
     root,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * Lists the processes in all sessions that the given processes have opened. Each is a line of ps.
+ * Lists the processes in all sessions that the given processes have opened, each as a line of ps.
  * Zombies are left out.
  */
 export async function inSessionsOf(pids: readonly number[]): Promise<string[]> {

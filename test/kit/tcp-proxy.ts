@@ -8,7 +8,8 @@ export interface Network {
   latencyMs?: number
   jitterMs?: number
   /**
-   * Holds bytes to the server until the network is healed, like a network that loses every packet.
+   * Holds the bytes that are sent to the server, until the network is healed, like a network that
+   * loses every packet.
    */
   holdRequests?: boolean
   holdAnswers?: boolean

@@ -132,7 +132,8 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         await Promise.all([
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
-          // Does not remove the object that is read later: the thawed server executes the removal.
+          // Names an object that does not exist, because the thawed server still executes the
+          // removal.
           t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),

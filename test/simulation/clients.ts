@@ -26,10 +26,10 @@ interface Sender {
 }
 
 /**
- * Starts realistic clients. Each submission is sent until it is created or the client gives up.
- * With an id or a key, all attempts are one submission; without either, each attempt is a separate
- * submission. Some submissions are sent again although they were created, or use the key of another
- * submission, or the id of another device.
+ * Starts realistic clients. Each submission is sent until it is created or the client gives up. All
+ * attempts with the same id or key are one submission; without an id and a key, each attempt is a
+ * separate submission. Some submissions are sent again although they were created, or use the key
+ * of another submission, or the id of another device.
  */
 export function startClients(options: {
   world: World

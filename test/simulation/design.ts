@@ -14,7 +14,7 @@ export interface Design {
 
   /** When Redis writes to its disk: before it confirms (`always`), or later (`everysec`). */
   appendfsync: 'always' | 'everysec'
-  /** Number of recoveries after which a stalled job is failed. */
+  /** After how many recoveries a stalled job is failed instead of being recovered again. */
   maxStalledCount: number
   /** Whether a repeated frame keeps its job id. */
   sameJobId: boolean

@@ -3,7 +3,7 @@ import type { Process, Scheduler } from './scheduler.ts'
 
 /**
  * - `unreachable`: no process was listening, so the request was certainly not handled.
- * - `unknown`: there was no response. The request may already be handled, or later, or never.
+ * - `unknown`: there was no response. The request was handled, or will be handled later, or never.
  */
 export type Reply<Answer> =
   { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }

@@ -70,8 +70,8 @@ export function createScheduler(options: {
   const note = (who: string, what: string) => trace?.(`${now}`.padStart(5) + `  ${who}: ${what}`)
 
   /**
-   * Fills `possible` with the events that may happen now. Returns the time at which the next later
-   * event is due.
+   * Fills `possible` with the events that are due now. Returns the earliest time at which one more
+   * event becomes due.
    */
   function collect(): number {
     possible.length = 0

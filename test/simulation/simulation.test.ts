@@ -14,14 +14,15 @@ else testAll()
 
 function testAll(): void {
   t.comment(`simulation: SIM_BASE=${seeds.base} SIM_SEEDS=${seeds.count}`)
-  /** The maximum number of runs: many more than it takes until every kind of fault has occurred. */
+  /** The maximum number of runs. Every kind of event has occurred after far fewer runs. */
   const runsMax = 10_000
 
   t.test('the code keeps its guarantees, and every kind of fault has occurred', async (t) => {
     const { coverage, steps } = await expectNone(t, { design: rightDesign, ...seeds })
     t.comment(`${seeds.count} runs of ${Math.round(steps / seeds.count)} events`)
     const missing = () => occasions.filter((occasion) => coverage[occasion] === 0)
-    // The rarest kind occurs in one run of 13, so it is missing in one of 50 series of 50 runs.
+    // The rarest kind of event occurs in one run of 13, so in one of 50 series of 50 runs it is
+    // missing.
     let runs = seeds.count
     for (; missing().length > 0 && runs < runsMax; runs++) {
       const one = { base: seeds.base + runs, count: 1 }

@@ -27,7 +27,7 @@ const exception = (code: number): Treatment => ({
   headers: { 'X-ClickHouse-Exception-Code': String(code) },
 })
 
-/** ClickHouse responds to inserts with this exception. */
+/** A state in which ClickHouse responds to inserts with this exception. */
 const insertsFailWith = (code: number): Pick<State, 'begin' | 'end'> => ({
   begin: ({ treat }) => treat('workerToClickHouse', isInsert, exception(code)),
   end: ({ heal }) => heal(),
@@ -56,7 +56,7 @@ const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | '
   end: async ({ cluster }) => cluster[service].thaw(),
 })
 
-/** A constraint that no row of logs satisfies. */
+/** A state in which the table of logs has a constraint that no row satisfies. */
 const refusedRows: Pick<State, 'begin' | 'end'> = {
   begin: ({ cluster }) =>
     cluster.sql.command('ALTER TABLE intake.logs_raw ADD CONSTRAINT planted CHECK now() = 0'),
@@ -270,7 +270,8 @@ export const states: State[] = [
     begin: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: true }),
     end: async ({ cluster }) => cluster.gateways[0]!.tell({ framingFails: false }),
   },
-  // This state comes last, because Prometheus does not know the port of the next worker.
+  // This state comes last: it kills the worker, and Prometheus does not know the port of the worker
+  // that is started afterwards.
   {
     code: 'process_ends',
     cause: 'the worker killed; it cannot show that itself',

@@ -22,7 +22,8 @@ export type EndpointVariable = keyof typeof variables
  * Returns the URL of a service. It comes from the environment variable, else from the file that the
  * variable with the ending `_FILE` names, else from the running stack.
  *
- * @throws {UsageError} if there is no URL; it says where it looked and which files cannot be read
+ * @throws {UsageError} if there is no URL; the error says where a URL was looked for, and which
+ * files cannot be read
  */
 export function findEndpoint(variable: EndpointVariable): string {
   const given = readGiven()[variable]
@@ -68,8 +69,8 @@ export function adoptSettings(): void {
 }
 
 /**
- * The endpoints of the running stack. Also undefined if their file cannot be read: a command that
- * needs the stack reports that error itself.
+ * Returns the endpoints of the running stack; undefined if none is running, or if their file cannot
+ * be read. A command that needs the stack reports that error itself.
  */
 function findStack(): Endpoints | undefined {
   try {

@@ -4,7 +4,7 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * The only code of the commands that writes to standard output and standard error. Text from
+ * Only this module writes to standard output and standard error for the commands. Text from
  * clients, and server messages about it, is printed so that it cannot move the cursor, change
  * colours or titles, or look like another line.
  */
@@ -43,8 +43,8 @@ export const printJson = (value: unknown, space?: number): void =>
   void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
 /**
- * Prints a text that is already JSON as a line. Waits for a slow reader until the signal is
- * aborted, so that lines do not pile up in memory.
+ * Prints a JSON text as one line. Waits for a slow reader until the signal is aborted, so that
+ * lines do not pile up in memory.
  */
 export async function printJsonLine(json: string, signal?: AbortSignal): Promise<void> {
   const { stdout } = process

@@ -9,7 +9,8 @@ const untilReadMs = 15_000
 
 /**
  * Waits until all gateways know a change of the policy, and until Redis has every record that they
- * accepted before they knew it. The wait has a fixed length, because gateways do not report this.
+ * accepted before they knew it. The wait has a fixed length, because gateways do not report when
+ * they know a change.
  */
 export async function untilGatewaysKnow(
   progress: (sentence: string) => void,

@@ -127,7 +127,8 @@ t.test('a user is erased in every version and place; other users are kept', asyn
       refusal: rejected,
     })
     await objects.put(object)
-    // After the erasure, a worker may store these two if it read the feedback before the erasure.
+    // A worker that read the feedback before the erasure may store its thumbnail and facts after
+    // the erasure.
     await objects.put(thumbnail)
     await insert('attachments', [examined])
     await insert('feedback', [feedback])

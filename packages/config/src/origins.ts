@@ -1,6 +1,6 @@
 import { parseOrigin } from '@intake/contract'
 
-/** The origins whose pages may send; undefined means that no page of another origin may send. */
+/** The origins whose pages may send; `*` means all, undefined means only the gateway's own. */
 export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
 
 /**

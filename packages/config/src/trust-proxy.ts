@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * The proxies whose `X-Forwarded-For` is trusted: their number in front of the gateway, or their
- * addresses.
+ * The proxies whose `X-Forwarded-For` is trusted: either how many are in front of the gateway, or
+ * their addresses.
  */
 export type TrustedProxies = { hops: number } | { proxies: BlockList }
 

@@ -191,8 +191,8 @@ function isRequestUrl(url: string): boolean {
 
 /**
  * Whether a text can be the secret: `whsec_` and base64, as the Standard Webhooks specification
- * defines it, or another text that is long enough. Node would skip characters that are not base64,
- * and sign with the rest.
+ * defines it, or another text that is long enough. After `whsec_` only base64 is allowed, because
+ * Node would skip other characters and sign with the rest.
  */
 function isSigningSecret(secret: string): boolean {
   if (!secret.startsWith('whsec_')) return secret.trim().length >= secretTextMin

@@ -4,8 +4,8 @@ import { limits, type RecordKind } from '@intake/contract'
 export type Day = number
 
 /**
- * The maximum number of fields in a hash of reservations. Redis stores a small hash compactly, with
- * 38 bytes per reservation (a listpack). In a larger hash each reservation takes three times as
+ * The maximum number of fields in a hash of reservations. Redis stores a small hash compactly (as a
+ * listpack), with 38 bytes per reservation. In a larger hash each reservation takes three times as
  * much. A hash is small up to `hash-max-listpack-entries` fields; Redis's default is 512.
  */
 export const bucketFieldsMax = 96

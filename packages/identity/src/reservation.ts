@@ -31,7 +31,7 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record with which the reservations of a scope are counted. */
+/** The kind of record under which the reservations of a scope are counted. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 

@@ -7,8 +7,8 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
  * search of a day ends at a bucket that is not full: a full bucket remains full, so no deeper level
  * can contain the key.
  *
- * KEYS: the buckets, ordered as in `Buckets`, up to the day after the day that the caller takes for
- * today.
+ * KEYS: the buckets, ordered as in `Buckets`. The last ones are those of the day after the day that
+ * the caller takes for today.
  *
  * ARGV: the first day, the number of levels, the field, the value, whether it may be written, the
  * number of days for which a bucket is kept after its own day.

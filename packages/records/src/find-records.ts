@@ -27,7 +27,7 @@ export interface FoundRecord {
   bundle_identifier: string
   device_uuid: string
   request_id: string
-  /** Whether the record is a tombstone, of which only the identity remains. */
+  /** 1 if the record is a tombstone, of which only the identity remains; otherwise 0. */
   is_deleted: 0 | 1
 }
 

@@ -21,7 +21,7 @@ export interface Followed {
    * far. Only the last result of a poll has it, and only if a worker has stored a watermark.
    */
   completeUntil: string | undefined
-  /** How many seconds ago the watermark is; 0 if there is none. */
+  /** How many seconds the watermark is behind the present; 0 if there is no watermark. */
   behindSeconds: number
 }
 
@@ -45,7 +45,7 @@ const pageRows = 20_000
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
-/** Records are read by arrival only if, in their period, at least one of this many is wanted. */
+/** Records are read by arrival only if, in their period, one record in this many is wanted. */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -66,8 +66,8 @@ interface Key {
 
 /**
  * Follows records as they become visible: each is returned once, and none is left out. A record may
- * become visible long after it has arrived, so each poll starts at the watermark of the poll
- * before: only records that arrived before the watermark are certainly all visible. Ends when the
+ * become visible long after it has arrived. Only records that arrived before the watermark are
+ * certainly all visible, so each poll starts at the watermark of the previous poll. Ends when the
  * signal is aborted.
  *
  * @throws {ClickHouseError} when a poll fails. A new call with the last `completeUntil` as `since`
@@ -97,8 +97,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
         if (signal.aborted) return
       }
     }
-    // Every record before `until` was visible when `until` was read, which was before the keys were
-    // read.
+    // Every record before `until` was visible when `until` was read. The keys were read after that,
+    // so no such record is missing.
     if (until !== undefined && until > from) from = until
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }
@@ -108,9 +108,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 }
 
 /**
- * Those of the keys that are not seen yet, in groups that are read with one statement each. A group
- * with more than `idsMax` keys has few other records between them, so it can be read by its
- * arrival.
+ * Groups the keys that are not seen yet. Each group is read with one statement. Few other records
+ * lie between those of a group with more than `idsMax` keys, so the group can be read by arrival.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))

@@ -14,7 +14,7 @@ export interface FrameWithRows extends QueuedFrame {
   kind: RecordKind
   /** The shard of the log queue; 0 for feedback. */
   shard: number
-  /** The matching rows, each one line of JSON; undefined if this version cannot read the frame. */
+  /** The matching rows as lines of JSON; undefined if this version cannot read the frame. */
   rows: string[] | undefined
 }
 

@@ -74,8 +74,8 @@ t.test('hours are equal to the records, after repeats, late events and an erasur
   t.same(await differences(), [])
   t.equal(await countHours(), 50)
 
-  // Inserts repeats. One differs from the stored version: a gateway accepted it earlier, but it
-  // waited in the queue.
+  // Inserts repeats. One of them differs from the stored version: a gateway accepted it earlier
+  // than that version, but it waited in the queue.
   const [first = event('')] = rows
   await insert('logs', rows.slice(0, 20))
   await insert('logs', [{ ...first, event: 'earlier', received_at: '2026-11-19T23:59:00.000Z' }])

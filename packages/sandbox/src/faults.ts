@@ -66,7 +66,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** The effect that each of these fields needs: a fault with the field must have that effect. */
+/** For each of these fields, the effect that a fault with the field must have. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',

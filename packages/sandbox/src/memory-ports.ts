@@ -15,7 +15,7 @@ export interface MemoryIdempotencyStore extends IdempotencyStore {
 /**
  * Creates an empty store of reservations.
  *
- * @param options.keysMax number of keys beyond which new ones are refused with `keys_full`
+ * @param options.keysMax maximum number of keys; further keys are refused with `keys_full`
  */
 export function createMemoryIdempotencyStore(
   options: { keysMax?: number } = {},

@@ -41,8 +41,8 @@ export interface Sandbox {
   apiKey: string
   records(): SandboxRecord[]
   /**
-   * Adds a fault for the next requests. A `clockOffsetMs` applies at once, until another
-   * `clockOffsetMs` is added.
+   * Adds a fault for the next requests. A fault with `clockOffsetMs` applies at once, and until the
+   * next fault with `clockOffsetMs` is added.
    */
   addFault(fault: Fault): void
   /** The remaining faults, oldest first. */

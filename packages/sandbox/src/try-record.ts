@@ -5,7 +5,7 @@ import { buildMemoryGateway } from './memory-gateway.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'
 
-/** The result of a submission in a gateway. */
+/** The response to a submission, and what the gateway stored. */
 export interface Tried {
   status: number
   /** Undefined if the submission is accepted. */
@@ -64,7 +64,8 @@ export async function tryRecord(options: {
 }
 
 function requestOf(json: string) {
-  // Only the fields are read here: the gateway parses the text itself, with all digits of integers.
+  // Looks only at the names of the fields: the gateway parses the text itself, with all digits of
+  // integers.
   const body = Object(JSON.parse(json)) as object
   if (!('feedback' in body)) {
     const url = 'logs' in body ? '/api/log/batch' : '/api/log'

@@ -36,7 +36,7 @@ export async function joinInstallation(options: {
 
 /**
  * Checks the mark of each shard. In a Redis Cluster each shard of the log queue has its own mark,
- * because its node may lose its data alone.
+ * because one node may lose its data while the others keep theirs.
  */
 async function requireShards(options: {
   redis: Redis

@@ -17,7 +17,7 @@ export interface SetupOptions {
   /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
   /**
-   * Whether to continue with a Redis that holds nothing of this installation, although its previous
+   * Whether to continue with a Redis that has no data of this installation, although its previous
    * data is lost.
    */
   acceptEmptyRedis: boolean
@@ -31,8 +31,8 @@ const timeoutMs = 20_000
  * remains unchanged.
  *
  * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
- *   belong to another version, or if a table or column of an applied migration is missing, because
- *   this function does not create it again
+ *   belong to another version, or if a table or column that an applied migration created is missing
+ *   (this function does not create it again)
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
@@ -61,8 +61,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
 }
 
 /**
- * Requires all tables and columns of applied migrations. A missing one is not created again,
- * because its data is lost or elsewhere.
+ * Requires all tables and columns of applied migrations. A missing table or column is not created
+ * again, because its data is lost or elsewhere.
  */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)

@@ -41,9 +41,9 @@ const exportsMax = 4
 const closeTimeoutMs = 2_000
 
 /**
- * Creates traces with the SDK of OpenTelemetry, which its standard variables configure. Spans wait
- * in a queue of limited length and are sent in the background, so a collector that is slow or down
- * causes only a loss of spans. No text of a client becomes part of a span.
+ * Creates traces with the SDK of OpenTelemetry. The SDK's standard environment variables configure
+ * it. Spans wait in a queue of limited length and are sent in the background, so a collector that
+ * is slow or down causes only a loss of spans. No text of a client becomes part of a span.
  */
 export function createTracing(options: {
   service: string

@@ -30,8 +30,8 @@ export interface RequestSpan {
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
   /**
-   * Starts the span of a frame on its way to the queue. It continues the trace of the frame's first
-   * request and links to all of its requests.
+   * Starts the span of a frame on its way to the queue. The span continues the trace of the frame's
+   * first request and links to all requests of the frame.
    */
   startEnqueue(frame: {
     queue: string
@@ -39,8 +39,8 @@ export interface Tracing {
     requests: readonly RequestSpan[]
   }): Span | undefined
   /**
-   * Starts the span of an insert. It continues the trace of its first frame and links to all
-   * frames.
+   * Starts the span of an insert. The span continues the trace of the insert's first frame and
+   * links to all of its frames.
    */
   startInsert(insert: {
     table: string

@@ -15,16 +15,16 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Attempts whose record may or may not be stored. This is the sum over all minutes, because an
-   * attempt is counted in the minute of its refusal (perhaps by another clock), not of its
-   * `received_at`.
+   * Attempts whose record may or may not be stored. This is the sum over all minutes, because such
+   * an attempt is counted in the minute in which it was refused (perhaps by another clock), not in
+   * the minute of its `received_at`.
    */
   unknown: number
 }
 
 /**
- * A kill may lose the counts of this many milliseconds before it: the interval between two reports,
- * plus an outage of Redis.
+ * A kill may lose the counts of so many milliseconds before the kill: the interval between two
+ * reports, plus an outage of Redis.
  */
 const lostMs = 120_000
 

@@ -14,8 +14,8 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * Selects the records. If a record was stored several times, `storedAt` is the first time, and
- * `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
+ * Selects the records. If a record was stored several times, `storedAt` is the time of the first
+ * insert. `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
  * acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
@@ -24,8 +24,8 @@ const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: each acknowledged record with an earlier
- * `received_at` must have been stored before the watermark.
+ * Checks every watermark that was ever stored: when it was stored, each acknowledged record with an
+ * earlier `received_at` must have been in the table.
  */
 export async function checkWatermark(
   { sql }: Cluster,

@@ -47,8 +47,8 @@ export interface CheckOptions {
   /** Whether rules may leave out this record; undefined if there are no rules. */
   mayBeLeftOut?: ((record: Payload) => boolean) | undefined
   /**
-   * Set if several entries of a request have the same id. Each entry then counts as accepted, but
-   * only one record is stored.
+   * Set if several entries of a request have the same id. Each of these entries then counts as
+   * accepted, but they are stored as only one record.
    */
   repeatsIds?: boolean | undefined
   /** SQL condition for the rows to check, if there are other senders; default: all rows. */

@@ -25,7 +25,7 @@ export interface ProducerOptions {
 export interface Producer {
   /** How many records have been issued so far. */
   issued(): number
-  /** Stops issuing, and retries keyed records for a while. Resolves when all have an outcome. */
+  /** Stops issuing, and retries keyed records for a while. Resolves when each has an outcome. */
   stop(options?: { repeatMs?: number }): Promise<void>
   counts(): Record<Event['is'], number>
 }

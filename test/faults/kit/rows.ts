@@ -40,8 +40,8 @@ export function logRow(payload: Payload, time: Date): { id: string; json: string
 }
 
 /**
- * Enqueues one frame per group of rows, as a gateway does. In the history each row is issued, and
- * then acknowledged when Redis has confirmed its frame.
+ * Enqueues one frame per group of rows, as a gateway does. Writes to the history that each row was
+ * issued, and when Redis has confirmed the row's frame, that the row was acknowledged.
  */
 export async function enqueueRows(options: {
   cluster: Cluster

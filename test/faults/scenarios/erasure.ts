@@ -88,7 +88,7 @@ async function expectNothingLeft(stage: Stage, ids: ReadonlySet<string>): Promis
   expect(frames === 0, `no frame holds rows of the user (${frames})`)
 }
 
-/** Runs a command to its end, and expects that it succeeds: then everything is erased. */
+/** Runs a command to its end, and expects success, which means that everything is erased. */
 async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   const { code, stdout, stderr } = await startIntake(cluster, root, args).outcome
   expect(code === 0, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)

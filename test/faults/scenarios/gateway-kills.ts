@@ -5,7 +5,7 @@ import { until } from '@intake/test-kit/until'
 import { startUpload } from '../kit/upload.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Kills the gateway three times while feedback waits for S3, due to the faults in `network`. */
+/** Kills the gateway three times, while the faults in `network` make feedback wait for S3. */
 async function killAtImages({ cluster, acknowledged, issued }: Stage, network: Network) {
   const { gatewayToS3 } = cluster.network
   for (let round = 0; round < 3; round++) {

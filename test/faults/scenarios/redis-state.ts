@@ -37,8 +37,8 @@ export const redisStateScenarios: Scenario[] = [
           () => producer.counts().acknowledged > before,
           { stallMs: 20_000 },
         ).catch(() => undefined)
-        // Waits for records in the buffer of Redis. If Redis acknowledged them before writing, the
-        // kill would lose them.
+        // Waits for records that Redis has not written to disk yet. If Redis acknowledged them
+        // before writing them, the kill would lose them.
         await until(
           'records wait to be written',
           async () => /aof_buffer_length:[1-9]/.test(await cluster.keys.info('persistence')),

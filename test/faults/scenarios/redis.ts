@@ -5,8 +5,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * Sets the longest timeout that is allowed. On a busy machine a repeated enqueue takes longer, and
- * no record may expire during that time.
+ * Gives the gateway the longest enqueue timeout that is allowed. On a busy machine a repeated
+ * enqueue can exceed the default, and no record may expire during that time.
  */
 const patientGateway = { gatewayEnv: { ENQUEUE_TIMEOUT_MS: '10000' } }
 

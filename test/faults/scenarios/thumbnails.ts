@@ -80,7 +80,7 @@ function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
   )
 }
 
-/** The decoders of a worker: its child processes, all of which are decoders. */
+/** The decoders of a worker. All of its child processes are decoders. */
 function decodersOf(worker: number): number[] {
   return readdirSync('/proc')
     .map(Number)

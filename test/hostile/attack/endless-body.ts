@@ -6,7 +6,10 @@ const piece = Buffer.alloc(256 * 1024, '1')
 const piecePauseMs = 25
 const lanes = 4
 
-/** `bytesMax`: most bytes sent on a connection. `openMsMax`: longest time open after a response. */
+/**
+ * `bytesMax`: the most bytes that one connection sent. `openMsMax`: the longest time that a
+ * connection stayed open after its response.
+ */
 export type Endless = Record<'sent' | 'refused' | 'bytesMax' | 'openMsMax', number>
 
 /** Sends endless bodies, up to 10 MB a second per connection, and ignores the responses. */

@@ -67,7 +67,7 @@ function webpChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([latin1(type), size, content])
 }
 
-/** A profile with tags of one byte, which are kept. The gaps between the tags are not zero. */
+/** A profile with tags of one byte that the gateway keeps. Gaps between the tags are not zero. */
 function profileOfTags(tags: number): Buffer {
   const tableEnd = 132 + tags * 12
   const profile = Buffer.alloc(tableEnd + 2 * tags + 1, 1)
@@ -82,7 +82,7 @@ function profileOfTags(tags: number): Buffer {
   return profile
 }
 
-/** A profile with one tag, which is kept. The gap before the tag is not zero. */
+/** A profile with one tag. The gateway keeps the tag. The gap before it is not zero. */
 function profileOf(content: Buffer): Buffer {
   const profile = Buffer.alloc(160 + content.length)
   profile.write('acsp', 36, 'latin1')

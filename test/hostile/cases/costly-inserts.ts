@@ -10,8 +10,8 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * The gateway refuses a body that expands 200 times. A text of `bytes` bytes expands less if 1/130
- * of it is this noise.
+ * Noise for a text of `bytes` bytes. The gateway refuses a body that expands 200 times; a text
+ * expands less if 1/130 of it is this noise.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 

@@ -9,7 +9,7 @@ function expanding(text: string): Buffer {
   return gzipSync(batchText(entry, content))
 }
 
-/** An event that is refused in the end, so that it causes no work for the worker. */
+/** An event that the gateway refuses after parsing it, so that it causes no work for the worker. */
 const bad = (params: string) => logText(params, ',"device_uuid":0')
 
 export const costlyJson = [

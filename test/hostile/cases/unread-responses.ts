@@ -35,7 +35,7 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
-/** No request without a key gets a larger response than this one (if it is not compressed). */
+/** Without a key, this request gets the largest response (if the response is not compressed). */
 const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 

@@ -14,8 +14,8 @@ const namesMs = 30_000
 const readTimeoutMs = 2_000
 
 /**
- * Creates the state that the page shows without asking ClickHouse, because the worker watches it
- * anyway.
+ * Creates the state that the worker watches anyway, so that the page shows it without asking
+ * ClickHouse.
  */
 export function createPageState(options: {
   redis: Redis

@@ -18,9 +18,10 @@ export function createPage(
 }
 
 /**
- * Returns the part `user:password` of a URL, which may list several hosts; undefined if it has
- * none. The page derives the key that signs links to pictures from the credentials of Redis. These
- * credentials are the same for all workers, so each worker accepts the links of the other workers.
+ * Returns `user:password` of a URL; undefined if the URL has no credentials. The URL may list
+ * several hosts. The page derives the key that signs links to pictures from the credentials of
+ * Redis. These credentials are the same for all workers, so each worker accepts the links of the
+ * other workers.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

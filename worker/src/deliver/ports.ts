@@ -1,18 +1,19 @@
 import type { ClickHouse, FailureKind } from '@intake/clickhouse'
 import type { ClaimedFrame, QueueName } from '@intake/queue'
 
-/** The external dependency of delivery; the type documents its guarantees. */
+/** The external dependency of delivery. The type `ClickHouse` documents its guarantees. */
 export type RowStore = Pick<ClickHouse, 'insertGzip'>
 
 /**
- * Receives every event of a worker's loops. There is one loop for each queue (`drainQueue`). A loop
- * calls the methods in this order.
+ * Receives every event of a worker's loops. There is one loop for each queue (`drainQueue`). The
+ * methods are listed in about the order in which a batch calls them; `unreadable` and `locksLost`
+ * can be called at any time.
  */
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
   /**
-   * Redis refused a command of a loop that waits for frames. The loop is alive, so its time of
-   * waiting is measured from this moment on.
+   * Redis refused a command of a loop that waits for frames. The loop is alive, so its measured
+   * wait starts anew.
    */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void

@@ -7,7 +7,7 @@ import { queueKinds, type QueueName } from '@intake/queue'
  */
 export interface RefusalRun {
   add(): void
-  /** Called when rows were stored, so the table accepts rows. */
+  /** Called when rows were stored, which shows that the table accepts rows. */
   end(): void
   isLong(): boolean
 }

@@ -4,16 +4,16 @@ import { pause, type Clock, type Logger } from '@intake/runtime'
 import { nextPauseMs } from './back-off.ts'
 import type { DeliveryEvents } from './ports.ts'
 
-/** How many of the latest attempts of one insert failed in a row, by kind of failure. */
+/** For each kind of failure, how many of an insert's latest attempts failed in this way. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number
 }
 
 /**
- * Repeats an insert until it is confirmed, with pauses that double from one second to a minute,
- * each shortened by up to half. Resolves to the failure after which it gives up; undefined when the
- * insert is confirmed.
+ * Repeats an insert until it is confirmed. The pauses double from one second to a minute; each is
+ * shortened at random by up to half. Resolves to the failure after which it gives up; undefined
+ * when the insert is confirmed.
  *
  * @param options.signal when it is aborted, the retries stop and the promise rejects; the rows may
  * or may not be stored

@@ -14,11 +14,11 @@ import { writeDeadLetter } from './write-dead-letter.ts'
  * rejection.
  */
 const batchRefusalsMax = 2
-/** Failures after which an insert is split because its size may be the cause. */
+/** After this many `split` failures an insert is split; after one if it is surely too large. */
 const splitFailuresMax = 2
 /**
- * A single row that fails with an unrecognised code is dead-lettered from this attempt of its frame
- * on. All attempts count, also those that ended with the death of a worker.
+ * From this attempt of its frame on, a single row that fails with an unrecognised code is
+ * dead-lettered. All attempts count, also those that ended with the death of a worker.
  */
 const unknownCodeAttempts = 8
 

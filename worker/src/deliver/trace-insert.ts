@@ -8,7 +8,7 @@ export async function traceInsert(
     tracing: Tracing
     kind: QueueName
     rows: number
-    /** The parts of the insert. Several parts can come from one frame that was split. */
+    /** The parts of the insert. If a frame was split, several parts can come from it. */
     parts: readonly { origin: Frame }[]
   },
   insert: () => Promise<void>,

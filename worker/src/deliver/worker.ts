@@ -23,8 +23,8 @@ const batchLimits: Record<QueueName, BatchLimits> = {
   outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
- * How long frames of outcome counts are gathered: longer than other frames, because they are not
- * urgent, and gateways send them every ten seconds.
+ * How long frames of outcome counts are gathered. This is longer than for other frames, because
+ * outcome counts are not urgent, and gateways send them every ten seconds.
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
 /**

@@ -7,7 +7,7 @@ import { repeatInsert } from './repeat-insert.ts'
 
 /**
  * Stores a single row as a dead letter. Resolves to false when the row failed with an unrecognised
- * code and writing its dead letter failed too: then something other than the row may be the cause.
+ * code and writing its dead letter failed too: then the row itself may not be at fault.
  */
 export async function writeDeadLetter(
   { row, refusal }: { row: string; refusal: ClickHouseError },

@@ -10,7 +10,7 @@ export class DecoderMissingError extends Error {
   override name = 'DecoderMissingError'
 }
 
-/** The decoder ended before it had examined the picture, or was ended because it took too long. */
+/** The decoder exited before it had examined the picture, or was killed after its timeout. */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
 }
@@ -19,8 +19,7 @@ export interface Decoder {
   /** The id of the process; undefined while there is none. */
   readonly pid: number | undefined
   /**
-   * Examines a picture; call it for one picture at a time. The process is started when it is
-   * needed.
+   * Examines a picture. Call it for one picture at a time. It starts the process if necessary.
    *
    * @throws {DecoderMissingError}
    * @throws {DecoderEndedError}
@@ -73,8 +72,8 @@ export function createDecoder(
         current.kill()
         if (running === current) running = undefined
       }
-      // A process that does not become ready is not the fault of the picture, so its error is
-      // thrown unchanged.
+      // If the process does not become ready, the picture is not at fault, so the error is thrown
+      // unchanged.
       await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error
@@ -150,8 +149,8 @@ function start(path: string) {
 }
 
 /**
- * Checks what the process sent. A malicious picture may control the process, so nothing else that
- * it sends is trusted.
+ * Checks what the process sent. A malicious picture may control the process, so only what passes
+ * these checks is trusted.
  *
  * @throws {Error} when the message cannot come from the decoder's program
  */

@@ -43,8 +43,8 @@ export async function examineFeedback(
     }
     found.push({ key: attachment.key, examined })
   }
-  // Decoding takes a while, and the feedback may have been erased. If it is erased from now on, the
-  // erasure finds the thumbnails, because it lists objects a second time.
+  // Decoding takes a while, and the feedback may have been erased meanwhile. If it is erased after
+  // this check, the erasure finds the thumbnails, because the erasure lists objects a second time.
   const current = await readUnexamined(reader, feedback)
   if (JSON.stringify(current) !== JSON.stringify(attachments)) return true
   if (isClosed()) return false

@@ -27,7 +27,7 @@ export type PictureError = (typeof pictureErrors)[number]
 /** What was found out about a picture. It has either a thumbnail or an error. */
 export interface Examined {
   /**
-   * Size in pixels: that of the upright picture if it was decoded; undefined if it cannot be read.
+   * Size in pixels, of the upright picture if it was decoded; undefined if the size cannot be read.
    */
   width?: number | undefined
   height?: number | undefined
@@ -37,10 +37,10 @@ export interface Examined {
 
 /** The longer side of a thumbnail, in pixels. */
 export const thumbnailPixels = 400
-/** Maximum size in bytes. No thumbnail of `thumbnailPixels` reaches it. */
+/** Maximum size of a thumbnail in bytes. No thumbnail of `thumbnailPixels` reaches it. */
 export const thumbnailBytesMax = 1024 * 1024
 /**
- * Maximum size in bytes. Larger pictures get no thumbnail, because the worker holds a picture in
- * memory.
+ * Maximum size of a picture in bytes. Larger pictures get no thumbnail, because the worker holds a
+ * picture in memory.
  */
 export const pictureBytesMax = 16 * 1024 * 1024

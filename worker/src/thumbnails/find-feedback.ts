@@ -19,7 +19,7 @@ export interface UnexaminedFeedback {
   device_uuid: string
 }
 
-/** When feedback arrived, in milliseconds since 1970; `toMs` is excluded. */
+/** The period in which feedback arrived, in milliseconds since 1970; `toMs` is excluded. */
 export interface Arrival {
   fromMs: number
   toMs: number
@@ -30,12 +30,12 @@ const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
-/** Only this many feedback, the newest, take turns. This limits the memory of the query. */
+/** Only the newest feedback takes turns, at most this many. This limits the memory of the query. */
 const inTurnsMax = 100_000
 const pageRows = 200
 /**
- * How much earlier than its arrival the time of a feedback may be: a repeat has the id, and so the
- * time, of its first attempt.
+ * The time of a feedback may be this much earlier than its arrival, because a repeated feedback
+ * keeps the id of its first attempt, and the id contains the time.
  */
 const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 

@@ -31,7 +31,7 @@ export interface Thumbnails {
   close(): Promise<void>
 }
 
-/** After a feedback arrives, the worker waits this long, so that one query finds several. */
+/** After feedback arrives, the worker waits this long, so that one query finds several feedback. */
 const gatherMs = 2_000
 /** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000

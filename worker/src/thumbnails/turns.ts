@@ -24,7 +24,7 @@ const turnMs = 10_000
 /**
  * Creates the function that examines as many feedback as fit into a turn.
  *
- * @param options.done gets the names of the examined feedback
+ * @param options.done the set to which the names (`nameOf`) of examined feedback are added
  * @param options.onError called when ClickHouse or the object store failed for one feedback
  */
 export function createTurns(

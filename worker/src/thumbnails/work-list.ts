@@ -53,7 +53,7 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // More feedback may have been added. After an error, the same is looked for again.
+      // Keeps the start of the period if more feedback may be left in it, or after an error.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }
@@ -97,8 +97,7 @@ export function createWorkList(
 }
 
 function lastDays(nowMs: number): Arrival[] {
-  // The first period begins now and ends in the future, because the clocks of gateways may be
-  // ahead.
+  // The first period reaches from now into the future, because the clocks of gateways may be ahead.
   return Array.from({ length: catchUp.days + 1 }, (_, day) => {
     const fromMs = nowMs - day * dayMs
     return { fromMs, toMs: fromMs + dayMs }

@@ -15,11 +15,14 @@ export interface QueueState extends Backlog {
    */
   oldestAgeSeconds: number | undefined
   /**
-   * Estimated seconds until the queue has no backlog, from the change of its length over the last
-   * 15 seconds. `Infinity` when the queue is not getting shorter.
+   * Estimated seconds until the queue has no backlog. The estimate uses the change of the queue's
+   * length over the last 15 seconds. `Infinity` when the queue is not getting shorter.
    */
   secondsToDrain: number
-  /** For how many seconds every reading has found frames waiting; 0 if the latest found none. */
+  /**
+   * For how many seconds every reading has found waiting frames that may be taken; 0 if the latest
+   * reading found none.
+   */
   waitingSeconds: number
 }
 

@@ -3,7 +3,7 @@ import { countNames, refreshCounts, type CountName } from '@intake/records'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 
 const intervalMs = 60_000
-/** The minimum time between two runs of a count, by this worker or another. */
+/** The minimum time between two runs of a count, by the same worker or by different ones. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
 /**
  * The pause after a run, successful or not, as a multiple of its duration. So each count takes at

@@ -14,8 +14,8 @@ interface Sources {
 }
 
 /**
- * One day. It replaces `Infinity`, the time of a queue that is not getting shorter, because an
- * autoscaler needs a number.
+ * One day. It replaces `Infinity`, the time to drain a queue that is not getting shorter, because
+ * an autoscaler needs a number.
  */
 const neverSeconds = 86_400
 
@@ -48,9 +48,9 @@ export function workerFacts({ backlogs, activity, stored, noThumbnails }: Source
 }
 
 /**
- * Returns the figures for an autoscaler of workers: the longest time to drain and the longest age
- * of all queues, and their rows. Every worker reports the same. A paused queue does not count,
- * because no worker may take its frames. Undefined while Redis cannot be read.
+ * Returns figures for an autoscaler of workers, over all queues: the longest time to drain, the
+ * longest age, and the sum of the rows. Every worker reports the same. A paused queue does not
+ * count, because no worker may take its frames. Undefined while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = queueKinds.flatMap((kind) => backlogs.of(kind) ?? [])

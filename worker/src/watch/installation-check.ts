@@ -53,8 +53,8 @@ export function startInstallationCheck(options: {
         : describeError(error),
     async check() {
       const before = connection
-      // Limits the wait for Redis, whose failures are reported elsewhere, so that time is left to
-      // read ClickHouse.
+      // Limits the wait for Redis, so that time is left to read ClickHouse. Failures of Redis are
+      // reported elsewhere.
       const reading = withTimeout(readMark(), timeoutMs / 2, 'Redis', clock).catch(() => undefined)
       const [mark, known] = await Promise.all([reading, readInstallation(clickhouse)])
       if (mark === undefined || connection !== before) return

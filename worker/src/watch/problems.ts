@@ -24,7 +24,7 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
-/** A time longer than any pause of a loop that waits for frames. */
+/** A loop that waits for frames never pauses for this long. */
 const stuckMs = 60_000
 
 type Detail = ReturnType<ProblemCheck>

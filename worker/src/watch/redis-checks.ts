@@ -10,8 +10,8 @@ import {
 
 export interface RedisChecks {
   /**
-   * Whether the server of the hash tag `{intake}` accepts writes. It stores all queues; of the log
-   * queue it stores shard 0.
+   * Whether the server of the hash tag `{intake}` accepts writes. This server stores shard 0 of the
+   * log queue, and all other queues.
    */
   writes: PolledCheck
   /** Whether the servers of the other registered shards of the log queue accept writes. */

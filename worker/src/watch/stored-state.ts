@@ -80,8 +80,8 @@ export function startStoredStateMonitor(options: {
 }
 
 /**
- * Registers metrics of the stored state, absent while it is not known. Every worker reports the
- * same tables, so combine workers with `max`, not `sum`.
+ * Registers metrics of the stored state. They have no value while the state is not known. Every
+ * worker reports the same tables, so combine workers with `max`, not `sum`.
  */
 export function registerStoredStateMetrics(
   registry: Registry,

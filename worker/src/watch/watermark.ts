@@ -17,7 +17,7 @@ const framesMax = 20_000
 export interface Watermark {
   /**
    * Milliseconds since the watermarks of all kinds were last stored. While another worker has the
-   * turn, this worker assumes that the other stores them.
+   * turn, this worker assumes that the worker with the turn stores them.
    */
   lateMs(): number
   close(): void
@@ -25,8 +25,8 @@ export interface Watermark {
 
 /**
  * Stores, every few seconds, the moment up to which all accepted records are visible. A stored
- * moment never becomes wrong, so workers need not coordinate. While no worker runs, the watermark
- * does not advance.
+ * moment never becomes wrong, so it does no harm if several workers store one. While no worker
+ * runs, the watermark does not advance.
  *
  * @param options.clockSkewMaxMs how far the clocks of gateways may differ from Redis's
  * @param options.onError called when the watermark could not be stored; it is then late, not wrong
@@ -76,7 +76,7 @@ export function startWatermark(options: {
 }
 
 /**
- * For each kind, a moment such that every acknowledged record that arrived before it has left the
+ * Returns for each kind a moment: every acknowledged record that arrived before it has left the
  * queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
  * every gateway. Gateways acknowledge no record that takes longer than `acceptanceMs`, so a record
  * that is still on its way to the queue arrived within that time. A kind whose queue is too long to

@@ -36,8 +36,8 @@ const retryDelaysMs = [
   24 * hour,
 ]
 /**
- * Feedback that is not visible may be missing on a replica that lags. If it is still not visible
- * after this many attempts, it was erased.
+ * Feedback may be invisible because a replica lags. If it is still not visible after this many
+ * attempts, it was erased.
  */
 const invisibleAttemptsMax = 3
 const help = 'docs/operations/webhook-fails.md'

@@ -4,7 +4,7 @@ const timeoutMs = 10_000
 
 /**
  * Posts a signed body. Resolves when the receiver has responded with 2xx. Rejects for any other
- * status, without following redirects, and after ten seconds.
+ * status, and when there is no response for ten seconds. Redirects are not followed.
  */
 export async function sendWebhook(options: {
   url: string

@@ -19,8 +19,8 @@ const frame = (...rows: string[]): ClaimedFrame => ({
 })
 
 /**
- * Creates a store whose first inserts fail with `failures`. After those it rejects every insert
- * with a row that contains `poison`.
+ * Creates a store whose first inserts fail with `failures`. After these failures it rejects every
+ * insert with a row that contains `poison`.
  */
 function build(failures: ClickHouseError[] = []) {
   const stored: string[] = []

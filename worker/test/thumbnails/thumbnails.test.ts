@@ -274,7 +274,8 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   const ending: Decoder = {
     pid: undefined,
     async examine() {
-      // The third attempt is the last one. Closing ends the decoder.
+      // Closes the worker during the third attempt, which is the last one. Closing ends the
+      // decoder.
       if (++asked === 3) void close()
       throw new DecoderEndedError('killed')
     },

@@ -196,7 +196,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/** Converts entries to the form in the store, where an empty list means all, instead of `*`. */
+/** Converts entries to their stored form: all is stored as an empty list, not as `*`. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {
@@ -223,8 +223,8 @@ async function missing(store: ApiKeyStore, id: string): Promise<never> {
 }
 
 /**
- * Warns of damaged entries in Redis. Their keys are not listed, but gateways that read them before
- * the damage still accept them.
+ * Warns of damaged entries in Redis. The keys in these entries are not listed, but a gateway that
+ * read such an entry before the damage still accepts its key.
  */
 async function noteUnreadable(store: ApiKeyStore): Promise<void> {
   for (const name of (await store.load()).unreadable.values()) {

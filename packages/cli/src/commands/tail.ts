@@ -142,14 +142,15 @@ const untilAborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
 
-/** Repeats reads while ClickHouse does not respond, so that following survives its restart. */
+/** Repeats reads while ClickHouse does not respond, for example because it restarts. */
 function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 'query' | 'lines'> {
   async function repeat<Result>(read: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
         return await read()
       } catch (error) {
-        // A timeout has no code. Its kind is `split`, because a slow insert is repeated in parts.
+        // The error of a timeout has no code, and the kind `split`, because a slow insert is
+        // repeated in parts.
         const mayPass =
           error instanceof ClickHouseError &&
           (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))

@@ -9,8 +9,8 @@ import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
 /**
- * The beginning of the probe's key. It is below the prefix of attachments, because rights may be
- * limited to that prefix.
+ * The key of the probe object begins with this. It is below the prefix of attachments, because
+ * rights may be limited to that prefix.
  */
 const prefix = 'feedback/doctor-'
 

@@ -98,8 +98,8 @@ async function examine(redis: Redis, options: RedisExpectations): Promise<Examin
         ])
   return {
     findings: [
-      // If a server other than the first refuses writes, Intake is only degraded: gateways then add
-      // records to the other servers of the queue.
+      // If a server other than that of shard 0 refuses writes, Intake is only degraded: gateways
+      // then add records to the remaining servers of the queue.
       ...others.flatMap((other) =>
         other.refusal === undefined ? [] : [degraded(unusable(other.refusal))],
       ),

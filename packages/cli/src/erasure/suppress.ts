@@ -6,8 +6,8 @@ import type { PersonalSubject } from '../subjects.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
 /**
- * Puts a sender on the suppression list and waits until gateways know it, so that the erasure that
- * follows finds everything that they accepted before. If too few replicas confirm the change,
+ * Puts a sender on the suppression list and waits until gateways know it. The erasure that follows
+ * then finds everything that the gateways accepted before. If too few replicas confirm the change,
  * resolves to an error instead of rejecting, because the erasure must be done in any case.
  */
 export async function suppress(

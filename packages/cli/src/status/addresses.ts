@@ -16,7 +16,7 @@ const services = ['gateway', 'worker'] as const
  * The admin ports to ask: the given ones, else those in the environment, else those of the running
  * stack.
  *
- * @throws {UsageError} if there are none, saying where it looked
+ * @throws {UsageError} if there are none; the error says where they were looked for
  */
 export function findAddresses(given: Partial<Record<Address['service'], string[]>>): Address[] {
   const addresses = (urls: (service: Address['service']) => readonly string[]) =>

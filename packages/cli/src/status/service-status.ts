@@ -59,7 +59,10 @@ export const ServiceStatus = Type.Object({
       ]),
     ),
   ),
-  /** The rules that a gateway follows, and the records that they have acted on since it started. */
+  /**
+   * The rules that a gateway follows. `matches` counts the records that a rule has acted on since
+   * the gateway started.
+   */
   rules: Type.Optional(Type.Array(Type.Object({ id: Type.String(), matches: number }))),
   stored_per_second: Type.Optional(byKind(number)),
   insert_in_progress_seconds: Type.Optional(byKind(number)),

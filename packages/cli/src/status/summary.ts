@@ -53,8 +53,8 @@ function shareProblems(services: readonly AskedService[]): SharedProblem[] {
   const shared = new Map<string, SharedProblem>()
   for (const { url, problems } of services) {
     for (const { code, since, detail, help } of problems) {
-      // Ignores numbers in details, because two processes report the same problem at different
-      // seconds.
+      // Ignores numbers in details: two processes report the same problem at different moments, and
+      // some details contain a time.
       const key = sharedCodes.has(code) ? code : `${code} ${detail.replaceAll(/\d+/g, '')}`
       const known = shared.get(key) ?? { code, since, detail, help, from: [] }
       known.from.push(url)

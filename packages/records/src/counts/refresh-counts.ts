@@ -70,7 +70,7 @@ export async function refreshCounts(options: {
   return stale.length
 }
 
-/** The stale hours, or the day, of each application, by day; the days in their order in `stale`. */
+/** Groups stale hours or days by day, then by application. Days keep their order in `stale`. */
 function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
   const days = new Map<string, Map<string, Stale[]>>()
   for (const one of stale) {
@@ -85,8 +85,8 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
 }
 
 /**
- * Counts some applications on a day. If that is too large for one statement, for example for its
- * memory, each half is counted by itself.
+ * Counts some applications on a day. If one statement cannot count them, for example because it
+ * needs too much memory, each half of the applications is counted by itself.
  */
 async function countApplications(
   options: Parameters<typeof refreshCounts>[0],
@@ -163,7 +163,7 @@ async function count(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
   // The version is taken before the rows are read. So if two runs overlap, the run with the higher
-  // version read its rows after the other run had begun, and its count replaces the other one.
+  // version read its rows after the run with the lower version had begun, and its count is kept.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

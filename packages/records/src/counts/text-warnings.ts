@@ -6,7 +6,7 @@
 /** Matches rows that may get a warning. Other rows are not searched further. */
 const suspicious = String.raw`"\\[|@|[0-9](?:[ -]?[0-9]){12}`
 
-/** The scale and type in the name of a picture, such as `icon@2x.png`, which is no address. */
+/** The scale and type in a picture's name, such as `icon@2x.png`, which is no e-mail address. */
 const pictureScale = String.raw`@[0-9.]+x\\.(?:png|jpe?g|gif|webp|avif|heic|svg|pdf)\\b`
 
 const address = String.raw`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}`

@@ -25,8 +25,8 @@ const erased = (table: ErasedTable) =>
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
 /**
- * Selects the hidden versions of the subject: in their records, the visible version belongs to
- * another subject.
+ * Selects hidden versions, which are the subject's versions of records whose visible version
+ * belongs to another subject.
  */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (

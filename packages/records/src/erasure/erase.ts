@@ -23,8 +23,8 @@ export interface ErasureReport {
    */
   startedAt: string
   /**
-   * Frames in Redis with rows of the subject. A worker had to store them before their rows could be
-   * erased.
+   * Frames in Redis that had rows of the subject. Workers had to store them before their rows could
+   * be erased.
    */
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */
@@ -126,8 +126,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
 }
 
 /**
- * Waits until the rows of the subject that Redis contains at the time of the call are in the
- * tables, or are dead letters.
+ * Waits until the rows of the subject are in the tables or are dead letters, if they are in Redis
+ * at the time of the call.
  */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,
@@ -151,7 +151,7 @@ async function untilStored(
   report.remaining.unreadableFrames = frames.filter(({ rows }) => rows === undefined).length
 }
 
-/** Waits for the deletion or the deadline. Resolves to how many parts may have deleted rows. */
+/** Waits for the deletion or the deadline. Resolves to the number of parts that are left. */
 async function untilDeleted({ services, deadline, progress }: EraseOptions): Promise<number> {
   const readProgress = watchDeletion(services.clickhouse)
   for (;;) {

@@ -35,8 +35,8 @@ export async function exportSubject(options: {
     report.records++
     await write(line)
   }
-  // Frames are read before the tables, because a frame that is stored in between is then found in
-  // the tables.
+  // Frames are read before the tables. If a frame is stored between these two steps, its rows are
+  // then found in the tables.
   const waiting = await readWaiting(services, subject, report)
   const saveAll = async (attachments: readonly StoredAttachment[] = []) => {
     if (folder === undefined) return

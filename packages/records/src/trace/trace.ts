@@ -49,7 +49,7 @@ const queueTimeoutMs = 5_000
 
 /**
  * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
- * once, from the last of these: Redis, the dead letters, the tables.
+ * once. The tables take precedence over the dead letters, and these over Redis.
  */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,
@@ -59,7 +59,8 @@ export async function traceRecords(
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
   const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
-  // Redis is read first, because a frame that is stored in between is then found in the tables.
+  // Redis is read first. If a frame is stored before ClickHouse is read, its rows are then found in
+  // the tables.
   try {
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {

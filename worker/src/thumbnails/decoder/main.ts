@@ -1,4 +1,4 @@
-// The process that decodes pictures of strangers. It has no settings, no secrets and no
+// This process decodes pictures that strangers sent. It has no settings, no secrets and no
 // connections: it reads a picture from standard input, and writes the result to standard output.
 // The worker ends it by closing its input, or kills it.
 import { constants, getPriority, setPriority } from 'node:os'
@@ -12,11 +12,11 @@ import type { Request } from './make-thumbnail.ts'
  */
 const pictureMs = 30_000
 
-// Inserts matter more than thumbnails. If the priority is already lower, it is kept, because
-// raising it is not allowed.
+// Lowers the priority, because inserts matter more than thumbnails. A priority that is already
+// lower is kept, because raising it is not allowed.
 const { PRIORITY_BELOW_NORMAL: priority } = constants.priority
 if (getPriority() < priority) setPriority(priority)
-// If the worker is gone, there is nobody to report that to.
+// An error of the output means that the worker is gone, so there is nobody to report it to.
 process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'))
 
 const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
@@ -25,7 +25,7 @@ const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
 if (decoder !== undefined) {
   writeMessage(process.stdout, { head: {}, body: Buffer.alloc(0) })
   for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
-    // Kills itself, because `process.exit` would wait for the decoder.
+    // The process kills itself, because `process.exit` would wait for the decoder.
     const timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), pictureMs)
     const { thumbnail, ...facts } = await decoder.makeThumbnail(body, head as Request)
     clearTimeout(timer)

@@ -18,9 +18,9 @@ sharp.unblock({ operation: [...loaders.values()] })
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** At four bytes per pixel, this takes 200 MB if the format must be decoded as a whole. */
+/** At four bytes per pixel, so many pixels take 200 MB if the format must be decoded as a whole. */
 const pixelsMax = 50_000_000
-/** A picture of one column takes as long as one of many pixels: each row has its own cost. */
+/** Maximum of the longer side: each row has its own cost, even if a picture is one pixel wide. */
 const sideMax = 65_535
 
 /** The media type that the picture must have, and the hash of its bytes in hexadecimal. */
