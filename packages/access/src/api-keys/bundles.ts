@@ -1,6 +1,6 @@
 /**
  * Whether a key may write for an application. An entry is a bundle identifier, or a prefix with
- * `.*` at its end: `com.example.*` is for `com.example.app`, and not for `com.example`.
+ * `.*` at its end: `com.example.*` allows `com.example.app`, but not `com.example`.
  *
  * @param allowed the entries of the key; empty means all applications
  */
