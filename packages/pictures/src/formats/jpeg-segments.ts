@@ -78,8 +78,9 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 }
 
 /**
- * The average distance that native searches must have, in bytes. The loop reads the bytes between
- * them. Without this minimum a hostile file would need a native search every few bytes.
+ * The minimum average distance between two native searches, in bytes. The loop of `findMarker`
+ * reads the bytes between them. Without this minimum a hostile file would need a native search
+ * every few bytes.
  */
 const bytesPerSearch = 128
 
