@@ -40,8 +40,8 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of the thumbnail of an attachment. The key of the attachment is its prefix, so listing
- * that prefix finds both objects, even if no row names the thumbnail.
+ * The key of the thumbnail of an attachment. It begins with the key of the attachment, so listing
+ * that key as a prefix finds both objects, even if no row names the thumbnail.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
