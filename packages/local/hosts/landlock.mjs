@@ -29,8 +29,8 @@ const connectTcp = 1n << 1n
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /**
- * Returns why this system cannot restrict a process to files (`files`) and to ports (`network`).
- * Each reason is undefined if the system can.
+ * Returns why this system cannot restrict a process to given files (`files`) and to a given port
+ * (`network`). Each reason is undefined if the system can.
  */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
