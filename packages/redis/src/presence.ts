@@ -24,7 +24,7 @@ export interface ReportingProcesses {
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
-/** A process that has been silent for this long has stopped. */
+/** A process that has been silent for this long counts as stopped. */
 const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
