@@ -24,8 +24,8 @@ export interface Backlog {
    */
   delayed: number
   /**
-   * The number of rows in all these frames; if there are more than 2,000 frames, an estimate from
-   * 2,000 of them.
+   * The number of rows in the waiting, active and delayed frames. Of a list with more than 2,000
+   * frames, up to 2,000 are read, and the rest is estimated.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
