@@ -41,8 +41,8 @@ const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 
 const stepsMax = 72
 
 /**
- * The steps of a period whose beginning and end a reader has chosen. They are as short as possible
- * with at most `stepsMax` of them.
+ * The steps of a period whose beginning and end a reader has chosen. There are at most `stepsMax`
+ * steps, each as short as possible.
  */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =

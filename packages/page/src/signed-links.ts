@@ -2,7 +2,7 @@ import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypt
 
 /** Signs paths that can then be opened without a password for some minutes. */
 export interface SignedLinks {
-  /** Appends the time at which the path expires, and the signature of both. */
+  /** Appends the time at which the path expires, and a signature of the path and this time. */
   sign(path: string): string
   isValid(path: string, query: URLSearchParams): boolean
 }

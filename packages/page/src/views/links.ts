@@ -22,7 +22,7 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): strin
 export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
-/** The condition of a list that selects a name, which may be empty. */
+/** The search for records with this name; for records without a name if `name` is empty. */
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
