@@ -197,7 +197,7 @@ function normaliseOrigin(text: string): string {
   )
 }
 
-/** Names an entry by its id, even if the entry was cut off; reveals nothing else of its content. */
+/** Returns the id in an entry that may be cut off; the place of the entry if it has no id. */
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`

@@ -1,4 +1,4 @@
-/** Returns the new value for a value that is not null; undefined removes it. */
+/** Returns the new value for a value that is not null; undefined removes the value. */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
