@@ -78,7 +78,8 @@ export function createConnections(options: Options): Connections {
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
   /**
-   * One listener serves all responses, because a closure for each would cost more than the call.
+   * One listener serves all responses, because creating one for each would cost more than calling
+   * it.
    */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)

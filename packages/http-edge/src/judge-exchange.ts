@@ -34,8 +34,8 @@ export function judgeExchange(
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
   }
-  // A response that began before the end of the body ends by itself, after it has waited for the
-  // rest of the body.
+  // A response that began before the body was complete waits for the rest of the body and then ends
+  // by itself.
   if (response.headersSent) return 'fine'
 
   const { bytesRead } = request.socket
