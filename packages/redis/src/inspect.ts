@@ -24,8 +24,8 @@ export interface RedisFacts {
     /** The memory of the machine; 0 if unknown. */
     machineBytes: number
     /**
-     * The number of fields of the largest hash that is stored compactly; undefined if Redis does
-     * not allow reading it.
+     * The maximum number of fields of a hash that is stored compactly; undefined if Redis does not
+     * allow reading this setting.
      */
     compactHashFields: number | undefined
   }

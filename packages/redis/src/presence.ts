@@ -43,8 +43,8 @@ const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs. A process that shuts down gracefully removes
- * itself.
+ * Reports every ten seconds that a process runs. A process that shuts down gracefully removes its
+ * report.
  *
  * @param options.onError called when Redis did not confirm a report
  */
