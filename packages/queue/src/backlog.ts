@@ -30,7 +30,7 @@ export interface Backlog {
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** The Redis memory of these frames, estimated from up to ten frames of each list. */
+  /** The Redis memory of the same frames, estimated from up to ten frames of each list. */
   redisBytes: number
   /** Whether an operator has paused the queue. No worker claims frames of a paused queue. */
   isPaused: boolean

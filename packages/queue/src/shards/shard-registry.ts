@@ -5,9 +5,9 @@ import { shardMarkKey, shardsMax } from './shards.ts'
 export const registryName = 'shards'
 
 /**
- * The key of a set: the numbers of all shards, except 0, that ever got a frame. A gateway adds a
- * shard to it before the shard's first frame, and no shard is ever removed: every reader looks for
- * frames in these shards, even if its own settings name fewer.
+ * The key of a set with the numbers of all shards, except 0, that ever got a frame. A gateway adds
+ * a shard to it before the shard's first frame, and no shard is ever removed: every reader looks
+ * for frames in these shards, even if its own settings name fewer.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
