@@ -5,7 +5,7 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
-// Version 2 is the first that can allow renaming between folders.
+// Version 2 of Landlock is the first that can allow renaming between folders.
 const filesVersionMin = 2
 const networkVersionMin = 4
 const createRuleset = 444
