@@ -42,8 +42,8 @@ export interface RedisInspection {
 /**
  * Reads what an operator configures in Redis, and the state of its servers.
  *
- * @param options.tags hash tags of keys; all servers that hold such keys are read, and their
- * replicas
+ * @param options.tags hash tags of keys; all servers that hold such keys, and their replicas, are
+ * read
  * @throws if Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(
