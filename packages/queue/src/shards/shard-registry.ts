@@ -25,8 +25,8 @@ export async function readShards(redis: Redis): Promise<number[]> {
 }
 
 /**
- * Returns the shards that the members of the registry name, and shard 0. Leaves out the numbers of
- * a later version with more shards, whose tags this version does not know. Also leaves out other
+ * Returns shard 0 and the shards whose numbers are in the registry. Leaves out the numbers of a
+ * later version with more shards, whose tags this version does not know. Also leaves out other
  * notations of a number, such as `01`, which no gateway writes: with them the frames of a shard
  * would be counted twice.
  */
