@@ -48,8 +48,8 @@ export interface Adapter {
     attachments?: SentAttachment[]
   }): Promise<string>
   /**
-   * Makes the sender send its waiting records for at most `timeoutMs`. Resolves to the number of
-   * records that are still waiting.
+   * Makes the sender send its waiting records, but no longer than `timeoutMs`. Resolves to the
+   * number of records that are still waiting.
    */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>

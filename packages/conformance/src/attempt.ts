@@ -16,7 +16,7 @@ export interface Attempt {
   readonly bytes: number
   /** The body after decompression. */
   readonly body: Buffer
-  /** The log events in it; empty for feedback, and for a body that cannot be read. */
+  /** The log events in the body; empty for feedback, and for a body that cannot be read. */
   readonly events: readonly SentEvent[]
 }
 

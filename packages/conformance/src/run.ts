@@ -23,7 +23,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** Long enough that it passes only if a sender never does what a case waits for. */
+/** So long that it runs out only if a sender never does what a case waits for. */
 const defaultWaitMs = 30_000
 
 /**

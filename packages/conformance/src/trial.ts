@@ -31,7 +31,7 @@ export interface Trial {
   attempts(): readonly Attempt[]
   /** The attempts that hold an event with these params. */
   attemptsOf(n: number, event?: string): Attempt[]
-  /** The stored records, without the sender's own events. */
+  /** The stored records, without the events that the sender logged about itself. */
   records(kind?: SandboxRecord['kind']): SandboxRecord[]
   /** The stored log events with these params. */
   stored(n: number, event?: string): SandboxRecord[]

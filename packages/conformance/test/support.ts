@@ -6,7 +6,7 @@ import type { Capability } from '../src/adapter.ts'
 import type { Flaw } from './flaws.ts'
 import { startReferenceAdapter } from './reference-adapter.ts'
 
-/** Starts the reference sender, or a wrong one, and returns the URL of its adapter. */
+/** Starts the reference sender, or one with a flaw, and returns the URL of its adapter. */
 export async function startSender(
   t: Test,
   options: { flaw?: Flaw; capabilities?: Capability[] } = {},

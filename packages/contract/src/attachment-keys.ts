@@ -40,14 +40,14 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of the thumbnail of an attachment. The key of the attachment is its prefix, so listing
- * that prefix finds both objects, even if no row names the thumbnail.
+ * The key of the thumbnail of an attachment. It begins with the key of the attachment, so listing
+ * that key as a prefix finds both objects, even if no row names the thumbnail.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }
 
-/** Returns the key of the attachment for its own key or for the key of its thumbnail. */
+/** Returns the key of an attachment, given that key or the key of the attachment's thumbnail. */
 export function originalKey(key: string): string {
   return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
 }

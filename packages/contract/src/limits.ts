@@ -3,8 +3,8 @@ export const dayMs = 24 * 60 * 60 * 1000
 /** The limits of the HTTP interface. Lengths are Unicode code points, as in JSON Schema. */
 export const limits = {
   /**
-   * Maximum size of a body of `POST /api/log`, as sent and decompressed, and of one entry of a
-   * batch.
+   * Maximum size of a body of `POST /api/log`, both as sent and after decompression, and of one
+   * entry of a batch.
    */
   logBytes: 1024 * 1024,
   /** Maximum size of the payload of a feedback. */
@@ -76,8 +76,8 @@ export const limits = {
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
-   * Maximum number of rejected entries of a batch whose results have details. The results of the
-   * other rejected entries have only a code.
+   * Maximum number of rejected entries of a batch whose results have details. The results of
+   * further rejected entries have only a code.
    */
   explainedEntries: 10,
 } as const

@@ -46,7 +46,7 @@ const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(intege
 
 /**
  * Returns the schema to compile in place of a published schema. It also accepts `bigint`s: for an
- * `int64` every one in its range, for a number every one that a double can hold exactly.
+ * `int64` every `bigint` in its range, for a number every `bigint` that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)

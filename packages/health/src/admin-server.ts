@@ -13,8 +13,8 @@ const keepAliveTimeoutMs = 72_000
 /** Maximum number of connections, more than operators, probes and scrapers need together. */
 const connectionsMax = 500
 /**
- * The minimum rate has no effect, because these requests have no body. The timeout is longer than
- * the timeouts of the page's queries.
+ * The minimum rate has no effect, because requests to this server have no body. The timeout is
+ * longer than the timeouts of the page's queries.
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
@@ -25,8 +25,8 @@ const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 const paramLengthMax = 255 * 12
 
 /**
- * A route with the constraint `wants: 'html'` serves browsers; the route without it on the same
- * path serves everybody else.
+ * A route with the constraint `wants: 'html'` serves browsers; the route without this constraint on
+ * the same path serves all other clients.
  */
 const wants = {
   name: 'wants',

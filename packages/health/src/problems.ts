@@ -66,7 +66,8 @@ const lastingMs = 2_000
  * for two seconds and when it ends, and sets the metric `intake_problem`.
  *
  * @param options.noted the codes that `note` reports
- * @param options.states states that differ from the catalogue; a function is called each time
+ * @param options.states states that differ from the catalogue; a function is called whenever the
+ * state is needed
  */
 export function startProblems<Noted extends ProblemCode = never>(options: {
   checks: Partial<Record<ProblemCode, ProblemCheck>>

@@ -6,12 +6,12 @@ import { closeInStages, discardRest } from './linger.ts'
 import type { Refuse } from './refuse.ts'
 
 /**
- * Creates the handler for what the HTTP parser refuses: a slow sender, a large header, or bytes
- * that are not HTTP. The handler ends the connection; nothing that follows is parsed. Requests that
- * were parsed keep their responses, in order. If the header of the last response has not been sent
- * yet, that response says that the connection closes, and the last request is refused if its body
- * is broken. Other bytes get a response only if no client can mistake it for the response to
- * another request.
+ * Creates the handler for what Node's HTTP server refuses: a header that arrives too slowly or is
+ * too large, or bytes that are not HTTP. The handler ends the connection; nothing that follows is
+ * parsed. Requests that were parsed still get their responses, in order. If the header of the last
+ * response has not been sent yet, that response says that the connection closes, and the last
+ * request is refused if its body is broken. If no request waits for its response, the handler sends
+ * an error response, unless a client could mistake it for the response to an earlier request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
@@ -63,7 +63,7 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
 }
 
 /**
- * Refuses what arrives on a connection that the HTTP server no longer handles, and closes the
+ * Sends an error response on a connection that the HTTP server has stopped handling, and closes the
  * connection.
  */
 export function refuseSocket(socket: Socket, error: IntakeError, refuse: Refuse): void {

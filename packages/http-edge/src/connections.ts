@@ -29,8 +29,8 @@ export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
   /**
-   * Registers a new connection. If there are too many, closes an idle connection or, if none is
-   * idle, the new connection.
+   * Registers a new connection. If there are too many, closes the one that `EvictionOrder` chooses
+   * or, if it chooses none, the new connection.
    */
   open(socket: Socket): void
   /**
@@ -78,7 +78,8 @@ export function createConnections(options: Options): Connections {
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
   /**
-   * One listener serves all responses, because a closure for each would cost more than the call.
+   * One listener serves all responses, because creating one for each would cost more than calling
+   * it.
    */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
@@ -149,7 +150,7 @@ export function createConnections(options: Options): Connections {
   }
 }
 
-/** Creates the function that handles a connection after one of its exchanges has ended. */
+/** Creates `finish`, which is called when an exchange has ended, and `Connections.drain`. */
 function createFinish(
   options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
     end: Connections['end']

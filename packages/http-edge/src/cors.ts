@@ -21,9 +21,10 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * Creates the CORS handling. The response to a preflight request is made once: it needs neither key
- * nor lookup, and does not depend on the origin. Only `admit` can refuse a preflight request. Any
- * origin may read responses: there are no cookies, so a page can do no more than any other client.
+ * Creates the CORS handling. Every accepted preflight request gets the same response, which needs
+ * neither key nor lookup and does not depend on the origin. Only `admit` can refuse a preflight
+ * request. Any origin may read responses: there are no cookies, so a page can do no more than any
+ * other client.
  *
  * @param options.pathPrefix only requests to paths that begin with it are covered
  * @param options.methods methods with which pages may send

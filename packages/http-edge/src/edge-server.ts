@@ -20,7 +20,7 @@ interface Admitting {
 
 /**
  * Creates the HTTP server in front of the framework. It enforces the connection limits, and refuses
- * requests by their heads.
+ * requests whose heads are not acceptable.
  */
 export function createEdgeServer(
   options: Admitting & {
@@ -35,7 +35,7 @@ export function createEdgeServer(
   const server = createServer(
     {
       headersTimeout: options.headersTimeoutMs,
-      // The time for bodies is limited by the sweep.
+      // The sweep limits the time for bodies.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveTimeoutMs,
       // By default Node checks for slow headers only every 30 s.
@@ -66,7 +66,7 @@ export function createEdgeServer(
     const error = new IntakeError('malformed_http', 'This is not a proxy.')
     if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)
   })
-  // A client that has nothing more to send may close its half of the connection before the
+  // Lets a client that has nothing more to send close its half of the connection before it gets the
   // response.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('close', sweep.stop)
@@ -74,7 +74,8 @@ export function createEdgeServer(
 }
 
 /**
- * Creates a function that wraps a handler. The handler then gets only valid requests, each in turn.
+ * Creates a function that wraps a handler. The handler then gets only requests with an acceptable
+ * head, each when the gate lets it pass.
  */
 function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
   return (serve) => {

@@ -11,7 +11,7 @@ export interface EvictionOrder {
   rest(connection: Connection): void
   /** Called when the connection has been authenticated, or has closed. */
   remove(connection: Connection): void
-  /** Returns the connection to close next; undefined if all have requests in progress. */
+  /** Returns the connection to close next; undefined if none may be evicted. */
   next(): Connection | undefined
 }
 
@@ -22,7 +22,7 @@ const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, si
 /**
  * Creates the order of eviction. First comes the connection without an API key that has been silent
  * the longest. Second comes the longest idle connection of the API key with the most idle
- * connections, so that no key evicts the connections of another key.
+ * connections, so that a key that opens many connections loses only its own.
  *
  * A connection without a key that is younger than two sweeps may not have had time to send a key.
  * Such a connection is evicted only if no API key has more idle connections than there are

@@ -54,7 +54,7 @@ export interface Connection {
   readonly exchanges: Exchange[]
   /**
    * The turn of the event loop in which its latest request began, and how many of its requests
-   * began in this turn.
+   * began in that turn.
    */
   turn: number
   begunInTurn: number

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 
 /** Decides when a request whose head has arrived is served. */
 export interface Gate {
-  /** Whether one more request may be served now. If so, it counts as served. */
+  /** Returns whether one more request may be served now; if so, counts that request as served. */
   enter(): boolean
-  /** Makes a request that could not enter wait, and calls `serve` when it is its turn. */
+  /** Queues a request for which `enter` returned false; calls `serve` when it is its turn. */
   wait(request: IncomingMessage, serve: () => void): void
 }
 

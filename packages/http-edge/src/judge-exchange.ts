@@ -19,7 +19,8 @@ export type Judgement = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 
 /**
  * Judges the first exchange on a connection, `elapsedMs` after the previous call. The time counts
  * against the client while its body is awaited or it reads the response, otherwise against this
- * process. The time before the first call, and what arrived in it, are not counted.
+ * process. For the rate of a body, neither the time before the first call nor the bytes that
+ * arrived in it count.
  */
 export function judgeExchange(
   exchange: Exchange,
@@ -33,8 +34,8 @@ export function judgeExchange(
     progress.unreadMs += elapsedMs
     return progress.unreadMs > readTimeoutMs ? 'unread' : 'fine'
   }
-  // A response that began before the end of the body ends by itself, after it has waited for the
-  // rest of the body.
+  // A response that began before the body was complete waits for the rest of the body and then ends
+  // by itself.
   if (response.headersSent) return 'fine'
 
   const { bytesRead } = request.socket

@@ -115,8 +115,8 @@ export function createSweep(options: {
 }
 
 /**
- * Makes the error the response, unless the head of a response has been sent. Returns false if no
- * step of the request can be failed yet.
+ * Fails the request with an error that becomes its response, unless the head of a response has been
+ * sent. Returns false if the request has not begun a step that can fail.
  */
 function failExchange(exchange: Exchange, error: IntakeError): boolean {
   const { request, response, fail } = exchange

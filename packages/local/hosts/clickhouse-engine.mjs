@@ -1,7 +1,7 @@
 // Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
-// Its function chdb_query_cmdline runs clickhouse-local, which starts to listen on a SQL statement.
-// Arguments: data folder, configuration file, port, and the number of free bytes on the data
-// folder's disk below which the process ends.
+// Its function chdb_query_cmdline runs clickhouse-local, which starts to listen when it executes a
+// SQL statement for that. Arguments: data folder, configuration file, port, and the number of free
+// bytes on the data folder's disk below which the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'

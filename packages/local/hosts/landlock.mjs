@@ -5,7 +5,7 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
-// Version 2 is the first that can allow renaming between folders.
+// Version 2 of Landlock is the first that can allow renaming between folders.
 const filesVersionMin = 2
 const networkVersionMin = 4
 const createRuleset = 444
@@ -29,8 +29,8 @@ const connectTcp = 1n << 1n
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /**
- * Returns why this system cannot restrict a process to files (`files`) and to ports (`network`).
- * Each reason is undefined if the system can.
+ * Returns why this system cannot restrict a process to given files (`files`) and to a given port
+ * (`network`). Each reason is undefined if the system can.
  */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }

@@ -24,7 +24,8 @@ export function describeStoreError(error: unknown): string {
     return reasons[code] ?? `the store responds with ${code}`
   }
   if (error instanceof Error && error.cause !== undefined) return describeStoreError(error.cause)
-  // The error of a host with several addresses has a code and no message.
+  // If no address of a host with several addresses can be reached, the error has a code and no
+  // message.
   const { message, code } = error as NodeJS.ErrnoException
   return message || code || String(error)
 }

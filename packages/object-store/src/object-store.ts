@@ -124,7 +124,7 @@ export function createObjectStore(
         'Content-Type': contentType,
         'Content-Length': body.length,
         'x-amz-meta-sha256': sha256,
-        // With TLS the hash is sent in this header. Without TLS the signature contains it.
+        // With TLS the hash is sent in this header. Without TLS the signature covers the hash.
         ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
         ...encryptionHeaders,
       }

@@ -21,8 +21,8 @@ const retryMs = 10_000
 
 /**
  * Returns a function that resolves to credentials that have not expired. They are loaded on demand,
- * once for all concurrent callers, and again before they expire. Rejects with the reason if there
- * are none.
+ * once for all concurrent callers, and again before they expire. Rejects with the reason if none
+ * can be loaded.
  *
  * @param options.wallMs the clock by which the credentials expire, in milliseconds since 1970
  */

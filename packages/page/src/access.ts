@@ -11,10 +11,10 @@ const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 
 const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
 /**
- * Refuses requests with 401, 403 or 429. With a password, requests need basic authentication; any
- * user name is accepted. Without a password, only requests from this machine to this machine are
- * accepted. Their `Host` must be a loopback name too, because a foreign site can give its name the
- * address 127.0.0.1 (DNS rebinding).
+ * Registers hooks that refuse requests, with the status 401, 403 or 429. With a password, requests
+ * need basic authentication; any user name is accepted. Without a password, only requests from this
+ * machine to this machine are accepted. Their `Host` must be a loopback name too, because a foreign
+ * site can make its own name resolve to 127.0.0.1 (DNS rebinding).
  *
  * @param options.isOpen whether a request needs no password
  */
@@ -35,7 +35,7 @@ export async function guardAccess(
       max: ofAddress,
       keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
     }),
-    // Limits the attempts from all addresses together, because a sender can use many addresses.
+    // This limit is for all addresses together, because one attacker can use many addresses.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
   ]
   const requirePassword = async (given: string, request: FastifyRequest) => {
@@ -65,16 +65,16 @@ export async function guardAccess(
 }
 
 /**
- * Whether `error` is what the plugin throws for a request whose password is missing or cannot be
- * read.
+ * Whether the plugin for basic authentication threw `error` because the password of a request is
+ * missing or cannot be read.
  */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Refuses requests that another site causes. Navigation is allowed, because another site may link
- * to the page, but must not make a reader's browser send searches.
+ * Refuses requests that another site makes a reader's browser send, such as searches. A request
+ * that opens a page is allowed, because another site may link to this one.
  *
  * @throws {PageError} 403
  */
@@ -84,8 +84,8 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /**
- * Whether a page of another origin made the browser send this request. Browsers send the header
- * `sec-fetch-site` only to https and loopback URLs.
+ * Whether a page of another origin made the browser send this request. Always false for URLs that
+ * are neither https nor loopback, because browsers send no `sec-fetch-site` to them.
  */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
@@ -95,9 +95,9 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
  * Returns the group in which a wrong password is counted.
  *
  * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
- * likes. Such a request counts as `another site`. The browser then loads pictures and style sheets
- * with the same password. Those requests seem to come from this site, so they count as `part`.
- * Readers are counted separately, so that no foreign page can lock them out.
+ * likes. Such a request counts as `another site`. The browser then loads the style sheet and the
+ * icon of this page with the same password. Those requests seem to come from this site, so they
+ * count as `part`. Readers are counted separately, so that no foreign page can lock them out.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'

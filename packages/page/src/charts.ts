@@ -254,7 +254,7 @@ export const legendKey = (series: Series, name: string | Html): Html =>
     >${name}</span
   >`
 
-/** The pattern of refused records. A document contains it once. */
+/** The SVG pattern that fills columns of refused records. A document contains it once. */
 export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   <defs>
     <pattern
@@ -270,12 +270,12 @@ export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   </defs>
 </svg>`
 
-/** A line of time that marks moments around the moment `atMs`. */
+/** Draws a time line with the moment `atMs` and a mark for each event around it. */
 export function strip(options: {
   fromMs: number
   toMs: number
   atMs: number
-  /** The name of the moment `atMs`, in words of the page. */
+  /** The name of the moment `atMs`; never a text from a client. */
   at: string
   marks: readonly { t: number; isBad: boolean }[]
   label: string
@@ -290,7 +290,7 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  // Labels that are less than a minute apart show seconds, so fewer of them fit a phone.
+  // Labels that are less than a minute apart also show seconds. Fewer of these longer labels fit.
   const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
   const ticks = isClose ? x.ticks(3) : x.ticks(6)
   const labels = ticks.map((date) => {

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { onceClosed } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 
-/** Limits work that uses memory: how much of it may run at once, and how much may wait. */
+/** Limits calls that use much memory: how many may run at once, and how many may wait. */
 export interface ConcurrencyLimit {
   /**
    * Runs `work` when a place is free, and returns its result. The place becomes free again when the
@@ -33,7 +33,7 @@ export function createConcurrencyLimit({
             return
           }
           const closed = new Promise<void>((end) => onceClosed(reply, end))
-          // The promise also rejects if `work` throws before it returns a promise.
+          // If `work` throws before it returns a promise, `working` rejects.
           const working = Promise.resolve().then(work)
           working.then(resolve, reject)
           await Promise.allSettled([working, closed])

@@ -6,7 +6,7 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/** An hour may have been counted before it was over if it began less than this before the count. */
+/** An hour that began less than this before the count may have been counted before it was over. */
 const uncountedMs = hourMs
 /**
  * The longest period that is counted from the records themselves. A search for a user or a device
@@ -26,8 +26,9 @@ export interface EventCounts {
 
 /**
  * Counts the matching events in each step, by the time they happened. If the search is only by
- * application, event and version, older whole hours come from the counts that workers store, and
- * only the latest hours are counted from the records. Any other search is counted from the records.
+ * application, event and version, and the steps are whole hours, older hours come from the counts
+ * that workers store, and only the latest hours are counted from the records. Otherwise all hours
+ * are counted from the records.
  *
  * @param countedAtMs when the hours were last counted; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names

@@ -34,8 +34,8 @@ const idCondition = `(id = {id:UUID} OR has(
 /**
  * Lists dead letters, newest first, at most one page.
  *
- * @param search.after the last dead letter of the page before
- * @param search.id selects the dead letters whose record, request or `feedback.id` has this id
+ * @param search.after the last dead letter of the previous page
+ * @param search.id selects the dead letters with this record id, request id or `feedback.id`
  */
 export async function listDeadLetters(
   reader: RecordReader,

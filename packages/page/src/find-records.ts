@@ -36,7 +36,7 @@ export async function findById(
 
 /**
  * Parses a line of JSON; integers beyond 2^53 become `bigint`s. `JSON.parse` would round them, and
- * it confuses names that contain an escape (nodejs/node#63785).
+ * mixes up names that contain an escape (nodejs/node#63785).
  */
 export function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })

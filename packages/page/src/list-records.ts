@@ -12,7 +12,7 @@ import {
 import { timeOfId, type Search } from './search.ts'
 
 const pageRows = 50
-/** The maximum number of events that are shown before a record, and after it. */
+/** At most this many events are shown before a record, and at most this many after it. */
 export const eventsAroundMax = 25
 const textStart = 1_000
 const paramsStart = 600
@@ -111,7 +111,7 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
-/** The conditions of a search on the columns of a view, without its period. */
+/** Returns the SQL conditions of a search, without those for its period. */
 export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
   const { after, from: _from, to: _to, without, ...values } = search
   const names = (Object.keys(values) as (keyof typeof values)[]).filter(

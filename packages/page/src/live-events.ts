@@ -6,8 +6,8 @@ import type { Search } from './search.ts'
 
 const minuteMs = 60_000
 /**
- * How far back the first rows are searched. Each longer window is tried only if the previous one
- * gave too few rows.
+ * How far back the view looks for its first rows. It tries a longer window only if the previous one
+ * has too few rows.
  */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
@@ -32,8 +32,8 @@ export async function readLatestArrivals(
 
 /**
  * Reads the events that arrived since `sinceMs`, or the newest `pollRowsMax` of them, newest first.
- * Events may become visible in a different order than they arrived, so each poll reads a part of
- * the time again; the script drops the events that it has already shown.
+ * Events may become visible in a different order than they arrived, so the periods of two polls
+ * overlap; the script drops the events that it has already shown.
  */
 export async function pollArrivals(
   reader: RecordReader,

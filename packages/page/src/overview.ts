@@ -14,7 +14,7 @@ import {
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-/** The data of the overview. Events are only counted, so no log event is read for it. */
+/** The data of the overview. It has counts of events, but no single event. */
 export interface OverviewData {
   steps: Steps
   arrivals: Arrivals[]
@@ -24,7 +24,7 @@ export interface OverviewData {
   applications: ApplicationCounts[]
   feedbackByApplication: ReadonlyMap<string, number>
   topEvents: TopEvent[]
-  /** Devices by version. */
+  /** The number of devices of each version. */
   versions: NameCount[]
   devices: number
   feedback: FeedbackSummary[]

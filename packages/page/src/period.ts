@@ -41,8 +41,8 @@ const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 
 const stepsMax = 72
 
 /**
- * The steps of a period that a reader has chosen. Their width is the smallest that gives at most
- * `stepsMax` steps.
+ * The steps of a period whose beginning and end a reader has chosen. There are at most `stepsMax`
+ * steps, each as short as possible.
  */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =

@@ -47,7 +47,7 @@ export interface CataloguePage<Row> {
 
 export interface Catalogue {
   entries: CataloguePage<CatalogueEntry>
-  /** Changes from one version to another, those to the newest versions first. */
+  /** Changes from one version to the next. The changes in the newest version come first. */
   drift: CataloguePage<DriftEntry>
   warnings: CataloguePage<WarningEntry>
 }

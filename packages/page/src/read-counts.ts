@@ -93,11 +93,11 @@ export interface NameCount {
 }
 
 export interface TopEvent extends NameCount {
-  /** The number of all events, including those with other names. */
+  /** The number of events of all names together. */
   total: number
 }
 
-/** The most frequent events, of one application or of all. */
+/** The names of the most frequent events, in one application or in all. */
 export const readTopEvents = (
   reader: RecordReader,
   window: TimeWindow,
@@ -111,7 +111,7 @@ export const readTopEvents = (
   )
 
 /**
- * Devices by version, of one application or of all.
+ * Counts the devices of each version, in one application or in all.
  *
  * @param names limits the result to these versions
  */

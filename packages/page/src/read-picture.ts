@@ -24,7 +24,7 @@ const thumbnailBytesMax = 1024 * 1024
 /**
  * Reads a picture of a visible feedback and checks its bytes against the row, or reads the
  * picture's thumbnail, which a worker has made. Unless `keepsMetadata` is set, metadata is removed
- * here too, because gateways of earlier versions stored it.
+ * here too, because gateways of earlier versions stored pictures with it.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
  *   the picture is missing in the store or differs from the row, or its structure cannot be read

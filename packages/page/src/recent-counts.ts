@@ -17,8 +17,8 @@ export interface RecentCounts {
 }
 
 /**
- * The counts of the overview for a period whose steps are shorter than the hours that workers count.
- * They are read from the records, so the period must be short.
+ * Reads the counts of the overview for a period with steps of less than an hour. Workers count only
+ * whole hours, so these counts are read from the records, and the period must be short.
  */
 export async function readRecentCounts(reader: RecordReader, steps: Steps): Promise<RecentCounts> {
   const params = { from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) }
@@ -59,7 +59,7 @@ export async function readRecentCounts(reader: RecordReader, steps: Steps): Prom
   }
 }
 
-/** Replaces the hourly counts of the overview, which lack a part of the period, by recent ones. */
+/** Replaces the hourly counts in `data`, which lack a part of the period, with recent counts. */
 export function withRecentCounts(
   data: OverviewData,
   { applications, ...recent }: RecentCounts,

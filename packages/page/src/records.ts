@@ -63,7 +63,7 @@ export interface Found<Row> {
   rows: Row[]
   /** Whether there are more rows after the last one. */
   hasMore: boolean
-  /** The period that was not searched, because the search took too long. */
+  /** The part of the period that was not searched, because the search took too long. */
   unread?: TimeWindow
 }
 

@@ -13,9 +13,9 @@ export interface Search {
   user?: string
   /** UUID. */
   device?: string
-  /** Selects only feedback that has pictures, or an e-mail address. */
+  /** Selects only feedback with pictures, or only feedback with an e-mail address. */
   has?: 'pictures' | 'email'
-  /** Selects only records with an empty version, or with an empty event. */
+  /** Selects only records with an empty version, or only events with an empty name. */
   without?: 'version' | 'event'
   from?: Date
   /** The end of the period, excluded. */
@@ -23,7 +23,7 @@ export interface Search {
   after?: Cursor
 }
 
-/** A search in a list, with the name of its period if the reader has chosen one. */
+/** A search in a list, with the name of its period if the reader has chosen the period by name. */
 export type ListSearch = { [Name in keyof Search]?: Search[Name] | undefined } & {
   period?: PeriodName | undefined
 }
@@ -61,7 +61,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const without = readText(query, 'without')
   if (without !== undefined) {
     const field = readWithout(without, kind)
-    // A name in the field takes precedence over the condition that the field is empty.
+    // If the query string also gives a name for the field, the name takes precedence.
     if (search[field] === undefined) search.without = field
   }
   for (const name of ['from', 'to'] as const) {
@@ -82,8 +82,8 @@ export function printSearch(search: ListSearch): string {
     to: to && printTime(to),
     after: after && [after.id, after.device, after.application].join('.'),
   }).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  // Leaves colons unescaped, which a query string allows, because a document with a chart has a
-  // hundred of these links.
+  // Leaves colons unescaped, which a query string allows. This makes a document with a chart
+  // smaller, because it has a hundred of these links.
   return new URLSearchParams(entries).toString().replaceAll('%3A', ':')
 }
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypt
 
 /** Signs paths that can then be opened without a password for some minutes. */
 export interface SignedLinks {
-  /** Appends the time at which the path expires, and the signature of both. */
+  /** Appends the time at which the path expires, and a signature of the path and this time. */
   sign(path: string): string
   isValid(path: string, query: URLSearchParams): boolean
 }
@@ -12,8 +12,8 @@ const lifetimeMs = 15 * 60_000
 /**
  * Signs and checks links. Workers with the same password and secret accept each other's links, even
  * after a restart. If the password or the secret is missing, links are valid only until this
- * process ends. The key includes the secret, which readers of links do not have, so a link cannot
- * be used to guess the password.
+ * process ends. The key is derived from password and secret, so a link does not help to guess the
+ * password without the secret.
  *
  * @param secret known to the workers only, and not guessable
  * @param wallMs returns the current time in ms since 1970

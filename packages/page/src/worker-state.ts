@@ -71,8 +71,7 @@ export interface Freshness {
 
 /**
  * Records are late if the time up to which they are complete is longer ago than this. In ordinary
- * operation that time is at most a minute ago, because gateways may take up to 30 seconds to accept
- * a feedback.
+ * operation that time can be a minute ago: gateways alone may take 30 seconds to accept a feedback.
  */
 const lateMs = 75_000
 

@@ -252,7 +252,8 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
     }),
   )
   const staying = fetch(`${url}${path}`)
-  // Sends other requests, because the server could begin to read a picture during each of them.
+  // Sends requests for a view. While it handles them, the server could wrongly begin to read a
+  // picture.
   for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
   t.equal(read, 2)
   release()

@@ -8,7 +8,7 @@ const { owner, insert, startReaderPage } = await startRowStore(t)
 const application = 'com.example.counts'
 const hourMs = 3_600_000
 
-/** Events that happened and arrived at a moment. */
+/** Creates events that happened and arrived at the time `atMs`. */
 const events = (atMs: number, number: number, fields: object) =>
   Array.from({ length: number }, () => {
     const time = new Date(atMs).toISOString()

@@ -24,13 +24,13 @@ export interface Backlog {
    */
   delayed: number
   /**
-   * The number of rows in all these frames; if there are more than 2,000 frames, an estimate from
-   * 2,000 of them.
+   * The number of rows in the waiting, active and delayed frames. Of a list with more than 2,000
+   * frames, up to 2,000 are read, and the rest is estimated.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** The Redis memory of these frames, estimated from up to ten frames of each list. */
+  /** The Redis memory of the same frames, estimated from up to ten frames of each list. */
   redisBytes: number
   /** Whether an operator has paused the queue. No worker claims frames of a paused queue. */
   isPaused: boolean

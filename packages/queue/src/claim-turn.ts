@@ -4,8 +4,7 @@ import type { Waiting } from './job-source.ts'
 const defaultGatherMs = 350
 /**
  * The poll interval of a consumer that yields to another consumer. It is longer than the interval
- * of the other consumer. So the other consumer keeps claiming, over a connection that is already in
- * use.
+ * of the other consumer. So the other consumer, whose connection is already in use, keeps claiming.
  */
 const standbyMs = 500
 /** The maximum time without a claim: only a claim finds jobs whose delay has passed. */

@@ -13,7 +13,8 @@ import { FrameError, openFrame, type Frame } from './frame.ts'
 export interface Batch {
   frames: readonly ClaimedFrame[]
   /**
-   * Removes a frame that cannot be stored now from the batch; it is handed out again after `ms`.
+   * Removes from the batch a frame that cannot be stored now; the frame is handed out again after
+   * `ms`.
    */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
   /**

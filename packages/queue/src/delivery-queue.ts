@@ -9,12 +9,12 @@ import { queuePrefix } from './names.ts'
  */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know. It knows all unfinished deliveries, and the
-   * last 20,000 delivered ones for a day after their delivery. Resolves to the number of deliveries
-   * that were left out for lack of places. The queue has 10,000 places, and a sender gets no more
-   * places once it holds as many as are free. So one sender alone fills at most half, two fill at
-   * most a third each, and there is always room for another sender. After an error any of the
-   * deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows all unfinished deliveries, for a day
+   * the last 20,000 that were delivered, and for a week the last 1,000 that were given up. Resolves
+   * to the number of deliveries that were left out for lack of places. The queue has 10,000 places,
+   * and a sender gets no more places once it holds as many as are free. So one sender alone fills
+   * at most half, two fill at most a third each, and there is always room for another sender. After
+   * an error any of the deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
@@ -56,7 +56,7 @@ const daySeconds = 24 * 60 * 60
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
- * After `signal` its result is ignored
+ * After `signal` has aborted, its result is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis

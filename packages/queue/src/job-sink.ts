@@ -8,8 +8,8 @@ export interface JobSink {
   /** Resolves when a command can be sent; rejects when there is no connection. */
   ready(): Promise<void>
   /**
-   * Adds a job, unless the queue has one with this id. Resolves when Redis has confirmed it, and
-   * its replicas if they must confirm. Rejects with `ReplyError` when Redis refuses it; after any
+   * Adds a job, unless the queue has one with this id. Resolves when Redis, and its replicas if
+   * required, have confirmed the job. Rejects with `ReplyError` when Redis refuses it; after any
    * other error the job may be in the queue.
    */
   add(id: string, data: unknown): Promise<void>

@@ -38,7 +38,7 @@ export interface JobSource {
   release(job: ClaimedJob): Promise<void>
   /** Renews the locks. Returns the ids of the jobs that another worker may also have. */
   renew(jobs: readonly ClaimedJob[]): Promise<string[]>
-  /** Claimed jobs remain locked until their locks expire. */
+  /** Closes the queue. Claimed jobs remain locked until their locks expire. */
   close(): Promise<void>
 }
 

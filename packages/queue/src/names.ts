@@ -1,6 +1,6 @@
 /**
- * The hash tag of all queue keys, which keeps them in one slot of a Redis Cluster. Only the log
- * queue may have further shards, each with a tag of its own (shards.ts).
+ * The hash tag of the queue keys. It keeps the keys in one slot of a Redis Cluster. Only the log
+ * queue may have further shards, whose keys have other tags (shards.ts).
  */
 export const queuePrefix = '{intake}'
 

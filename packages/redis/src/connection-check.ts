@@ -30,7 +30,8 @@ export function createConnectionCheck(redis: Redis): () => string | undefined {
   redis.on('ready', () => (lastError = undefined))
   return () => {
     if (isConnected(redis)) return undefined
-    // The error of a host with several addresses has a code but no message.
+    // If no address of a host with several addresses can be reached, the error has a code but no
+    // message.
     const { message, code } = (lastError ?? {}) as NodeJS.ErrnoException
     return `not connected: ${message || code || 'no response yet'}`
   }

@@ -24,8 +24,8 @@ export interface RedisFacts {
     /** The memory of the machine; 0 if unknown. */
     machineBytes: number
     /**
-     * The number of fields of the largest hash that is stored compactly; undefined if Redis does
-     * not allow reading it.
+     * The maximum number of fields of a hash that is stored compactly; undefined if Redis does not
+     * allow reading this setting.
      */
     compactHashFields: number | undefined
   }
@@ -42,8 +42,8 @@ export interface RedisInspection {
 /**
  * Reads what an operator configures in Redis, and the state of its servers.
  *
- * @param options.tags hash tags of keys; all servers that hold such keys are read, and their
- * replicas
+ * @param options.tags hash tags of keys; all servers that hold such keys, and their replicas, are
+ * read
  * @throws if Redis does not respond, or refuses to be read
  */
 export async function inspectRedis(

@@ -7,8 +7,9 @@ import { readState, worstOf, type RedisState, type StateOptions } from './state.
 
 export interface RedisPoll {
   /**
-   * The combined state of all usable servers (see `worstOf`). While the server of `{intake}` does
-   * not respond, its last known state is used. Undefined until that server has responded once.
+   * The combined state of all usable servers (see `worstOf`). While the server that holds the keys
+   * of `{intake}` does not respond, its last known state is used. Undefined until that server has
+   * responded once.
    */
   state(): RedisState | undefined
   /**
@@ -17,8 +18,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * The servers other than that of `{intake}` that refuse writes or have not responded for five
-   * seconds: `host:port` and the reason.
+   * `host:port` and the reason for each server that refuses writes or has not responded for five
+   * seconds. The server of `{intake}` is not among them.
    */
   unusableServers(): string[]
   /**

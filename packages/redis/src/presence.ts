@@ -24,7 +24,7 @@ export interface ReportingProcesses {
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
-/** A process that has been silent for this long has stopped. */
+/** A process that has been silent for this long counts as stopped. */
 const silentMs = 3 * intervalMs
 const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
@@ -43,8 +43,8 @@ const readScript = `
 return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
 
 /**
- * Reports every ten seconds that a process runs. A process that shuts down gracefully removes
- * itself.
+ * Reports every ten seconds that a process runs. A process that shuts down gracefully removes its
+ * report.
  *
  * @param options.onError called when Redis did not confirm a report
  */

@@ -22,10 +22,11 @@ const reasons: Record<string, string> = {
 
 /**
  * Resolves to the reason why Redis accepts no writes, in words for an operator; undefined if it
- * accepts them. In a cluster the reason names the server. Sends a write without effect, which
- * detects every reason, and reads the role, because a replica can be configured to accept writes
- * that its next synchronisation deletes. Such a replica returns no error that would close the
- * connection, so this function closes it.
+ * accepts them. In a cluster the reason names the server. Sends a write without effect, which Redis
+ * refuses for most of the reasons. Also checks two reasons for which Redis refuses nothing: too few
+ * replicas, and a replica that is configured to accept writes although its next synchronisation
+ * deletes them. Such a replica returns no error that would close the connection, so this function
+ * closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -130,8 +131,8 @@ export async function requireMemory(redis: Redis, tags: readonly string[] = [mai
   const replies = await Promise.allSettled(
     tagPerPrimary(redis, tags).map(async (tag) => {
       await requireConnection(redis, tag)
-      // This write changes nothing, because the key never exists and XX requires it, but a full
-      // Redis refuses it.
+      // This write changes nothing, because XX requires an existing key and this key never exists.
+      // But a full Redis refuses the write.
       await redis.set(`${tag}:absent`, '', 'XX')
     }),
   )

@@ -128,7 +128,7 @@ t.test('when WAITAOF is refused, the memory of replicas counts', async (t) => {
   const redis = await openReady(t)
   const server = primaryOf(redis)
   let refused = 0
-  // Redis 7.2 and later replies so with `appendonly no`. Earlier versions do not have the command.
+  // Redis 7.2 and later reply like this with `appendonly no`. Earlier versions do not have WAITAOF.
   server.call = async () => {
     refused++
     throw new ReplyError(

@@ -15,8 +15,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings that `schema` defines from the environment, and secrets also from the files
- * that `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings
+ * Reads the settings of `schema`: all from the environment, and secrets also from the files that
+ * `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings
  * become numbers and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
@@ -78,8 +78,8 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
 }
 
 /**
- * Returns the settings in a form that may be logged. A secret is shown only as set; a URL with
- * credentials shows only its host.
+ * Returns the settings in a form that may be logged. Of a secret, they show only that it is set; of
+ * a URL with credentials, they show only the host.
  */
 export function describeConfig<S extends TObject>(
   schema: S,

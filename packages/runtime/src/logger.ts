@@ -47,8 +47,8 @@ function jsonLines(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})
-    // Opens a new destination, because a full one would never write again, and flushing it would
-    // wait for the disk in a loop.
+    // Opens a new destination, because one that has dropped a line would never write again, and
+    // flushing it would wait for the disk in a loop.
     opened.on('drop', () => (stream = open()))
     return opened
   }

@@ -21,10 +21,10 @@ const listening = '0A'
 
 /**
  * From now on, this process connects to these ports of 127.0.0.1 only if a process of the same user
- * listens there. Any other connection is destroyed before anything is sent, for every client
- * library. While an engine restarts, its port is free; a process of another user that listens on it
- * would get the engine's passwords. After such a destroyed connection, `fetch` connects again until
- * its deadline. Does nothing on a system without `/proc/net/tcp`.
+ * listens there. Any other connection to them is destroyed before anything is sent, whichever
+ * client library opens it. While an engine restarts, its port is free; a process of another user
+ * that listens on it would get the engine's passwords. After such a destroyed connection, `fetch`
+ * connects again until its deadline. Does nothing on a system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0

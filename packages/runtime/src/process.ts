@@ -39,8 +39,8 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // The process follows secrets until here, because ending may take long and need a secret that
-      // changes meanwhile.
+      // The process follows secrets until everything has ended, because ending may take long and
+      // need a secret that changes meanwhile.
       await owner.end()
       secrets.close()
     })

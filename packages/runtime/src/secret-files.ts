@@ -16,8 +16,8 @@ export interface Traits {
   isUrlList?: boolean
   /**
    * Further problems of a value, one sentence each, without any part of the value. At start the
-   * process checks this together with its other settings; a new value from a file is checked by
-   * itself.
+   * process reports them together with the problems of other settings; a new value from a file is
+   * checked alone.
    */
   findProblems?: (value: string) => string[]
 }

@@ -1,8 +1,8 @@
 /**
- * A character that is invisible or changes how other characters are shown: a control except tab and
- * line feed, a format character or a filler (direction override, zero-width character, tag), except
- * characters that join or vary emoji and letters. On a terminal some of these characters move the
- * cursor or set the title.
+ * Matches a character that is invisible or changes how other characters are shown: a control, a
+ * format character or a filler, such as a direction override, a zero-width character or a tag. On a
+ * terminal some of these characters move the cursor or set the title. Tabs, line feeds, and
+ * characters that join or vary emoji and letters do not match.
  */
 export const invisible =
   /(?!\t|\n|\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/u

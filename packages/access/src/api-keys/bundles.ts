@@ -1,6 +1,6 @@
 /**
- * Whether a key may write for an application. An entry is a bundle identifier, or a prefix with
- * `.*` at its end: `com.example.*` is for `com.example.app`, and not for `com.example`.
+ * Whether a key may write for an application. Each entry of `allowed` is a bundle identifier, or a
+ * prefix with `.*` at its end: `com.example.*` allows `com.example.app`, but not `com.example`.
  *
  * @param allowed the entries of the key; empty means all applications
  */
@@ -12,7 +12,7 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
 }
 
 /**
- * Returns the form in which an entry is stored and compared.
+ * Returns the form in which such an entry of a key is stored and compared.
  *
  * @throws {RangeError} for a `*` that is not at the end, because it would match nothing
  */

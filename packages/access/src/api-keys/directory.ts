@@ -18,8 +18,8 @@ export interface ApiKeyDirectory {
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until
  * the first success. While the store is unavailable the last known keys remain valid. A known key
- * also remains valid when its entry becomes unreadable, because revoking it would have written a
- * readable entry.
+ * also remains valid when its entry becomes unreadable, because revoking the key would have written
+ * a readable entry.
  *
  * @param options.onUnreadable called after each reading with the names of entries that cannot be
  * read

@@ -5,7 +5,7 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** What a key may do. Entries are normalised; invalid entries are rejected with a `RangeError`. */
+/** What a key may do. Identifiers and origins are normalised; an invalid one is a `RangeError`. */
 export interface KeyRules {
   /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
@@ -57,9 +57,9 @@ export interface StoredKeys {
 const redisKey = '{intake}:api-keys'
 
 /**
- * Replaces an entry only if it has not changed since it was read, so that no other change is
- * undone. The script reads with HGETALL, the only command with which the Redis users of earlier
- * versions may read keys.
+ * Replaces an entry only if it has not changed since it was read, so that a change by another
+ * process is not undone. The script reads with HGETALL, because Redis users that were set up for an
+ * earlier version may read keys with no other command.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -197,7 +197,7 @@ function normaliseOrigin(text: string): string {
   )
 }
 
-/** Names an entry by its id, even if the entry was cut off; reveals nothing else of its content. */
+/** Returns the id in an entry that may be cut off; the place of the entry if it has no id. */
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`

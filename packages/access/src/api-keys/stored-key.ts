@@ -16,8 +16,8 @@ export interface ApiKey {
   /** ISO 8601; null means never. */
   expiresAt: string | null
   /**
-   * ISO 8601; null means not suspended. Senders keep records whose requests are refused because the
-   * key is suspended.
+   * ISO 8601; null means not suspended. While the key is suspended, its requests are refused, and
+   * senders keep their records.
    */
   suspendedAt: string | null
   /**

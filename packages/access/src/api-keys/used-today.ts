@@ -1,13 +1,13 @@
 import type { Redis } from '@intake/redis'
 
-/** What a budget of a day counts. */
+/** What the daily budget of an API key limits. */
 export type DayCount = 'events' | 'bytes'
 
 /** Returns the Redis key of a count that all gateways share. */
 export const sharedCountKey = (name: string): string => `{intake}:rate:${name}`
 
 /**
- * Returns the name of the count of a key on one day (UTC).
+ * Returns the name of the count for an API key and a day (UTC).
  *
  * @param atMs any time of the day, in milliseconds since 1970
  */

@@ -13,13 +13,14 @@ interface Suppression {
 }
 
 /**
- * An operator's decisions about senders, retention and records of shipped apps, stored in Redis for
- * gateways. Every method rejects if Redis has lost its data.
+ * An operator's decisions: which senders are suppressed, how long records are kept, and which rules
+ * apply to records. They are stored in Redis, where gateways read them. Every method rejects if
+ * Redis has lost its data.
  */
 export interface PolicyStore {
-  /** Adds a sender; resolves to false when the list is full. */
+  /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
-  /** Resolves to false when the sender was not on the list. */
+  /** Removes a sender from that list; resolves to false when the sender was not on it. */
   unsuppress(sender: Suppression): Promise<boolean>
   /** @param days the retention period; undefined for no limit */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
@@ -37,8 +38,8 @@ export interface PolicyStore {
    */
   addRule(choice: RuleChoice, createdBy: string): Promise<Rule | undefined>
   /**
-   * Resolves to the removed rule; `unreadable` if it could not be read, undefined if there was
-   * none.
+   * Resolves to the removed rule; to `unreadable` if the rule could not be read; to undefined if
+   * there was no such rule.
    */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
@@ -79,8 +80,8 @@ export const suppressedMax = 100_000
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
 /**
- * A hash that maps the ids of rules to rules as JSON. It also has the secret with which rules hash
- * values, which is kept when the rules are removed.
+ * The key of a Redis hash that maps the ids of rules to rules as JSON. It also has the secret with
+ * which rules hash values. The secret is kept when the rules are removed.
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'

@@ -8,8 +8,8 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * The age in milliseconds, measured from the `time` of a record, up to which a record of this
-   * kind cannot have been dropped. Undefined if no record can have been dropped.
+   * A record of this kind whose `time` is at most this many milliseconds ago cannot have been
+   * dropped. Undefined if no record can have been dropped.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */

@@ -61,8 +61,8 @@ export interface CompiledRules {
 }
 
 /**
- * A rule in the form in which it is compared. All compiled rules have the same properties in the
- * same order, which makes a comparison three times as fast.
+ * A rule in the form in which it is compared with records. All compiled rules have the same
+ * properties in the same order, which makes a comparison three times as fast.
  */
 interface Compiled {
   active: ActiveRule
@@ -97,7 +97,7 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * The number of event names, over all applications, for which the rules that apply are cached.
+ * At most this many event names, over all applications, have a cached list of the rules that apply.
  * Clients may send any names, so when there are more, the cache is emptied.
  */
 const eventsMax = 1_000

@@ -1,12 +1,12 @@
-/** Returns the new value for a value that is not null; undefined removes it. */
+/** Returns the new value for a value that is not null; undefined removes the value. */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
 export interface PathEdit {
   /**
-   * The path as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in the object
-   * `a` all have the path `a.b`. If `a` is a list, `a.b` is the name
-   * `b` in each of its elements.
+   * The path of a member, as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in
+   * the object `a` all have the path `a.b`. If `a` is a list, `a.b` is the name `b` in each of its
+   * elements.
    */
   path: string
   change: Change
@@ -29,7 +29,7 @@ interface Group {
   plans: Map<string, readonly Step[]>
 }
 
-/** An edit of a member, or edits of what is inside it. */
+/** An edit of the member itself, or edits of what the member contains. */
 type Step = PathEdit | { inside: EditIndex }
 
 /**
@@ -94,7 +94,7 @@ function planFor(name: string, { edits, plans }: Group): readonly Step[] {
     if (edit.path.startsWith(`${name}.`)) {
       inside.push({ ...edit, path: edit.path.slice(name.length + 1) })
     } else if (edit.path === name || name.startsWith(`${edit.path}.`)) {
-      // The name `a.b` is inside the path `a`, as queries see it.
+      // An edit of `a` also concerns a member named `a.b`, because queries see it inside `a`.
       closeInside()
       plan.push(edit)
     }

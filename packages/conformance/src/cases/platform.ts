@@ -89,7 +89,7 @@ export const clock: ConformanceCase[] = [
       await sender.log(tap, { n: 2 })
       const now = Date.now()
       // The restart removes a correction of the clock, if the sender has made one. Event 2 was
-      // logged before the restart, so its time shows whether it has.
+      // logged before the restart, so its time shows whether the sender had made one.
       await sender.kill()
       fault({ clockOffsetMs: 0 })
       heal()

@@ -32,7 +32,7 @@ function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
   expect(records()[0]?.id === id, () => `stored under ${records()[0]?.id}, not ${id}`)
 }
 
-/** The milliseconds between the first response and the next request, for any event. */
+/** The milliseconds between the first response and the next request, which may have any event. */
 function firstPause({ attempts }: Trial): number {
   const [first, second] = attempts()
   return (second?.seen.startedAt ?? 0) - (first?.seen.endedAt ?? 0)

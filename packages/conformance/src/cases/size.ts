@@ -50,7 +50,7 @@ export const size: ConformanceCase[] = [
     async run({ start, sender, drain, stored, allowLargeBodies }) {
       allowLargeBodies()
       await start()
-      // A sender may refuse such an event itself.
+      // A sender may itself refuse an event of this size.
       await sender.log(tap, { n: 1, text: 'x'.repeat(1_500_000) }).catch((error: unknown) => {
         if (!(error instanceof AdapterError) || error.status === undefined) throw error
       })

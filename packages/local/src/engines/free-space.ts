@@ -6,8 +6,8 @@ const mebibyte = 1024 ** 2
 /**
  * How many bytes of a folder's disk ClickHouse keeps free: 5 %, but at least 16 and at most 256
  * MiB. The embedded engine ignores the error of a write for which the disk has no room, and
- * confirms the insert. Therefore it starts no insert or merge that would leave less free space than
- * this, does not start with less, and ends with less than half of this.
+ * confirms the insert. Therefore it starts no insert or merge that would leave less than this free,
+ * does not start if less is free, and ends if less than half of this is free.
  */
 export function keptFreeBytes(dataDir: string): number {
   const { blocks, bsize } = statfsSync(dataDir)

@@ -20,8 +20,8 @@ export function endHungQueries(options: {
   say: (sentence: string) => void
 }): void {
   const { child, owner, queryMsMax, killMsMax, say } = options
-  // The response lists the queries that it cancels, and those cancelled earlier that have not
-  // ended.
+  // The response lists the queries that this statement cancels, and the queries that an earlier one
+  // cancelled and that have not ended.
   const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
     ASYNC FORMAT JSONEachRow`
   let cancelledAt = new Map<string, number>()

@@ -25,7 +25,7 @@ export interface AppsOptions {
   config: StackConfig
   ports: StackPorts
   services: Services
-  /** Passed to the apps; the settings of the stack override it. */
+  /** Environment variables for the apps; settings of the stack take precedence. */
   env: NodeJS.ProcessEnv
   say: (line: string) => void
   onChange: () => void

@@ -70,8 +70,8 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems, which names settings but contains no values */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // If no URL of the store is set, a URL like that of the embedded server takes its place, because
-  // the check of some other settings depends on the host in it.
+  // If no URL of the object store is set, a URL like that of the embedded server takes its place,
+  // because the check of some other settings depends on the host in it.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

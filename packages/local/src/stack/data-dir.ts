@@ -25,8 +25,8 @@ function closeDataDir(path: string): string | undefined {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // A user who owns the folder may know the passwords in it. Windows has no user ids, so there is
-    // no check.
+    // A user who owns the folder may know the passwords in it. On Windows there is no check,
+    // because Windows has no user ids.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined

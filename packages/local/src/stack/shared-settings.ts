@@ -5,8 +5,8 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * The names of the settings of gateways and workers, and `OWN_PORTS`: with it commands, too,
- * connect to a port in this list only if a process of the same user listens there.
+ * The names of the settings of gateways and workers, and `OWN_PORTS`. With it commands, too,
+ * connect to a port in `OWN_PORTS` only if a process of the same user listens on that port.
  */
 const names = new Set([
   'OWN_PORTS',

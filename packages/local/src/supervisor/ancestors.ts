@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
- * Watches the parent of this process: `gone` returns whether the parent has ended since this call.
- * If the parent is only the shell in which npm runs a script, npm is watched too, because that
- * shell survives the end of npm.
+ * Watches the parent of this process: `gone` returns whether the parent has ended since the watch
+ * began. If the parent is only the shell in which npm runs a script, npm is watched too, because
+ * that shell survives the end of npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid

@@ -47,11 +47,12 @@ export interface Child {
 
 /**
  * A shell script that starts a watcher in the background, and then becomes the service by `exec`,
- * so that its pid is that of the service. The watcher reads descriptor 3, whose other end this
- * process holds. If it reads a line, the service has ended. If it reads the end of the file, this
- * process has ended, perhaps by SIGKILL, and the watcher ends the service. (State Z is a zombie: a
- * process that has ended but whose parent has not read its status, as happens in a container
- * without an init.) The script also makes files that the service writes unreadable for other users.
+ * so that its pid is that of the service. The watcher reads descriptor 3, whose other end the Node
+ * process holds. If the watcher reads a line, the service has ended. If it reads the end of the
+ * file, the Node process has ended, perhaps by SIGKILL, and the watcher ends the service. (State Z
+ * is a zombie: a process that has ended but whose parent has not read its status, as happens in a
+ * container without an init.) The script also makes files that the service writes unreadable for
+ * other users.
  */
 const leashScript = `
 (

@@ -80,7 +80,7 @@ t.test(
       try {
         writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize - leave))
       } catch {
-        // Another process used the remaining space.
+        // Another process has used the space since it was measured.
       }
     }
     // Leaves some space at first, because docs/guarantees.md excludes a disk that fills within

@@ -83,7 +83,7 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
 }
 
 /**
- * Reads the numbers of the pages in a query string; an absent one is 1.
+ * Reads the page number of each table from a query string; an absent number is 1.
  *
  * @throws {PageError} 400
  */

@@ -21,7 +21,7 @@ export function chosenPeriod(
     return { steps: stepsOf(period, nowMs), period, isGiven: query.has('period') }
   }
   const { after } = limits.recordTimeMs
-  // No record lies outside these bounds, and ClickHouse cannot express every time outside them.
+  // No record is outside these bounds, and ClickHouse cannot represent every time outside them.
   const bounded = (ms: number) => Math.min(Math.max(ms, after), nowMs + limits.eventAheadMs)
   const end = bounded(to?.getTime() ?? nowMs)
   const dayBefore = end - 24 * 3_600_000
@@ -29,7 +29,7 @@ export function chosenPeriod(
   return { steps: stepsBetween({ from: begin, to: end }), period: undefined, isGiven: false }
 }
 
-/** Limits a list to a period that the reader has chosen by its name. */
+/** Adds the period to a search if the reader has chosen the period by its name. */
 export const withinPeriod = (
   search: Search,
   { steps, isGiven }: ReturnType<typeof chosenPeriod>,

@@ -28,8 +28,8 @@ export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext
       ])
       return statusView({ header, data, processes })
     },
-    // This view shows the reason of an outage, so it must not wait for other views, which then wait
-    // for ClickHouse.
+    // This view shows the reason of an outage. It must not wait for other views, because during an
+    // outage they may wait for ClickHouse.
     { constraints: { wants: 'html' }, isUrgent: true },
   )
 }

@@ -89,7 +89,7 @@ export function catalogueView(options: {
   }
 }
 
-/** Says which rows are shown, and links to the others. Undefined if all rows are shown. */
+/** Says which rows are shown, with links to other pages. Undefined if all rows are shown. */
 function pageLinks(
   application: string,
   id: CatalogueTable,
@@ -107,8 +107,8 @@ function pageLinks(
 }
 
 /**
- * Says how many events each version sent, so that a stray build is recognised. If no versions are
- * compared, says why.
+ * Says how many events each version sent, so that a reader recognises a build that was released by
+ * mistake. If no versions are compared, says why.
  */
 function codesNote(codes: readonly VersionCode[]): Html {
   const [newest] = codes

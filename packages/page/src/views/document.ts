@@ -22,7 +22,7 @@ const refreshSeconds = 5
 
 interface DocumentOptions {
   header: Header
-  /** The view whose link is marked; absent if the document belongs to no view. */
+  /** The view whose link is marked as current; absent if the document belongs to no view. */
   view?: View
   /** The title of the window. It contains only words of the page. */
   title: string
@@ -107,7 +107,7 @@ function headerOf({ header, view }: DocumentOptions): Html {
   </header>`
 }
 
-/** Shows up to when the records of a view are complete, with a link to the reasons. */
+/** Shows up to when the records of a view are complete, as a link to the status view. */
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const name = kind === 'logs' ? 'Events' : 'Feedback'

@@ -19,7 +19,7 @@ export function eventList(options: {
   /** Undefined if counting would read too much. */
   counts: EventCounts | undefined
   steps: Steps
-  /** Undefined if the reader has chosen another period. */
+  /** Undefined if the reader has chosen a beginning or an end instead. */
   period: PeriodName | undefined
   /** Whether the list is limited to the period. */
   isGiven: boolean

@@ -23,8 +23,8 @@ export const eventRows = (
 /**
  * Shows an event in few bytes, because a list has many rows: a row has few classes, and each value
  * once. The style sheet finds the cells by their elements. Links that start with `?` are short:
- * they keep the view and its other filters, but not its period. The links of a row identify its
- * event.
+ * they keep the view and its other filters, but not a period that was chosen by name. The live
+ * view's script recognises an event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`

@@ -5,7 +5,7 @@ import { applicationLink, exactPath, msOf, timeElement, valueLink } from './link
 import { ago, badge } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
-/** Feedback with its pictures, the text first. */
+/** A list of feedback. Each item shows the text and then the pictures. */
 export const feedbackItems = (options: {
   rows: readonly FeedbackSummary[]
   sign: SignPicture

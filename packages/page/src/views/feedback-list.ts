@@ -20,7 +20,7 @@ export function feedbackList(options: {
   found: Found<FeedbackSummary>
   facets: FeedbackFacets
   steps: Steps
-  /** Undefined if the reader has chosen another period. */
+  /** Undefined if the reader has chosen a beginning or an end instead. */
   period: PeriodName | undefined
   /** Whether the list is limited to the period. */
   isGiven: boolean

@@ -8,8 +8,8 @@ const request = `curl YOUR_GATEWAY/api/log -H 'x-api-key: YOUR_KEY' -H 'content-
   "log": { "event": "hello", "params": { "from": "curl" } } }'`
 
 /**
- * The view that a new installation shows instead of the overview: a request to copy. It explains
- * where the address of a gateway is found, because a worker does not know it.
+ * The view that a new installation shows instead of the overview: an example request to copy. It
+ * explains where the address of a gateway is found, because a worker does not know it.
  */
 export function firstRun(header: Header): Html {
   return document({

@@ -22,13 +22,13 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): strin
 export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
-/** The condition of a list that selects a name, which may be empty. */
+/** The search for records with this name; for records without a name if `name` is empty. */
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
 /**
- * Browsers resolve `.` and `..` in a path, even if they are escaped. Therefore `=` is put before
- * these names, and also before names that begin with `=`.
+ * The path of an application. Browsers resolve `.` and `..` in a path, even if they are escaped, so
+ * an application with such a name gets a `=` before it. So does a name that begins with `=`.
  */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
@@ -68,7 +68,7 @@ export function timeElement(time: string, content: string = time.slice(0, 19)): 
 
 /**
  * Shows a time of today as the time of day with milliseconds, and any other time as the date and
- * the time without milliseconds. For lists that show the whole time elsewhere.
+ * the time without milliseconds. It is for lists that show the whole time elsewhere.
  */
 export function shortTime(time: string, nowMs: number): Html {
   const isToday = time.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10)

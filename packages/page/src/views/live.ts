@@ -26,7 +26,7 @@ export interface LiveBesides {
 }
 
 /**
- * Events in the order of their arrival, followed by the script.
+ * Shows events in the order of their arrival. The script of the view adds new events.
  *
  * @param options.sinceMs the time from which the next poll reads, in ms since 1970
  */
@@ -71,7 +71,7 @@ export function liveView(options: {
   })
 }
 
-/** Why an event may be missing, and the most frequent events. */
+/** Shows refusals, because of which an event may be missing, and the most frequent events. */
 export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
   html`<aside class="side" id="beside">
     ${card(

@@ -5,7 +5,7 @@ import type { ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
 /**
- * The end of a list: a link to the next page, the part that was not searched, or the note that
+ * The end of a list: a link to the next page, the period that was not searched, or the note that
  * nothing follows.
  */
 export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {

@@ -12,7 +12,7 @@ export const icon = (name: keyof typeof icons): Html =>
     <path d="${icons[name]}" />
   </svg>`
 
-/** A card with one figure. */
+/** A card that shows one value. */
 export function tile(options: {
   title: string
   value: HtmlValue
@@ -61,7 +61,7 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
   </ol>`
 }
 
-/** A table that scrolls by itself if it is wider than the window. */
+/** A table that scrolls separately from the page if it is wider than the window. */
 export const table = (label: string, head: Html, rows: HtmlValue): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table>

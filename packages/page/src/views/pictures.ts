@@ -13,7 +13,7 @@ export type SignPicture =
     }
   | undefined
 
-/** The types that browsers show; other types are offered for download. */
+/** The image types that browsers show; images of other types are offered for download. */
 export const shownTypes: ReadonlySet<string> = new Set([
   'image/jpeg',
   'image/png',

@@ -67,7 +67,7 @@ export function statusView(options: {
   })
 }
 
-/** Shows the stages that a record passes, and what waits at each of them now. */
+/** Shows the stages that a record passes through, and the present state of each stage. */
 function way(
   header: Header,
   data: StatusData | undefined,

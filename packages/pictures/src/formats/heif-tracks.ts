@@ -21,8 +21,8 @@ const types = {
   largeChunks: fourLetters('co64'),
 }
 /**
- * Types of boxes: `containers` contain boxes of both lists, and `drawing` are needed to render the
- * pictures.
+ * Types of boxes. Boxes of `containers` contain boxes of both lists. Boxes of `drawing` are needed
+ * to render the pictures.
  */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(
@@ -33,8 +33,8 @@ const drawing = setOfFourLetters(
 const pictures = setOfFourLetters('pict,vide,auxv')
 
 /**
- * Keeps the tracks of an image sequence that are pictures, and their samples. Returns the number of
- * these tracks.
+ * Keeps those tracks of an image sequence that are pictures, with their samples. Returns the number
+ * of these tracks.
  */
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)

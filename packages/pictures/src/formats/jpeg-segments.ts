@@ -38,7 +38,7 @@ const isAlone = (marker: number) =>
   marker === markers.endOfImage
 
 /**
- * Yields the segments after the start of an image. Ends at the end of the image, or at a segment
+ * Yields the segments after the start of an image. Ends after the end marker, or before a segment
  * that is not complete. Like decoders, it skips bytes between two segments.
  */
 export function* jpegSegments(
@@ -63,7 +63,7 @@ export function* jpegSegments(
     let to = at + 2 + length
     if (to > end) return
     if (marker === markers.startOfScan) to = endOfScan(bytes, to, end)
-    // No end of the image follows: the file was cut off, or a phone appended something instead.
+    // No end marker follows: the file was cut off, or a phone appended something instead.
     if (to === end && marker === markers.startOfScan) {
       to = startOfTrailer(bytes, { from: at, end, parts })
     }
@@ -78,8 +78,9 @@ function nextMarker(bytes: Buffer, from: number, end: number): number {
 }
 
 /**
- * The average distance that native searches must have, in bytes. The loop reads the bytes between
- * them. Without this minimum a hostile file would need a native search every few bytes.
+ * The minimum average distance between two native searches, in bytes. The loop of `findMarker`
+ * reads the bytes between them. Without this minimum a hostile file would need a native search
+ * every few bytes.
  */
 const bytesPerSearch = 128
 
@@ -139,8 +140,8 @@ const samsung = { last: Buffer.from('SEFT'), directory: Buffer.from('SEFH') }
 
 /**
  * Returns the position in the data of a scan at which a film or the trailer of a Samsung phone
- * begins; `end` if there is neither. Samsung's panoramas have such a trailer and no end of the
- * image.
+ * begins; `end` if there is neither. Samsung's panoramas have such a trailer in place of the end
+ * marker.
  */
 function startOfTrailer(
   bytes: Buffer,

@@ -9,16 +9,16 @@ import { isFrame, jpegSegments, markers, type Segment } from './jpeg-segments.ts
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
 /**
- * The length of an APP0 segment without its preview: the marker, the length, `JFIF` and its fields.
+ * The size of an APP0 segment without its preview: the marker, the length, `JFIF` and its fields.
  */
 const jfifBytes = 18
-/** The length of an APP14 segment: the marker, the length, `Adobe` and its fields. */
+/** The size of an APP14 segment: the marker, the length, `Adobe` and its fields. */
 const adobeBytes = 16
 
 /**
  * Keeps the tables, frames and scans, JFIF without its preview, the first Exif reduced to its
  * orientation, ICC profiles and Adobe's colour transform. Everything else is removed, including
- * what follows the end: other images (MPF) and motion photos.
+ * what follows the image: other images (MPF) and the films of motion photos.
  */
 export function walkJpeg(bytes: Buffer): Walked {
   const edit = new Edit()
@@ -138,7 +138,7 @@ function scrubSegments(
   segments: readonly Segment[],
   walk: { edit: Edit; parts: PartCount },
 ): void {
-  // After the name, one byte is the number of the piece, and one byte the number of all pieces.
+  // The byte after the name is the number of the piece; the next byte is how many pieces there are.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
   const numberOf = ({ from }: Segment) => bytes[from + numberAt]

@@ -97,8 +97,8 @@ const profileHead = Buffer.from('i\0\0')
 
 /**
  * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or bytes
- * follow the compressed data, the profile is compressed again. The profile is left out if it does
- * not fit in its place.
+ * follow the compressed data, the profile is compressed again. The profile is left out if it is too
+ * large, or does not fit in its old place.
  */
 function keepProfile(
   bytes: Buffer,
@@ -128,7 +128,7 @@ function keepProfile(
 
 /**
  * Returns the profile and the length of its compressed data, after which a text may follow. Returns
- * undefined if the profile cannot be decompressed.
+ * undefined if the profile cannot be decompressed, or is too large.
  */
 function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefined {
   try {
@@ -138,7 +138,7 @@ function inflate(bytes: Buffer): { profile: Buffer; usedBytes: number } | undefi
     }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } }
     return { profile: buffer, usedBytes: engine.bytesWritten }
   } catch {
-    // Browsers ignore such a profile too.
+    // Browsers, too, ignore a profile that cannot be decompressed.
     return undefined
   }
 }

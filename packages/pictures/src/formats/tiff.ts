@@ -168,8 +168,8 @@ class TiffWalk {
     const type = reader.u16(from + 2)
     const valueBytes = typeBytes[type]
     if (!isKept.has(tag) || valueBytes === undefined) return undefined
-    // `run` follows only references that are whole numbers. Others could lead to any directory,
-    // even to one in the pixels, so they are not kept.
+    // `run` follows only references that are whole numbers. References of other types are not kept,
+    // because they could lead to any directory, even to one in the pixels.
     if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
     const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
     const bytes = count * valueBytes
@@ -226,7 +226,7 @@ class TiffWalk {
     zeroJpegMetadata(this.#bytes, range, this.edit)
   }
 
-  /** The values of an entry with whole numbers; an empty list for other types. */
+  /** The values of an entry if its type is a whole number; an empty list for other types. */
   #numbers({ type, count, at, bytes }: Entry): number[] {
     if (bytes === 0 || !wholeTypes.has(type)) return []
     this.#parts.add(count)

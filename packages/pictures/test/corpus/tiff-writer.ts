@@ -68,7 +68,9 @@ class TiffWriter {
     return Buffer.concat(this.#parts)
   }
 
-  /** Writes a directory, and returns the position for the offset of the next one. */
+  /**
+   * Writes a directory. Returns its bytes, and where in them the offset of the next one belongs.
+   */
   #directory(entries: Entry[]): [bytes: Buffer, at: number] {
     const [countBytes, entryBytes, offsetBytes] = this.#isBig ? [8, 20, 8] : [2, 12, 4]
     const written = Buffer.alloc(countBytes + entries.length * entryBytes + offsetBytes)

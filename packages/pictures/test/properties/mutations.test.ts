@@ -7,8 +7,8 @@ import { createCorpus } from '../corpus/corpus.ts'
 const corpus = await createCorpus()
 const room = 64
 /**
- * The timeout of one walk. A file of this size takes microseconds; an endless loop would exceed
- * this.
+ * The timeout of one walk. A file of this size takes microseconds; an endless loop would exceed the
+ * timeout.
  */
 const msMax = 2_000
 

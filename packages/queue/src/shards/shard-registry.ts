@@ -5,9 +5,9 @@ import { shardMarkKey, shardsMax } from './shards.ts'
 export const registryName = 'shards'
 
 /**
- * The key of a set: the numbers of all shards, except 0, that ever got a frame. A gateway adds a
- * shard to it before the shard's first frame, and no shard is ever removed: every reader looks for
- * frames in these shards, even if its own settings name fewer.
+ * The key of a set with the numbers of all shards, except 0, that ever got a frame. A gateway adds
+ * a shard to it before the shard's first frame, and no shard is ever removed: every reader looks
+ * for frames in these shards, even if its own settings name fewer.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
@@ -25,8 +25,8 @@ export async function readShards(redis: Redis): Promise<number[]> {
 }
 
 /**
- * Returns the shards that the members of the registry name, and shard 0. Leaves out the numbers of
- * a later version with more shards, whose tags this version does not know. Also leaves out other
+ * Returns shard 0 and the shards whose numbers are in the registry. Leaves out the numbers of a
+ * later version with more shards, whose tags this version does not know. Also leaves out other
  * notations of a number, such as `01`, which no gateway writes: with them the frames of a shard
  * would be counted twice.
  */

@@ -5,7 +5,7 @@ import type { JobSink } from '../job-sink.ts'
  * Chooses where a frame is added.
  *
  * @param refused sinks that have certainly not stored the frame
- * @returns undefined if there is no other sink
+ * @returns undefined if no sink is left
  */
 export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
 
@@ -13,9 +13,9 @@ const avoidMs = 1_000
 
 /**
  * Spreads frames over shards: each frame goes to the shard with the fewest frames in flight, in
- * turn if several have equally few. For one second after a shard has refused a frame, it is the
- * last choice. Only usable shards get frames; if none is usable, shard 0 gets them, and its error
- * gives the reason.
+ * turn if several have equally few. For one second after a command to a shard has failed, that
+ * shard is the last choice. Only usable shards get frames; if none is usable, shard 0 gets them,
+ * and its error gives the reason.
  *
  * @param options.sinks by number of the shard; they belong to the caller
  */

@@ -25,7 +25,7 @@ interface Shard {
 }
 
 const listIntervalMs = 5_000
-/** The timeout of a shard's response. A slow shard delays the other shards by at most this time. */
+/** The timeout for a response. A slow shard delays the other shards by at most this time. */
 const answerMs = 2_000
 /** An empty shard is asked again after this time, even while other shards have a backlog. */
 const emptyMs = 250

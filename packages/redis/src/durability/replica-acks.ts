@@ -14,7 +14,7 @@ export interface ReplicaAcks {
    * their disk, if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their
    * memory.
    *
-   * @param options.hasWritten says by the reply whether the command has written; default: it has.
+   * @param options.hasWritten whether the command that got this reply has written; default: it has.
    * If it has not, replicas must have all that the command read
    * @throws {NotReplicatedError} when they do not confirm it within a second; any error of
    * `command`
@@ -120,7 +120,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
 
   /**
    * Rejects if the key has moved: while a slot moves to another node, EXISTS fails for a key that
-   * is already on that node.
+   * has already moved.
    */
   async function requireHere({ server }: Connection, key: string): Promise<void> {
     if (redis instanceof Cluster) await server.exists(key)
