@@ -18,8 +18,8 @@ export interface BenchOptions extends RoundsOptions {
   /** Length of the load in a round. */
   seconds: number
   /**
-   * Length of the warm-up for each kind of load on a variant. Suites without a limit warm up for
-   * half of this time.
+   * Length of the warm-up for each kind of load on a variant. In the capacity suite, variants whose
+   * results are not judged warm up for half of this time.
    */
   warmUpSeconds: number
   /** The variants that the capacity suite compares. */

@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * other events.
  *
- * @param options.sharedBytesMax the maximum of this product: the size of the device and of the
- * batch's unknown fields, times the number of entries
+ * @param options.sharedBytesMax maximum size of what all rows together repeat: each row has a copy
+ * of the sender's columns, such as the device, and of the batch's unknown fields
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {

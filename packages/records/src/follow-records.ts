@@ -45,7 +45,10 @@ const pageRows = 20_000
 const recordsMax = 2_000
 /** Up to this many records are read by their ids, which are part of the URL of the statement. */
 const idsMax = 200
-/** Records are read by arrival only if, in their period, one record in this many is wanted. */
+/**
+ * Records are read by arrival if at most this many records are read for each wanted one. Otherwise
+ * they are read by their ids.
+ */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 const filterConditions: Record<keyof FollowFilter, string> = {

@@ -9,8 +9,8 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Logs to standard output: formatted lines if it is a terminal, otherwise JSON lines. Logs JSON
- * lines to a given `destination`. Levels follow the consequence: error means that data is at risk
+ * Logs JSON lines to `destination`. Without one, logs to standard output: formatted lines if it is
+ * a terminal, otherwise JSON lines. Levels follow the consequence: error means that data is at risk
  * or that an operator must act.
  */
 export function createLogger(options: {

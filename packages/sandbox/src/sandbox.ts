@@ -23,7 +23,7 @@ export interface SandboxRecord {
   device_uuid: string
   unique_user_id: string
   device: Record<string, unknown>
-  /** The event of a log event; absent for feedback. */
+  /** The name of a log event, from its column `event`; absent for feedback. */
   event?: string
   params?: Record<string, unknown>
   /** The client's id of a feedback; absent for a log event. */

@@ -31,7 +31,7 @@ export function createWorkList(
   let days: Arrival[] = []
   let catchUpAt = clock.now()
   const retries = createRetries(clock)
-  /** The feedback examined since the last pause. A replica may not have its facts yet. */
+  /** The feedback examined since the last pause. Not examined again, even if its facts are unseen. */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 

@@ -68,7 +68,7 @@ export interface StoredPolicy {
   unreadableRules: string[]
   /** The secret with which rules hash values, in base64; undefined if there was never a rule. */
   ruleSecret: string | undefined
-  /** The entries of retention and rules that cannot be read, named for an operator. */
+  /** Names, in words for an operator, each field or rule in Redis that cannot be read. */
   unreadable: string[]
 }
 

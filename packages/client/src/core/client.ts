@@ -307,7 +307,7 @@ export function createClient<Attachment>(
     try {
       const { text } = sent
       const email = sent.email || ''
-      // Apps without TypeScript also give one attachment without a list.
+      // An app without TypeScript may pass a single attachment instead of a list.
       const all = ([] as Attachment[]).concat(sent.attachments || [])
       const first = all.slice(0, attachmentsMax)
       const keeping = Promise.all(first.map(ports.keepAttachment))

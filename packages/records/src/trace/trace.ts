@@ -59,8 +59,8 @@ export async function traceRecords(
   const add = (record: TracedRecord) => records.set(identityOf(record), record)
   let unreadableFrames = 0
   const unread: Pick<Trace, 'queue_unread' | 'tables_unread'> = {}
-  // Redis is read first. If a frame is stored before ClickHouse is read, its rows are then found in
-  // the tables.
+  // Redis is read before ClickHouse, so that a frame is not missed if a worker inserts it into
+  // ClickHouse meanwhile: its rows are then found in the tables.
   try {
     const frames = findQueuedRows(redis, matches(search), queueTimeoutMs)
     for await (const { kind, isClaimed, rows } of frames) {

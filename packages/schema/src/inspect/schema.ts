@@ -91,8 +91,8 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
 }
 
 /**
- * Finds tables with a TTL. A TTL could delete a row before its repeats, which the row had hidden.
- * The repeats would then be visible.
+ * Finds tables with a TTL. The views show only one of several rows with the same identity. If a
+ * TTL deleted that row first, a repeat of it that was hidden until then would become visible.
  */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
