@@ -13,8 +13,8 @@ t.test('more than 1,000 applications are no failure of any view', async (t) => {
     t.match(await view(url, path), { status: 200 }, path)
   t.same(lines, [])
   const { text } = await view(url, '/')
-  const row = /com\.example\.a1099\b[^]*?<\/tr>/.exec(text)?.[0]
-  t.match(row, /<td class="num">1,100<\/td>[^]*<td class="num hide">1<\/td>/, 'with its devices')
+  const row = /com\.example\.a1099\b[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0]
+  t.match(row, /<td class="num">1,100<[^]*<td class="num hide">1</, 'with its devices')
   t.match(text, 'The 50 applications with most events.')
 })
 
