@@ -15,6 +15,13 @@ const documents: [params: object, warnings: string[][]][] = [
   [{ one: { two: { 'ann@example.com': 1 } } }, [['email', 'one.two']]],
   [{ 'ann@example.com': 1 }, []],
   [
+    { 'a.b': { 'c.d': 'ann@example.com' }, 'e.f': 'ann@example.com' },
+    [
+      ['email', 'a%2Eb.c%2Ed'],
+      ['email', 'e%2Ef'],
+    ],
+  ],
+  [
     { text: card, one: { two: card } },
     [
       ['card', 'one.two'],

@@ -34,10 +34,13 @@ const hasCheckDigit = (digits: string) => {
 const isCard = `arrayExists(
         digits -> ${hasCheckDigit("replaceRegexpAll(digits, '[ -]', '')")}, extractAll(member.2, '${cardDigits}'))`
 
+/** A name as it is in a path: a dot in it is escaped, as ClickHouse does. */
+const escaped = (name: string) => `replaceAll(${name}, '.', '%2E')`
+
 const members = `arrayFlatten(arrayMap(
         member -> if(startsWith(member.2, '{'),
-          arrayMap(inner -> (concat(member.1, '.', inner.1), inner.2), JSONExtractKeysAndValuesRaw(member.2)),
-          [(member.1, member.2)]),
+          arrayMap(inner -> (concat(${escaped('member.1')}, '.', ${escaped('inner.1')}), inner.2), JSONExtractKeysAndValuesRaw(member.2)),
+          [(${escaped('member.1')}, member.2)]),
         JSONExtractKeysAndValuesRaw(intake_json(params))))`
 
 /**
