@@ -19,6 +19,15 @@ export function clientText(text: string, lengthMax = 20_000): Html {
   return html`<bdi>${parts.map(mark)}</bdi>${notes}`
 }
 
+const ascii = /^[ -~]*$/
+
+/**
+ * Shows a text from a client in a list that has hundreds of them. A short text of ASCII characters
+ * needs no markup: it has no invisible character and cannot change any direction.
+ */
+export const listText = (text: string, lengthMax: number): HtmlValue =>
+  text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax)
+
 /**
  * At most this many invisible characters are shown by their codes, because a code is longer than
  * its character.

@@ -20,11 +20,22 @@ const block =
  */
 const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^<>]*)?>)\\n`, 'g')
 
-/** The parts of a template without the indentation of its source. */
+/**
+ * End tags that HTML does not need, because the next tag of the list or table implies them. A page
+ * has hundreds.
+ */
+const implied = /<\/(?:li|dt|dd|tr|th|td)>/g
+
+/** The parts of a template without the indentation of its source, and without implied end tags. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = compact.get(parts)
   if (known !== undefined) return known
-  const made = parts.raw.map((part) => part.replaceAll(/\s*\n\s*/g, '\n').replaceAll(idle, ''))
+  const made = parts.raw.map((part) =>
+    part
+      .replaceAll(/\s*\n\s*/g, '\n')
+      .replaceAll(idle, '')
+      .replaceAll(implied, ''),
+  )
   compact.set(parts, made)
   return made
 }

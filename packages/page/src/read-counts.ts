@@ -160,7 +160,12 @@ export async function countDevices(
   return row?.devices ?? 0
 }
 
-/** Reads the number of events of an application in each step, by version. */
+export const versionsMax = 100
+
+/**
+ * Reads the number of events of an application in each step, by version: at most `versionsMax`
+ * versions, those with most events first.
+ */
 export async function readVersionSteps(
   reader: RecordReader,
   steps: Steps,
@@ -170,7 +175,7 @@ export async function readVersionSteps(
     `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
        SELECT version_name AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
        FROM intake.hours WHERE ${period} AND ${ofApplication} GROUP BY version, at)
-     GROUP BY version ORDER BY sum(number) DESC, version LIMIT 100 ${querySettings}`,
+     GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
     { ...paramsOf(steps), application },
   )
   return rows.flatMap(({ version, counts }) =>

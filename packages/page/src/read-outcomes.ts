@@ -53,7 +53,9 @@ export interface KeyOutcome {
   series: number[]
 }
 
-/** Reads the outcomes by key and code, most records first. */
+export const outcomesMax = 200
+
+/** Reads the outcomes by key and code, most records first, at most `outcomesMax`. */
 export async function readKeyOutcomes(
   reader: RecordReader,
   steps: Steps,
@@ -65,7 +67,7 @@ export async function readKeyOutcomes(
        SELECT api_key_id, code, ${stepOf('minute', steps)} AS at, sum(records) AS number, max(minute) AS latest
        FROM intake.outcomes WHERE ${period} ${onlyRefused ? `AND ${isRefused}` : ''}
        GROUP BY api_key_id, code, at)
-     GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT 200 ${querySettings}`,
+     GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT ${outcomesMax} ${querySettings}`,
     paramsOf(steps),
   )
   const starts = startsOf(steps)

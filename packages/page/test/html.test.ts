@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientText } from '../src/client-text.ts'
+import { clientText, listText } from '../src/client-text.ts'
 import { html, Html } from '../src/html.ts'
 import { hostileTexts } from './hostile-records.ts'
 import { checkMarkup } from './markup.ts'
@@ -33,4 +33,19 @@ t.test('invisible characters are shown by their code, and joiners are kept', asy
   t.match(many, '900 more invisible characters')
   t.match(clientText('abcdef', 4).toString(), /abcd<\/bdi>.*2 more characters/)
   t.notMatch(clientText('abc😀', 4).toString(), '\ud83d', 'a pair is not cut')
+})
+
+t.test('a text of a list has no markup only if it is short and ASCII', async (t) => {
+  t.equal(html`<dd>${listText('a<b> 1', 10)}</dd>`.toString(), '<dd>a&#60;b&#62; 1')
+  for (const text of ['\u0627', 'a\u202eb', 'a\tb', 'longer than that'])
+    t.match(String(listText(text, 10)), /^<bdi>/, text)
+})
+
+t.test('end tags that HTML does not need are left out', async (t) => {
+  t.equal(
+    html`<ol>
+      <li>${'</li>'}</li>
+    </ol>`.toString(),
+    '<ol><li>&#60;/li&#62;</ol>',
+  )
 })

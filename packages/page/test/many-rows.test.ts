@@ -13,8 +13,8 @@ t.test('more than 1,000 applications are no failure of any view', async (t) => {
     t.match(await view(url, path), { status: 200 }, path)
   t.same(lines, [])
   const { text } = await view(url, '/')
-  const row = /com\.example\.a1099\b[^]*?<\/tr>/.exec(text)?.[0]
-  t.match(row, /<td class="num">1,100<\/td>[^]*<td class="num hide">1<\/td>/, 'with its devices')
+  const row = /com\.example\.a1099\b[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0]
+  t.match(row, /<td class="num">1,100<[^]*<td class="num hide">1</, 'with its devices')
   t.match(text, 'The 50 applications with most events.')
 })
 
@@ -52,4 +52,21 @@ t.test('a catalogue of any size is shown in pages', async (t) => {
   t.equal(found['drift']?.size, 501)
   t.match(await view(url, `${first}&entries=99`), { status: 200, text: 'There are no more.' })
   t.match(await view(url, `${first}&entries=0`), { status: 400, text: 'the number of a page' })
+})
+
+t.test('a view says which versions and outcomes it leaves out', async (t) => {
+  await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
+    SELECT 'com.example.versions', toStartOfHour(now('UTC')) - INTERVAL 1 HOUR,
+      arrayMap(n -> ('opened', n, toString(n), 1), range(120)), [], 1`)
+  await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
+    SELECT toStartOfMinute(now('UTC')) - INTERVAL 5 MINUTE, concat('key_', toString(number)), 'logs', 'invalid_event', generateUUIDv4(), 1
+    FROM numbers(250)`)
+  const { url } = await startReaderPage(t)
+  const application = await view(url, '/applications/com.example.versions')
+  t.match(application.text, 'The 100 versions with most events.')
+  t.match(application.text, /<h2>Events<\/h2>\s*<b>120<\/b>/, 'all events are counted')
+  const status = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+  t.match(await status.text(), 'Of the 200 most frequent outcomes of a key.')
+  for (const path of ['/', '/live'])
+    t.match((await view(url, path)).text, 'The 8 most frequent.', path)
 })

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClickHouse, QueryParams, RecordTable } from '@intake/clickhouse'
+import { dayMs, limits } from '@intake/contract'
 
 /** Which records are followed. Texts must match exactly. */
 export interface FollowFilter {
@@ -51,6 +52,11 @@ const idsMax = 200
  */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
+/**
+ * The maximum number of days from a record's time to its arrival: a repeat has the id of its first
+ * attempt.
+ */
+const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
   event: 'event = {event:String}',
@@ -144,7 +150,8 @@ async function readWatermark({
 
 /**
  * Reads the identities of the matching records that arrived since `from`, in the order of their
- * arrival.
+ * arrival. The view of feedback joins facts about attachments, which have no arrival; they are
+ * limited by the time of the records.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter, signal } = options
@@ -158,7 +165,8 @@ async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<K
           ({after_received:DateTime64(3, 'UTC')}, {after_time:DateTime64(3, 'UTC')}, {after_id:UUID}, {after_device:UUID}, {after_bundle:String})`
     const keys: Key[] = await clickhouse.query<Key>(
       `SELECT ${identity}, received_at FROM intake.${kind}
-       WHERE received_at >= {from:DateTime64(3, 'UTC')} ${place}
+       WHERE received_at >= {from:DateTime64(3, 'UTC')}
+         AND time >= {from:DateTime64(3, 'UTC')} - toIntervalDay(${ageDays(kind)}) ${place}
          ${conditions.map((condition) => `AND ${condition}`).join(' ')}
        ORDER BY received_at, time, id, device_uuid, bundle_identifier LIMIT ${pageRows}`,
       {

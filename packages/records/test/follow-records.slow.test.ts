@@ -155,3 +155,37 @@ t.test('events of one batch are shown in the order in which they happened', asyn
     names,
   )
 })
+
+t.test('a poll of feedback reads no facts about attachments of long ago', async (t) => {
+  await owner.command(
+    `INSERT INTO intake.attachments_raw (bundle_identifier, time, id, device_uuid)
+     SELECT 'shop', now64(3, 'UTC') - toIntervalDay(if(number < 5_000, 90, 10)), generateUUIDv4(), generateUUIDv4()
+     FROM numbers(5_010)`,
+  )
+  const ending = new AbortController()
+  const read: number[] = []
+  const clickhouse: typeof owner = {
+    ...owner,
+    async query(sql, params, options) {
+      if (sql.includes('ORDER BY')) {
+        const rows = await owner.query<{ table: string; rows: number }>(
+          `EXPLAIN ESTIMATE ${sql}`,
+          params,
+        )
+        read.push(rows.find(({ table }) => table === 'attachments_raw')?.rows ?? 0)
+        ending.abort()
+      }
+      return owner.query(sql, params, options)
+    },
+  }
+  const following = followRecords({
+    clickhouse,
+    kind: 'feedback',
+    filter: {},
+    since: sqlTime(Date.now()),
+    columns: 'id',
+    signal: ending.signal,
+  })
+  for await (const { lines } of following) t.same(lines, [])
+  t.same(read, [10])
+})

@@ -3,7 +3,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { percent, shortNumber, wholeNumber } from '../numbers.ts'
 import { periods, startsOf, type PeriodName, type Steps } from '../period.ts'
-import type { NameCount } from '../read-counts.ts'
+import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
 import type { FeedbackSummary } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
@@ -17,7 +17,7 @@ import type { SignPicture } from './pictures.ts'
 export interface ApplicationData {
   steps: Steps
   versionSteps: readonly { at: number; version: string; events: number }[]
-  topEvents: readonly NameCount[]
+  topEvents: readonly TopEvent[]
   badEvents: number
   /** The number of devices of each version. */
   versions: readonly NameCount[]
@@ -37,7 +37,7 @@ export function applicationView(options: {
   sign: SignPicture
 }): Html {
   const { header, application, period, data, sign } = options
-  const total = sumOf(data.versionSteps, ({ events }) => events)
+  const total = data.topEvents[0]?.total ?? 0
   const counted =
     data.countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(data.countedAtMs)}`
   return document({
@@ -73,7 +73,7 @@ export function applicationView(options: {
           ),
         )}
         ${card(
-          html`Versions <small>devices</small>`,
+          html`Top versions <small>devices</small>`,
           bars(
             data.versions.map(({ name, count }) => ({
               name,
@@ -96,7 +96,8 @@ export function applicationView(options: {
 
 function versionChart(application: string, data: ApplicationData, header: Header): Html {
   const { steps, versionSteps } = data
-  const named = [...new Set(versionSteps.map(({ version }) => version))].slice(0, series.length - 1)
+  const versions = [...new Set(versionSteps.map(({ version }) => version))]
+  const named = versions.slice(0, series.length - 1)
   const columns = series.map((one, index) => ({
     key: one,
     series: one,
@@ -110,7 +111,7 @@ function versionChart(application: string, data: ApplicationData, header: Header
     const point = byTime.get(at)
     if (point !== undefined) point[keyOf(version)] = (point[keyOf(version)] ?? 0) + events
   }
-  return lanes({
+  const chart = lanes({
     points,
     stepMs: steps.stepMs,
     label: `${wholeNumber(sumOf(versionSteps, ({ events }) => events))} events by version. The table below has every step.`,
@@ -123,4 +124,7 @@ function versionChart(application: string, data: ApplicationData, header: Header
     ticks: 7,
     lanes: [{ columns: used, height: 130 }],
   })
+  if (versions.length < versionsMax) return chart
+  return html`${chart}
+    <p class="mute">The ${versionsMax} versions with most events.</p>`
 }

@@ -1,5 +1,5 @@
 import { isBadEvent } from '../bad-events.ts'
-import { clientText } from '../client-text.ts'
+import { clientText, listText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
@@ -34,19 +34,19 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   const isBad = isBadEvent(event)
   const device = [row.model, row.os, row.country].filter((fact) => fact !== null && fact !== '')
   const user = html`<a href="${sameView({ user: row.unique_user_id })}"
-    >${clientText(row.unique_user_id, 100)}</a
+    >${listText(row.unique_user_id, 100)}</a
   >`
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
         ${shortTime(time, nowMs)}<b>${clientText(event)}</b
-        ><span>${clientText(version ?? bundle_identifier, 100)}</span
+        ><span>${listText(version ?? bundle_identifier, 100)}</span
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>
       <p>
         Happened ${time}${late === undefined ? undefined : html`, arrived ${received_at}`} in
         ${applicationLink(bundle_identifier)}, user ${user},
-        ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${clientText(fact ?? '', 100)}`)}
+        ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${listText(fact ?? '', 100)}`)}
         <a href="${sameView({ device: device_uuid })}">only this device</a>, id
         <a href="${recordPath('logs', id)}">${id}</a>
       </p>

@@ -68,13 +68,15 @@ export function keyName(id: string, names: KeyNames): Html {
     >`
 }
 
-/** Refusals by code and key, most records first. */
+const refusalsMax = 8
+
+/** The most frequent refusals by code and key. */
 export function refusalList(
   refusals: readonly KeyOutcome[],
   { names, hasCharts }: { names: KeyNames; hasCharts: boolean },
 ): Html {
   if (refusals.length === 0) return html`<p class="mute">Nothing was refused.</p>`
-  const items = refusals.slice(0, 8).map(
+  const items = refusals.slice(0, refusalsMax).map(
     ({ api_key_id, code, records, series }) =>
       html`<li>
         <b>${wholeNumber(records)}</b
@@ -85,7 +87,12 @@ export function refusalList(
         >${hasCharts ? spark(series, { series: 'refused', height: 22 }) : undefined}
       </li>`,
   )
+  const cut =
+    refusals.length <= refusalsMax
+      ? undefined
+      : html`<p class="mute">The ${refusalsMax} most frequent.</p>`
   return html`<ul class="why">
-    ${items}
-  </ul>`
+      ${items}
+    </ul>
+    ${cut}`
 }

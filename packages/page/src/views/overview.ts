@@ -42,7 +42,7 @@ export function overviewView(options: {
       )}
       <div class="grid g3">
         ${card(html`Top events <a href="/events">all events</a>`, topList(topEvents, { field: 'event', total: topEvents[0]?.total ?? 0, period }))}
-        ${card(html`Versions <small>devices</small>`, topList(versions, { field: 'version', total: data.devices, period }))}
+        ${card(html`Top versions <small>devices</small>`, topList(versions, { field: 'version', total: data.devices, period }))}
         <section class="card" id="refused">
           <h2>Refused, and why <a href="/status#keys">keys</a></h2>
           ${refusalList(refusals, { names, hasCharts: true })}

@@ -1,4 +1,4 @@
-import { clientText } from '../client-text.ts'
+import { clientText, listText } from '../client-text.ts'
 import { parseExact } from '../find-records.ts'
 import { html, type Html } from '../html.ts'
 import { printJson } from './columns.ts'
@@ -38,8 +38,8 @@ export function paramList(start: string): Html {
   if (params.length === 0) return html`<small>No params.</small>`
   const items = params.slice(0, namesMax).map(([name, value]) => {
     const type = typeOf(value)
-    const typed = html`${clientText(shown(value), 600)}${type && html`<i>${type}</i>`}`
-    return html`<dt>${clientText(name, 100)}</dt>
+    const typed = html`${listText(shown(value), 600)}${type && html`<i>${type}</i>`}`
+    return html`<dt>${listText(name, 100)}</dt>
       <dd>${typed}</dd>`
   })
   const rest = params.length - namesMax

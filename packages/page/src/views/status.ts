@@ -4,7 +4,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
-import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
+import { outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Freshness, Header, PageProblem, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
@@ -229,9 +229,14 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
     <th class="hide">Accepted</th>
     <th class="num"></th>
     <th class="num">Refused</th>`
+  const cut =
+    keys.length < outcomesMax
+      ? undefined
+      : html`<p class="mute">Of the ${outcomesMax} most frequent outcomes of a key.</p>`
   return html`<section class="card" id="keys">
     <h2>${heading}</h2>
     ${rows.length === 0 ? html`<p class="mute">None was used.</p>` : table('API keys', head, rows)}
+    ${cut}
   </section>`
 }
 

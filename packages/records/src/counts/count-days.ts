@@ -47,7 +47,7 @@ const nearWindowDays = 25
 const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
 
 /** The warnings of a log event: tuples of code and path. */
-const recordWarnings = `arrayConcat(
+const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       if(isNotNull(extra.log.timestamp), [('timestamp_not_read', 'log.timestamp')], []),
       arrayMap(name -> ('device_date_not_read', name),
         arrayIntersect(JSONAllPaths(device_extra), [${dateFields.map((name) => `'${name}'`).join(', ')}])),
@@ -56,13 +56,15 @@ const recordWarnings = `arrayConcat(
         OR ifNull(client_timestamp < received_at - ${milliseconds(limits.eventAgeMs)}, false),
         [('clock_skew', '')], []),
       if(time < received_at - toIntervalDay(${nearWindowDays}), [('near_id_window', '')], []),
-      ${textWarnings})`
+      ${textWarnings(hasAllValues)})`
 
 /**
  * Counts what some applications sent on a day, one row for each application with events. A row has
  * the columns `entries` and `warnings` of `intake.days_raw`.
+ *
+ * @param hasAllValues whether ClickHouse has the function `JSONAllValues`
  */
-export const countDays = `WITH
+export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
     SELECT bundle_identifier, event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
       device.version_code AS version_code, ifNull(device.version_name, '') AS version_name,
@@ -77,7 +79,7 @@ export const countDays = `WITH
       ifNull(device.version_name, '') AS version_name,
       min(time) AS first_seen, max(time) AS last_seen, count() AS records, any(id) AS example
     FROM intake.logs
-    ARRAY JOIN ${recordWarnings} AS found
+    ARRAY JOIN ${recordWarnings(hasAllValues)} AS found
     WHERE ${period}
     GROUP BY bundle_identifier, warning, event, path, version_name
     ORDER BY records DESC LIMIT ${warningsMax} BY bundle_identifier)

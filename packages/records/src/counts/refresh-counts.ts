@@ -17,7 +17,7 @@ interface Stale {
 }
 
 const tables = {
-  hours: { table: 'hours', column: 'hour', period: 'toStartOfHour', sql: countHours },
+  hours: { table: 'hours', column: 'hour', period: 'toStartOfHour', sql: () => countHours },
   catalogue: { table: 'days', column: 'day', period: 'toDate', sql: countDays },
 } as const
 
@@ -57,11 +57,12 @@ export async function refreshCounts(options: {
   const { reader, store, name } = options
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
+  const sql = tables[name].sql(state.hasAllValues === 1)
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(stale)) {
     const all = [...applications.values()]
     for (let at = 0; at < all.length; at += applicationsMax)
-      await countApplications(options, day, all.slice(at, at + applicationsMax))
+      await countApplications({ ...options, sql }, day, all.slice(at, at + applicationsMax))
   }
   const { until, now } = state
   await insert(store, 'counted', [
@@ -89,13 +90,13 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
  * needs too much memory, each half of the applications is counted by itself.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0],
+  options: Parameters<typeof refreshCounts>[0] & { sql: string },
   day: string,
   applications: readonly Stale[][],
 ): Promise<void> {
-  const { reader, store, name } = options
+  const { reader, store, name, sql } = options
   try {
-    const rows = await count(reader, { name, day, stale: applications.flat() })
+    const rows = await count(reader, { name, sql, day, stale: applications.flat() })
     await insert(store, tables[name].table, rows)
   } catch (error) {
     const isTooLarge = error instanceof ClickHouseError && error.kind === 'split'
@@ -113,6 +114,8 @@ interface State {
   /** `until` and `now` of the last run. */
   lastUntil: string
   lastNow: string
+  /** 1 if ClickHouse has the function `JSONAllValues`, else 0. */
+  hasAllValues: number
 }
 
 /** A time before all records, used as long as there is no count or no watermark. */
@@ -124,7 +127,8 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
        ifNull((SELECT max(visible_until) FROM intake.watermark WHERE kind = 'logs'), ${never}) AS until,
        now64(3, 'UTC') AS now,
        ifNull((SELECT max(counted_until) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastUntil,
-       ifNull((SELECT max(counted_at) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastNow`,
+       ifNull((SELECT max(counted_at) FROM intake.counted WHERE name = {name:String}), ${never}) AS lastNow,
+       (SELECT count() FROM system.functions WHERE name = 'JSONAllValues') AS hasAllValues`,
     { name },
   )
   if (state === undefined)
@@ -156,9 +160,10 @@ async function findStale(
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,
-  { name, day, stale }: { name: CountName; day: string; stale: readonly Stale[] },
+  options: { name: CountName; sql: string; day: string; stale: readonly Stale[] },
 ): Promise<string[]> {
-  const { column, sql } = tables[name]
+  const { name, sql, day, stale } = options
+  const { column } = tables[name]
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )

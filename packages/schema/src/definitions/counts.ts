@@ -28,7 +28,7 @@ const recount: ColumnComments = {
 const catalogueKey = {
   ...application,
   event: 'Name of the event.',
-  param: 'Path of the param; empty: the event itself.',
+  param: 'Path of the param, with %2E for a dot in a name; empty: the event itself.',
 }
 
 const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
@@ -134,7 +134,7 @@ WHERE before != after AND (param = '' OR (has(event_codes, version_from) AND has
       warning:
         'timestamp_not_read, device_date_not_read, array_as_text, clock_skew, near_id_window, several_types, email or card.',
       event: 'Name of the event.',
-      path: 'Path of the field or param; empty: it concerns the record.',
+      path: 'Path of the field or param, with %2E for a dot in a name; empty: it concerns the record.',
       version_name: version.version_name,
       ...seen,
       records: 'Number of log events.',
