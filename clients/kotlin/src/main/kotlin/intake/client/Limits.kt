@@ -6,6 +6,8 @@ package intake.client
  */
 internal const val SEGMENT_BYTES_MAX = 200_000
 
+internal const val ENTRIES_MAX = 500
+
 /**
  * The smallest number of segments in full storage: the maximum size of a segment is that of the
  * storage, divided by this number. Full storage makes room by dropping its oldest segment, so no
