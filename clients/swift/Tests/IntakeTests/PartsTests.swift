@@ -129,6 +129,35 @@ final class PartsTests: XCTestCase {
     XCTAssertEqual(try [second.takeNumbers(5), first.takeNumbers(1)], [1, 6])
   }
 
+  func testWhatIsOlderThanDroppedEventsIsDroppedToo() throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("intake-tests-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    var options = IntakeOptions(
+      url: "https://intake.example.com", apiKey: "ik_test", bundleIdentifier: "com.example.app")
+    options.storageEventsMax = 100
+    let recorder = Recorder(options, time: .system)
+    let run = recorder.newId()
+    let queue = LogQueue(
+      options, storage: Storage(Files(directory, run: run)), recorder: recorder, run: run,
+      senderOf: { _ in Array("{}".utf8) })
+    // The second time, the storage is so slow that memory gets full.
+    for numbers in [0..<5, 5..<300] {
+      for n in numbers { _ = recorder.log("tap", ["n": n]) }
+      queue.store(recorder.take())
+    }
+    queue.close()
+    var kept: [Int?] = []
+    while let segment = queue.oldest, let stored = try queue.attempt(segment) {
+      for line in stored.lines {
+        kept.append((Json.parseObject(Data(line))["params"] as? [String: Int])?["n"])
+      }
+      queue.replace(segment)
+    }
+    XCTAssertEqual(kept, Array(205..<300))
+    XCTAssertEqual(recorder.drops.total, ["queue_full": 205])
+  }
+
   func testThePrefixOfPaths() {
     XCTAssertEqual(prefixOf("https://a.example"), "https://a.example/api")
     XCTAssertEqual(prefixOf("https://a.example//"), "https://a.example/api")
