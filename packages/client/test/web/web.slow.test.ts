@@ -7,6 +7,7 @@ import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow
 declare const IDBFactory: { prototype: { open(): never } }
+declare const indexedDB: { deleteDatabase(name: string): { onsuccess: unknown } }
 
 const skip = executablePath === undefined && 'there is no Chromium'
 
