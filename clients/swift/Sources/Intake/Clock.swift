@@ -64,7 +64,8 @@ struct Clock {
     let byClock = era.offset - past.offset
     let jump = era.drift - past.drift
     let isSet = isOfThisRun && Self.wasSet(jump)
-    return Int(Self.unlessTolerated(isSet ? byClock + jump : byClock).rounded())
+    // An era that was read from a damaged file may have any numbers.
+    return Int(exactly: Self.unlessTolerated(isSet ? byClock + jump : byClock).rounded()) ?? 0
   }
 
   private static func wasSet(_ jump: Double) -> Bool { jump < -jumpMs || jump > dayMs }

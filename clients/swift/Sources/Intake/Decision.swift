@@ -14,8 +14,8 @@ enum Decision {
 
   /// Decides what to do after a failed request. A 4xx about the records is final, even if this
   /// release does not know its code. A 4xx about the address or the key stops sending if it has a
-  /// code. Without a code the response comes from a proxy. The request is then retried, because a
-  /// later request may reach the gateway. A 401 always stops sending.
+  /// code. Without a code it comes from a proxy, through which a later request may reach the
+  /// gateway, so it is retried.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response
@@ -23,7 +23,6 @@ enum Decision {
   init(status: Int, code: String?) {
     switch status {
     case 413: self = .split
-    case 401: self = .stop
     case 500: self = .few
     case ..<400, 501...: self = .retry
     case _ where RetryRules.retryStatuses.contains(status): self = .retry

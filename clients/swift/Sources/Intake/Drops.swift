@@ -16,7 +16,7 @@ final class Drops: Sendable {
     if count == 0 { return }
     counts.withLock {
       $0.total[reason, default: 0] += count
-      $0.unreported[reason, default: 0] += count
+      $0.unreported[reason, default: 0] &+= count
       $0.isChanged = true
     }
     onDrop?(reason, count)
@@ -25,9 +25,10 @@ final class Drops: Sendable {
   /// The number of records dropped since the client started, by reason.
   var total: [String: Int] { counts.withLock { $0.total } }
 
-  /// Adds records that an earlier run dropped and did not report.
+  /// Adds records that an earlier run dropped and did not report. Their counts come from a file, so
+  /// sums may be too large for a number.
   func adopt(_ unreported: [String: Int]) {
-    counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: +) }
+    counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: &+) }
   }
 
   /// Returns the counts of dropped records that no `intake.dropped` event has reported, by reason;

@@ -36,8 +36,13 @@ final class Feedbacks {
   /// Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order.
   func adopt(_ keys: [String]) {
     let known = Set(entries.map(\.key))
-    let left = keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
+    let left = keys.filter { isKey($0) && !known.contains($0) }
     entries = left.map { Entry(key: $0) } + entries
+  }
+
+  /// Whether this is the key of a feedback. Others may have files whose names only begin like one.
+  private func isKey(_ key: String) -> Bool {
+    key.hasPrefix(Self.prefix) && isUuid(String(key.dropFirst(Self.prefix.count)))
   }
 
   /// Returns the oldest feedback that can be sent; nil if there is none. Drops damaged feedback.
@@ -150,7 +155,9 @@ extension StoredFeedback {
     guard fields.count == 3, let parts = try? JSONDecoder().decode([Part].self, from: fields[0])
     else { return nil }
     var rest = fields[2]
-    guard rest.count == parts.reduce(0, { $0 + $1.bytes }) else { return nil }
+    guard parts.allSatisfy({ 0...data.count ~= $0.bytes }),
+      rest.count == parts.reduce(0, { $0 + $1.bytes })
+    else { return nil }
     payload = Array(fields[1])
     var read: [Attachment] = []
     for part in parts {

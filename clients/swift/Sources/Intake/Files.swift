@@ -61,7 +61,9 @@ final class Files {
     var names: [String] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
       if name.hasSuffix(Self.lockEnd) {
-        _ = lives(String(name.dropLast(Self.lockEnd.count)), &living)
+        let other = String(name.dropLast(Self.lockEnd.count))
+        // Other programs also have files of this kind. They must stay.
+        if isUuid(other) { _ = lives(other, &living) }
       } else if name != Self.sequenceName && !name.hasSuffix(Self.temporaryEnd) {
         if let owner = runOf(name), lives(owner, &living) { continue }
         names.append(name)
@@ -175,7 +177,7 @@ final class Files {
     if length < 0 { throw FileError.last }
     let last = Int(String(decoding: text.prefix(length), as: UTF8.self)) ?? 0
     let next = String(last + count)
-    let padded = Array((String(repeating: "0", count: Self.digits - next.count) + next).utf8)
+    let padded = Array((String(repeating: "0", count: max(Self.digits - next.count, 0)) + next).utf8)
     if pwrite(file, padded, padded.count, 0) != padded.count { throw FileError.last }
     return last + 1
   }

@@ -41,8 +41,11 @@ final class LogQueue {
   }
 
   /// Stores events, so that they survive the end of the process.
-  func store(_ events: [RecordedEvent]) {
+  func store(_ taken: Recorder.Taken) {
+    let events = taken.events
     if events.isEmpty { return }
+    // Everything that is stored is older than the events that were dropped, so it goes first.
+    if taken.isAfterGap { makeRoom(events: eventsMax, bytes: 0, except: nil) }
     var sequence = storage.takeNumbers(events.count)
     /// The lines for the open segment.
     var chunk: [UInt8] = []
@@ -114,7 +117,7 @@ final class LogQueue {
     StoredSegment.head(.init(era: open.era, run: run), sender: senderOf(open.user))
   }
 
-  private func makeRoom(events: Int, bytes more: Int, except kept: Segment) {
+  private func makeRoom(events: Int, bytes more: Int, except kept: Segment?) {
     while count + events > eventsMax || bytes + more > bytesMax {
       guard let victim = segments.first(where: { !$0.isBusy && $0 !== kept }) else { return }
       recorder.drops.add("queue_full", victim.entry.count)

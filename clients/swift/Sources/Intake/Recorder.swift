@@ -16,6 +16,12 @@ final class Recorder: Sendable {
     let isFirst: Bool
   }
 
+  struct Taken {
+    let events: [RecordedEvent]
+    /// Whether events were dropped between the ones that were taken before and these.
+    let isAfterGap: Bool
+  }
+
   private struct State {
     var clock: Clock
     var uuids = Uuids()
@@ -24,6 +30,7 @@ final class Recorder: Sendable {
     var isShut = false
     var events: [RecordedEvent] = []
     var bytes = 0
+    var hasGap = false
   }
 
   let drops: Drops
@@ -87,18 +94,20 @@ final class Recorder: Sendable {
       let count = max(state.events.count / Limits.segmentsMin, 1)
       for event in state.events.prefix(count) { state.bytes -= event.line.count }
       state.events.removeFirst(count)
+      state.hasGap = true
       lost += count
     }
     return lost
   }
 
-  func take() -> [RecordedEvent] {
+  func take() -> Taken {
     state.withLock { state in
       defer {
         state.events = []
         state.bytes = 0
+        state.hasGap = false
       }
-      return state.events
+      return Taken(events: state.events, isAfterGap: state.hasGap)
     }
   }
 

@@ -64,11 +64,15 @@ extension StoredSegment {
     self.origin = origin
     sender = Array(parts[1])
     // The part after the last newline is empty or incomplete.
-    lines = parts.dropFirst(2).dropLast().filter { isWhole($0, start: lineStart) }.map(Array.init)
+    lines = parts.dropFirst(2).dropLast().filter(isLine).map(Array.init)
   }
 }
 
 let newline = UInt8(ascii: "\n")
+
+private func isLine(_ text: Data) -> Bool {
+  isWhole(text, start: lineStart) && isUuid(String(decoding: idOf(text), as: UTF8.self))
+}
 
 /// Whether a line is complete. After a power failure, parts of a file can be zeros instead of what
 /// was written, but never other bytes.

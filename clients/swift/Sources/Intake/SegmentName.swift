@@ -32,9 +32,14 @@ struct SegmentName: Equatable {
 }
 
 extension SegmentName {
+  /// Times in UUIDv7 have 48 bits, so no shift is larger.
+  private static let shiftMsMax = 1 << 48
+  private static let bytesMax = 1_000_000
+
   /// Parses the name of a segment's file.
   ///
-  /// - Returns: nil for any other name
+  /// - Returns: nil for any other name, also for one with numbers that no client writes: the file
+  /// belongs to someone else, and numbers that are too large would displace events
   init?(parsing text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 7, let generation = Int(parts[1]),
@@ -44,5 +49,10 @@ extension SegmentName {
     self.init(
       key: parts[0], generation: generation, state: state, run: parts[3], count: count,
       bytes: bytes, shiftMs: shiftMs)
+    let (id, halves) = (String(key.prefix(36)), key.dropFirst(36))
+    guard self.text == text, isUuid(id), halves.allSatisfy({ $0 == "0" || $0 == "1" }), isUuid(run),
+      0...Limits.generations ~= generation, 0...Limits.batchEntries ~= count,
+      0...Self.bytesMax ~= bytes, -Self.shiftMsMax...Self.shiftMsMax ~= shiftMs
+    else { return nil }
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Makes ascending UUIDv7. Within a millisecond, the twelve bits after the version count up.
 struct Uuids {
   /// If the clock goes back by more than this, someone has set it. New ids then contain the earlier
@@ -44,6 +46,8 @@ private func printUuid(high: UInt64, low: UInt64) -> String {
     return at
   }
 }
+
+func isUuid(_ text: String) -> Bool { UUID(uuidString: text) != nil }
 
 /// The time inside a UUIDv7, in milliseconds since 1970.
 func timeOfUuid(_ id: some Collection<UInt8>) -> Int {

@@ -108,10 +108,10 @@ actor Worker {
   /// Stores the events that were recorded, so that they survive the end of the process.
   func store() {
     start()
-    let events = recorder.take()
-    logs.store(events)
+    let taken = recorder.take()
+    logs.store(taken)
     saveDrops()
-    if events.isEmpty { return }
+    if taken.events.isEmpty { return }
     if syncTimer == nil {
       syncTimer = Task {
         try? await Task.sleep(nanoseconds: Self.syncDelay)

@@ -88,6 +88,31 @@ final class ClientTests: XCTestCase {
     await second.shutdown()
   }
 
+  func testTheNextClientFindsAllEvenIfARequestIsOpenAndWritesWait() async {
+    let server = FakeServer()
+    let refusal = Answer(
+      status: 413, body: Data(#"{"code":"body_too_large"}"#.utf8), date: nil, retryAfter: nil)
+    for round in 1...100 {
+      let held = HeldTransport(refusal)
+      let first = start(held)
+      first.log("sent")
+      let flushing = Task { await first.flush(timeout: 60) }
+      if round.isMultiple(of: 2) { await held.asked.wait() }
+      for _ in 1...3 { first.log("waiting") }
+      await first.shutdown(timeout: Double(round % 4) / 1000)
+      let second = start(server)
+      let sending = Task { await second.flush(timeout: 60) }
+      await held.mayAnswer.open()
+      _ = await flushing.value
+      let left = await sending.value
+      XCTAssertEqual(left, 0)
+      XCTAssertEqual(server.rows.count, 4 * round)
+      let dropped = [await first.stats().dropped, await second.stats().dropped]
+      XCTAssertEqual(dropped, [[:], [:]])
+      await second.shutdown()
+    }
+  }
+
   func testAnEntryWithAStatusThatNobodyKnowsCountsAsRejected() async {
     let server = FakeServer()
     server.add(.answer(207, #"{"results":[{"status":"parked"}]}"#))
@@ -194,6 +219,17 @@ final class ClientTests: XCTestCase {
     await next.flush()
     XCTAssertEqual(server.events, ["kept"])
     await next.shutdown()
+  }
+
+  func testA401OfAProxyIsRepeated() async {
+    let server = FakeServer()
+    let client = start(server)
+    server.add(.answer(401, "<html>"), .answer(401, ""))
+    client.log("tap")
+    let left = await client.flush()
+    XCTAssertEqual(left, 0)
+    XCTAssertEqual(server.requests.count, 3)
+    await client.shutdown()
   }
 
   func test500IsTriedThreeTimesThenTheOthersGoOn() async {

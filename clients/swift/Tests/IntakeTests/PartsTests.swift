@@ -90,7 +90,8 @@ final class PartsTests: XCTestCase {
 
   func testNamesOfSegmentsAreReadBack() {
     let name = SegmentName(
-      key: "01a1fdfa", generation: 2, state: .attempted, run: "01a1", count: 3, bytes: 4,
+      key: "01a1fdfa-4600-75d0-9b9b-4b35b7cf1d1001", generation: 2, state: .attempted,
+      run: "01a1fdfa-4600-75d0-9b9b-4b35b7cf1d11", count: 3, bytes: 4,
       shiftMs: -259_200_000)
     XCTAssertEqual(SegmentName(parsing: name.text), name)
     for text in ["device.value", "sequence", "a.b.c.d.e.f.g", "a.1.9.d.1.1.1"] {
@@ -101,7 +102,8 @@ final class PartsTests: XCTestCase {
   func testWhatTheFailureOfThePowerLeftIsNotSent() {
     let head = StoredSegment.head(
       .init(era: Era(drift: 1.5, offset: 0, isTrusted: true), run: "r"), sender: Array("{}".utf8))
-    let lines = "{\"id\":\"1\"}\n\0\0\0\n{\"id\":\"2\"}\n{\"id\":\"3\"".utf8
+    let line = "{\"id\":\"01a1fdfa-4600-75d0-9b9b-4b35b7cf1d10\"}"
+    let lines = "\(line)\n\0\0\0\n\(line)\n\(line.dropLast())".utf8
     let stored = StoredSegment(parsing: Data(head + lines))
     XCTAssertEqual(stored?.lines.count, 2)
     XCTAssertEqual(stored?.origin.era.drift, 1.5)
@@ -125,6 +127,35 @@ final class PartsTests: XCTestCase {
     XCTAssertTrue(try second.rename("first", to: "mine"))
     XCTAssertFalse(try first.rename("first", to: "mine"))
     XCTAssertEqual(try [second.takeNumbers(5), first.takeNumbers(1)], [1, 6])
+  }
+
+  func testWhatIsOlderThanDroppedEventsIsDroppedToo() throws {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("intake-tests-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    var options = IntakeOptions(
+      url: "https://intake.example.com", apiKey: "ik_test", bundleIdentifier: "com.example.app")
+    options.storageEventsMax = 100
+    let recorder = Recorder(options, time: .system)
+    let run = recorder.newId()
+    let queue = LogQueue(
+      options, storage: Storage(Files(directory, run: run)), recorder: recorder, run: run,
+      senderOf: { _ in Array("{}".utf8) })
+    // The second time, the storage is so slow that memory gets full.
+    for numbers in [0..<5, 5..<300] {
+      for n in numbers { _ = recorder.log("tap", ["n": n]) }
+      queue.store(recorder.take())
+    }
+    queue.close()
+    var kept: [Int?] = []
+    while let segment = queue.oldest, let stored = try queue.attempt(segment) {
+      for line in stored.lines {
+        kept.append((Json.parseObject(Data(line))["params"] as? [String: Int])?["n"])
+      }
+      queue.replace(segment)
+    }
+    XCTAssertEqual(kept, Array(205..<300))
+    XCTAssertEqual(recorder.drops.total, ["queue_full": 205])
   }
 
   func testThePrefixOfPaths() {

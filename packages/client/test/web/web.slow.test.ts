@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 import type { PageWindow } from '../../adapters/web-driver.ts'
@@ -6,6 +7,7 @@ import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow
 declare const IDBFactory: { prototype: { open(): never } }
+declare const indexedDB: { deleteDatabase(name: string): { onsuccess: unknown } }
 
 const skip = executablePath === undefined && 'there is no Chromium'
 
@@ -206,6 +208,49 @@ t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
   t.same(await page.evaluate(() => window.client.shutdown()), { left: 0 })
   t.same(errors, [])
 })
+
+const closings: Record<string, (page: Page) => Promise<unknown>> = {
+  // The browser asks the client for it.
+  'because someone deletes it': (page) =>
+    page.evaluate(() => {
+      return new Promise((resolve) => {
+        indexedDB.deleteDatabase('intake.com.example.shop').onsuccess = resolve
+      })
+    }),
+  // The browser does not ask.
+  'because its data are cleared': async (page) => {
+    const session = await page.context().newCDPSession(page)
+    const { origin } = new URL(page.url())
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' })
+  },
+}
+
+for (const [reason, close] of Object.entries(closings)) {
+  t.test(`a database that is closed ${reason} is opened again`, { skip }, async (t) => {
+    const { server, context, visit } = await startBrowser(t)
+    const { page, create } = await visit()
+    await context.setOffline(true)
+    await create({ flushIntervalMs: 3_600_000 })
+    await page.evaluate(async () => {
+      window.client.log('before')
+      await window.client.stored()
+    })
+    await close(page)
+    await page.evaluate(async () => {
+      window.client.log('after')
+      await window.client.stored()
+    })
+    await page.close()
+    await context.setOffline(false)
+    const next = await visit()
+    await next.create()
+    await until('it is a row', () => server.rows.size > 0)
+    t.same(
+      [...server.rows.values()].map(({ event }) => event),
+      ['after'],
+    )
+  })
+}
 
 t.test('a clock that goes back a little costs no event', { skip }, async (t) => {
   const { server, visit } = await startBrowser(t)

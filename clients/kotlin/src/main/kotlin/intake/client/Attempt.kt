@@ -77,7 +77,7 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     return Attempted(
         body = answer.body.takeIf { isSuccess },
         decision = decide(answer.status, code),
-        code = code ?: if (answer.status == 401) "unauthorized" else "http_${answer.status}",
+        code = code ?: "http_${answer.status}",
         isDefinite = isDefinite(answer.status, code),
         retryAfterMs = readRetryAfter(answer.retryAfter, now),
     )
@@ -93,9 +93,8 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
  * does not know its code. A 4xx about the address or the key stops sending if it has a code.
- * Without a code the response comes from a proxy. The request is then retried, because a later
- * request may reach the gateway. A 401 always stops sending, because Java may lose its body, which
- * has the code.
+ * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
+ * is retried.
  *
  * @param code the error code in the response; null if there was no response, or if it is not
  *   Intake's
@@ -103,7 +102,6 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 internal fun decide(status: Int, code: String?): Decision =
     when {
         status == 413 -> Decision.SPLIT
-        status == 401 -> Decision.STOP
         status == 500 -> Decision.FEW
         status < 400 || status > 500 || status in retryStatuses -> Decision.RETRY
         status !in settingStatuses -> Decision.DROP

@@ -7,7 +7,9 @@ private const val PREFIX = "feedback-"
 /** An image as it is stored. */
 internal class StoredAttachment(val name: String, val type: String, val data: ByteArray)
 
-internal fun isFeedback(key: String): Boolean = key.startsWith(PREFIX)
+/** Others may have files whose names only begin like that of a feedback. */
+internal fun isFeedback(key: String): Boolean =
+    key.startsWith(PREFIX) && isUuid(key.substring(PREFIX.length))
 
 /**
  * The feedback that waits to be sent. Each feedback is one value in storage, with its attachments.

@@ -3,7 +3,6 @@ package intake.client
 import java.io.ByteArrayOutputStream
 import java.io.IOException
 import java.io.InputStream
-import java.net.HttpRetryException
 import java.net.HttpURLConnection
 import java.net.URL
 import java.util.UUID
@@ -24,6 +23,9 @@ private const val GZIP_BYTES_MIN = 1000
 
 /** The maximum size of a response, in bytes. Even a response with 500 errors is much smaller. */
 private const val ANSWER_BYTES_MAX = 4_000_000
+
+/** The type of the body of every error response of Intake. */
+private const val PROBLEM = "application/problem+json"
 
 /** The prefix of all paths. `/api` is appended to an address without a path. */
 internal fun prefixOf(url: String): String {
@@ -122,10 +124,6 @@ internal class HttpTransport(
             for ((name, value) in headers) connection.setRequestProperty(name, value)
             connection.outputStream.use { out -> for (part in body) out.write(part) }
             return read(connection)
-        } catch (error: HttpRetryException) {
-            // Java throws this if the response is a 401 and it cannot repeat the request. The body
-            // of the response is then lost.
-            return Answer(error.responseCode(), "")
         } catch (error: RuntimeException) {
             // If a connection breaks, some releases of Android throw exceptions that are not
             // IOExceptions.
@@ -138,6 +136,10 @@ internal class HttpTransport(
     private fun read(connection: HttpURLConnection): Answer {
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
+        // Java withholds the body of a 401, because it cannot repeat the request. The type shows
+        // whether it is Intake's, which has this code only, or that of a proxy.
+        if (status == 401 && stream == null && connection.contentType.orEmpty().startsWith(PROBLEM))
+            return Answer(status, "{\"code\":\"unauthorized\"}")
         val body = stream?.use(::readAll) ?: ByteArray(0)
         // Compares the length, because Java takes the early end of a connection for the end of the
         // body.

@@ -44,6 +44,9 @@ internal constructor(
     // The following fields are guarded by `memory`.
     private var user = validUser(options.userId)
     private var isOptedOut = false
+
+    /** What the app asked for last, with `optOut` or `optIn`; null if it did not ask. */
+    private var wantsOut: Boolean? = null
     private var isShut = false
     private var stopped: String? = null
     private var isWriteScheduled = false
@@ -255,6 +258,7 @@ internal constructor(
         feedbackLoop.close()
         core.io.withLock {
             saveNow()
+            storeConsent()
             core.hasEnded = true
             storage.close()
         }
@@ -265,29 +269,42 @@ internal constructor(
 
     /** Deletes all records that wait, and keeps no new ones, even after a restart. */
     fun optOut(): Future<Unit> {
-        synchronized(core.memory) { isOptedOut = true }
-        return inOrder {
-            writeValue(OPT_OUT_KEY, true)
-            removeAll()
+        synchronized(core.memory) {
+            isOptedOut = true
+            wantsOut = true
         }
+        return applyConsent()
     }
 
     /** Ends the effect of `optOut`. */
-    fun optIn(): Future<Unit> = inOrder {
-        storage.remove(OPT_OUT_KEY)
-        synchronized(core.memory) { isOptedOut = false }
+    fun optIn(): Future<Unit> {
+        synchronized(core.memory) { wantsOut = false }
+        return applyConsent()
     }
 
-    private fun inOrder(task: () -> Unit): Future<Unit> {
+    private fun applyConsent(): Future<Unit> {
         val done = Promised(FOREVER) {}
         if (isShutDown()) done.giveUp()
         worker.execute {
             start()
-            core.io.withLock(task)
+            core.io.withLock(::storeConsent)
             settleWaiting()
             done.giveUp()
         }
         return done
+    }
+
+    /**
+     * Puts the last call of `optOut` or `optIn` into effect, because tasks may run in another order
+     * than the calls. The caller must hold `io`.
+     */
+    private fun storeConsent() {
+        val isOut = synchronized(core.memory) { wantsOut } ?: return
+        if (isOut) {
+            writeValue(OPT_OUT_KEY, true)
+            removeAll()
+        } else storage.remove(OPT_OUT_KEY)
+        synchronized(core.memory) { isOptedOut = wantsOut == true }
     }
 
     /** The state of the client: how many records wait and how many were dropped. */

@@ -11,7 +11,7 @@ internal class LogQueue(private val core: Core) {
     private val eventsMax = core.options.storageEventsMax
     private val bytesMax = core.options.storageBytesMax
     private val entriesMax =
-        minOf(core.options.batchEntriesMax, 500, divideUp(eventsMax.toLong()).toInt())
+        minOf(core.options.batchEntriesMax, ENTRIES_MAX, divideUp(eventsMax.toLong()).toInt())
             .coerceAtLeast(1)
     private val segmentBytes = minOf(SEGMENT_BYTES_MAX.toLong(), divideUp(bytesMax))
 

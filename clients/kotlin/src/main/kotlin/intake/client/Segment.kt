@@ -36,19 +36,36 @@ internal class EntryName(
     override fun toString() = "$key.$generation.$state.$run.$count.$bytes.$shiftMs"
 }
 
-/** Parses the name of a stored segment. Returns null for any other name. */
-internal fun parseName(name: String): EntryName? {
-    val parts = name.split('.')
-    if (parts.size != 7) return null
-    return EntryName(
-        key = parts[0],
-        generation = parts[1].toIntOrNull() ?: return null,
-        state = parts[2].toIntOrNull() ?: return null,
-        run = parts[3],
-        count = parts[4].toIntOrNull() ?: return null,
-        bytes = parts[5].toLongOrNull() ?: return null,
-        shiftMs = parts[6].toLongOrNull() ?: return null,
+/** The key has a digit more for each time that the segment was halved. */
+private val nameForm =
+    Regex(
+        "($UUID_FORM[01]*)\\.(\\d)\\.([0-3])\\.($UUID_FORM(?:-pid\\d+)?)" +
+            "\\.(\\d+)\\.(\\d+)\\.(-?\\d+)"
     )
+private const val BYTES_MAX = 1_000_000L
+
+/** Times in UUIDv7 have 48 bits, so no shift is larger. */
+private val shiftsMs = -(1L shl 48)..(1L shl 48)
+
+/**
+ * Parses the name of a stored segment. Returns null for any other name, also for one with numbers
+ * that no client writes: the file belongs to someone else, and numbers that are too large would
+ * displace events.
+ */
+internal fun parseName(name: String): EntryName? {
+    val (key, generation, state, run, count, bytes, shiftMs) =
+        nameForm.matchEntire(name)?.destructured ?: return null
+    val entry =
+        EntryName(
+            key = key,
+            generation = generation.toInt(),
+            state = state.toInt(),
+            run = run,
+            count = count.toIntOrNull()?.takeIf { it <= ENTRIES_MAX } ?: return null,
+            bytes = bytes.toLongOrNull()?.takeIf { it <= BYTES_MAX } ?: return null,
+            shiftMs = shiftMs.toLongOrNull()?.takeIf { it in shiftsMs } ?: return null,
+        )
+    return entry.takeIf { it.toString() == name && it.generation <= GENERATIONS_MAX }
 }
 
 /**
@@ -122,7 +139,13 @@ internal class StoredSegment(val context: Context, val lines: List<String>)
 internal fun parseSegment(text: String): StoredSegment? {
     val lines = text.split('\n')
     val context = parseContext(lines[0]) ?: return null
-    return StoredSegment(context, lines.drop(1).filter { Json.parseObject(it)["id"] is String })
+    return StoredSegment(context, lines.drop(1).filter(::isLine))
+}
+
+/** Whether this is a complete event, as `printLine` and `closeLine` print it. */
+private fun isLine(line: String): Boolean {
+    val id = Json.parseObject(line)["id"] as? String ?: return false
+    return isUuid(id) && line.startsWith("{\"id\":\"$id\"")
 }
 
 internal fun printSegment(stored: StoredSegment): String =

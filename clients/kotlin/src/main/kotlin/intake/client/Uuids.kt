@@ -42,7 +42,8 @@ internal class Uuids {
     }
 }
 
-private val uuidForm = Regex("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+internal const val UUID_FORM = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+private val uuidForm = Regex(UUID_FORM)
 
 internal fun isUuid(text: String): Boolean = uuidForm.matches(text)
 

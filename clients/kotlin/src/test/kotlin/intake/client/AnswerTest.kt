@@ -1,5 +1,7 @@
 package intake.client
 
+import com.sun.net.httpserver.HttpServer
+import java.net.InetSocketAddress
 import org.junit.Assert.assertEquals
 import org.junit.Test
 
@@ -26,5 +28,57 @@ class AnswerTest {
         assertEquals(1, intake.flush(500).get())
         assertEquals(0L, intake.stats().clockOffsetMs)
         intake.shutdown(0).get()
+    }
+
+    /** Starts a server that refuses the first request with 401, and accepts all others. */
+    private fun refusing(type: String, body: String): HttpServer {
+        val server = HttpServer.create(InetSocketAddress("127.0.0.1", 0), 0)
+        var isFirst = true
+        server.createContext("/") { exchange ->
+            exchange.requestBody.use { it.readBytes() }
+            val sent = if (isFirst) body else "{\"results\":[{\"status\":\"accepted\"}]}"
+            exchange.responseHeaders["content-type"] = listOf(type)
+            exchange.responseHeaders["www-authenticate"] = listOf("Basic")
+            exchange.sendResponseHeaders(if (isFirst) 401 else 207, sent.length.toLong())
+            isFirst = false
+            exchange.responseBody.use { it.write(sent.toByteArray()) }
+        }
+        server.start()
+        return server
+    }
+
+    private fun startFor(server: HttpServer): Intake {
+        val worker = Worker()
+        val transport =
+            HttpTransport("http://127.0.0.1:${server.address.port}", "ik_test", worker::schedule)
+        val options = IntakeOptions()
+        options.retryMsMin = 1
+        options.retryMsMax = 1
+        val ports = Ports(MemoryStorage(), transport, JavaTime) { emptyMap() }
+        return Intake("com.example.app", options, worker, ports)
+    }
+
+    @Test
+    fun `a 401 of Intake stops, although Java withholds its body`() {
+        val body = "{\"code\":\"unauthorized\"}"
+        val server = refusing("application/problem+json; charset=utf-8", body)
+        val intake = startFor(server)
+        intake.log("tap")
+        assertEquals(1, intake.flush().get())
+        assertEquals("unauthorized", intake.stats().stopped)
+        intake.shutdown(0).get()
+        server.stop(0)
+    }
+
+    @Test
+    fun `a 401 of a proxy is repeated`() {
+        for (type in listOf("text/html", "application/json")) {
+            val server = refusing(type, "<html>")
+            val intake = startFor(server)
+            intake.log("tap")
+            assertEquals(0, intake.flush().get())
+            intake.shutdown(0).get()
+            server.stop(0)
+        }
     }
 }

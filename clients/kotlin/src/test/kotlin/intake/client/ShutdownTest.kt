@@ -83,6 +83,50 @@ class ShutdownTest {
     }
 
     @Test
+    fun `the next client finds all, even if a request is open and writes wait`() {
+        for (round in 1..ROUNDS) {
+            val dir = folder.newFolder()
+            val isAsked = CountDownLatch(1)
+            val mayAnswer = CountDownLatch(1)
+            val first =
+                start(FileStorage { dir }) {
+                    isAsked.countDown()
+                    mayAnswer.await()
+                    Answer(413, "{\"code\":\"body_too_large\"}")
+                }
+            first.log("sent")
+            first.flush(0)
+            if (round % 2 == 0) isAsked.await()
+            for (n in 1..3) first.log("waiting")
+            first.shutdown((round % 4).toLong()).get()
+            val second = start(FileStorage { dir }, transport = ::accept)
+            val left = second.flush()
+            mayAnswer.countDown()
+            assertEquals(0, left.get())
+            assertEquals(4 * round, rows.size)
+            assertEquals(emptyMap<String, Int>(), first.stats().dropped)
+            assertEquals(emptyMap<String, Int>(), second.stats().dropped)
+            second.shutdown().get()
+        }
+    }
+
+    @Test
+    fun `an optOut just before shutdown is in force after the next start`() {
+        for (round in 1..ROUNDS) {
+            val dir = folder.newFolder()
+            val first = start(FileStorage { dir }) { throw IOException("unreachable") }
+            first.log("tap")
+            first.optOut()
+            first.shutdown(0).get()
+            val second = start(FileStorage { dir }, transport = ::accept)
+            second.stored().get()
+            assertEquals("round $round", true, second.stats().isOptedOut)
+            second.shutdown().get()
+        }
+        assertEquals(0, rows.size)
+    }
+
+    @Test
     fun `after shutdown nothing is kept that would be lost`() {
         val dir = folder.newFolder()
         val intake = start(FileStorage { dir }) { throw IOException("unreachable") }
