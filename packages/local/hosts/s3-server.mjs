@@ -1,10 +1,15 @@
 // Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate
 // process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in
 // S3_ACCOUNTS the access keys as JSON.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 
 import S3rver from '@20minutes/s3rver'
 import account from '@20minutes/s3rver/lib/models/account.js'
+import FilesystemStore from '@20minutes/s3rver/lib/stores/filesystem.js'
 import { createGuard } from './s3-guard.mjs'
 
 const { S3_DIRECTORY, S3_PORT } = process.env
@@ -15,6 +20,25 @@ account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
 const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
+
+// S3rver writes to the object itself. Here an object gets its content when all of it has arrived, so
+// an upload that is cut off, or in progress, does not damage the object that is there. The folder
+// has a name that no bucket can have.
+const uploads = join(S3_DIRECTORY, '.uploads')
+rmSync(uploads, { recursive: true, force: true })
+mkdirSync(uploads, { recursive: true })
+const { putContent } = FilesystemStore.prototype
+FilesystemStore.prototype.putContent = async (objectPath, content) => {
+  const path = join(uploads, randomUUID())
+  try {
+    const result = await putContent(path, content)
+    await rename(path, objectPath)
+    return result
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
+}
 
 const s3 = new S3rver({ directory: S3_DIRECTORY, silent: true, vhostBuckets: false })
 s3.on('error', (error) => {
