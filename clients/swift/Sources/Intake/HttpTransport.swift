@@ -13,6 +13,7 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
   }
   private struct State {
     var session: URLSession?
+    var isClosed = false
     var pending: [Int: Pending] = [:]
   }
 
@@ -34,9 +35,9 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     request.setValue(outgoing.contentType, forHTTPHeaderField: "content-type")
     request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
     for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
-    let task = session().dataTask(with: request)
-    // This task limits the time of the whole request, because the timeout of `URLSession` starts
-    // again with every byte.
+    guard let task = makeTask(request) else { return nil }
+    // The timeout of `URLSession` starts again with every byte, so this task limits the time of the
+    // whole request.
     let deadline = Task.detached {
       try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
       task.cancel()
@@ -50,19 +51,28 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
   }
 
   func close() {
-    state.withLock { $0.session.take() }?.finishTasksAndInvalidate()
+    let session = state.withLock {
+      $0.isClosed = true
+      return $0.session.take()
+    }
+    session?.finishTasksAndInvalidate()
   }
 
-  private func session() -> URLSession {
+  /// Makes a task with the lock, because a session that is invalid ends the process when it is
+  /// asked for one.
+  ///
+  /// - Returns: nil after `close`
+  private func makeTask(_ request: URLRequest) -> URLSessionDataTask? {
     state.withLock {
-      if let session = $0.session { return session }
+      if $0.isClosed { return nil }
+      if let session = $0.session { return session.dataTask(with: request) }
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpCookieStorage = nil
       configuration.urlCredentialStorage = nil
       configuration.urlCache = nil
       let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
       $0.session = session
-      return session
+      return session.dataTask(with: request)
     }
   }
 

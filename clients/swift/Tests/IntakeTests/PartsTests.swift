@@ -158,6 +158,20 @@ final class PartsTests: XCTestCase {
     XCTAssertEqual(recorder.drops.total, ["queue_full": 205])
   }
 
+  func testAShutdownWhileARequestStartsDoesNotEndTheProcess() async {
+    for _ in 0..<300 {
+      let transport = HttpTransport(url: "http://127.0.0.1:9", apiKey: "ik_test")
+      let request = OutgoingRequest(
+        path: "/log/batch", contentType: "application/json", body: Data(), timeout: 5)
+      _ = await transport.send(request)
+      let sending = Task.detached { await transport.send(request) }
+      await Task.yield()
+      transport.close()
+      let answer = await sending.value
+      XCTAssertNil(answer)
+    }
+  }
+
   func testThePrefixOfPaths() {
     XCTAssertEqual(prefixOf("https://a.example"), "https://a.example/api")
     XCTAssertEqual(prefixOf("https://a.example//"), "https://a.example/api")
