@@ -1,16 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { attachmentKey, IntakeError } from '@intake/contract'
+import { attachmentKey } from '@intake/contract'
 import type { Identity } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
+import { mayBeStored } from '../errors/may-be-stored.ts'
 import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 
 /**
  * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
  * Object keys contain the hash of the content, so an object to which the row of an earlier attempt
- * may refer is never overwritten with other bytes. If an image cannot be stored, or `commit` fails,
- * this function deletes the objects if it can. If the outcome of `commit` is unknown, it keeps
- * them, because the row may exist.
+ * may refer is never overwritten with other bytes. When storing an image or `commit` has failed,
+ * this deletes the objects if it can. After an error with which the row may be stored, the objects
+ * are kept.
  *
  * @param options.repeatable whether the request has an idempotency key, or the record has a
  * client's id. If so, a retry (possibly already in progress) uses the same objects, so they are
@@ -41,8 +42,7 @@ export async function commitWithImages(options: {
     for (const put of puts) if (put.status === 'rejected') throw put.reason
     await commit(attachments)
   } catch (error) {
-    const unknown = error instanceof IntakeError && error.code === 'outcome_unknown'
-    if (!repeatable && !unknown) {
+    if (!repeatable && !mayBeStored(error)) {
       await store.remove(attachments.map(({ key }) => key)).catch((err: unknown) => {
         const help = 'docs/operations/attachments-left.md'
         log.warn(

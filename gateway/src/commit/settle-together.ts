@@ -1,11 +1,12 @@
 import { IntakeError } from '@intake/contract'
+import { mayBeStored } from '../errors/may-be-stored.ts'
 
 /**
  * Waits for several rows of one request with one promise.
  *
  * @param begin called at once with two functions, one of which must be called once for each row
- * @throws {IntakeError} the first failure, when all rows have certainly failed; `outcome_unknown`
- * when some rows may be stored
+ * @throws {IntakeError} `outcome_unknown` when only some rows have failed. When all have failed, the
+ * first failure after which a row may be stored, or the first of all if there is none
  */
 export function settleTogether(
   rows: number,
@@ -19,9 +20,9 @@ export function settleTogether(
     function settleOne(): void {
       left--
       if (left > 0) return
-      const [cause] = failures
+      const cause = failures.find(mayBeStored) ?? failures[0]
       if (cause === undefined) resolve()
-      else if (failures.length === rows && failures.every(isCertain)) reject(cause)
+      else if (failures.length === rows) reject(cause)
       else {
         reject(new IntakeError('outcome_unknown', 'Some of the records may be stored.', { cause }))
       }
@@ -33,5 +34,3 @@ export function settleTogether(
     })
   })
 }
-
-const isCertain = ({ code }: IntakeError) => code !== 'outcome_unknown'

@@ -12,6 +12,7 @@ import {
 } from '@intake/http-edge'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
+import { mayBeStored } from './may-be-stored.ts'
 import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
 
@@ -42,8 +43,7 @@ export const errorHandler = fp(
       if (!isGone(request)) noteRefusal(options.outcomes, error, request)
       // The body is no longer needed.
       request.bodyLease?.release()
-      // After an unknown outcome the records may be stored, so the limits stay charged.
-      if (error.code !== 'outcome_unknown') request.charge?.giveBack()
+      if (!mayBeStored(error)) request.charge?.giveBack()
       return sendProblem(error, request, reply)
     }
     app.decorateRequest('records', 1)

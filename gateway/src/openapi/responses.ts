@@ -80,7 +80,7 @@ export const responses = {
   ),
   ErrorOther: {
     ...errorResponse([]),
-    description: 'Any other error. One of a proxy may have another body.',
+    description: 'Any other error. If a proxy sent it, it may have another body.',
   },
 }
 

@@ -145,13 +145,15 @@ t.test('429: text parts of a form count for the budget of bytes', async (t) => {
   t.match(await sendForm(gateway, [payload()]), { body: { code: 'budget_exhausted' } })
 })
 
-t.test('after an unknown outcome, what was used stays used', async (t) => {
-  const { gateway } = await start(t, { eventsPerMinute: 1 })
-  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'No reply.')
-  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'outcome_unknown' })
-  delete gateway.fail.enqueue
-  t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'rate_limited' })
-})
+for (const code of ['outcome_unknown', 'internal_error'] as const) {
+  t.test(`after ${code}, what was used stays used`, async (t) => {
+    const { gateway } = await start(t, { eventsPerMinute: 1 })
+    gateway.fail.enqueue = new IntakeError(code, 'No reply.')
+    t.match((await post(gateway, '/api/log', logBody())).json(), { code })
+    delete gateway.fail.enqueue
+    t.match((await post(gateway, '/api/log', logBody())).json(), { code: 'rate_limited' })
+  })
+}
 
 t.test('429: what a key may not send uses nothing up of a device', async (t) => {
   const { gateway } = await start(t, { eventsPerMinute: 10, deviceEventsPerMinute: 20 })

@@ -112,6 +112,15 @@ t.test('a failed frame fails only its own rows', async (t) => {
   await second
 })
 
+t.test('rows of one request that all fail are certainly not stored only if each is', async (t) => {
+  const { commit, sent } = build()
+  const rows = commit.appendAll([row(1, '2026-10'), row(2, '2026-11')], soon)
+  const [first, second] = await sent(2)
+  first!.fail(new IntakeError('queue_unavailable', 'not sent'))
+  second!.fail(new Error('a bug'))
+  await t.rejects(rows, { code: 'internal_error' })
+})
+
 t.test('close waits for every row that was appended', async (t) => {
   const { commit, sent, stored } = build()
   void commit.append(row(1), soon)

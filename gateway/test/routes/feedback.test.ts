@@ -286,12 +286,17 @@ t.test('the id of a feedback and its idempotency key identify the same feedback'
   t.equal(gateway.rows('feedback').length, 3)
 })
 
-t.test('503 outcome_unknown: the objects stay, because the row may exist', async (t) => {
-  const gateway = await startGateway(t)
-  gateway.fail.enqueue = new IntakeError('outcome_unknown', 'no response')
-  t.equal((await send(gateway, [payload(), file(images.png)])).status, 503)
-  t.equal(gateway.objects.size, 1)
-})
+for (const [status, code] of [
+  [503, 'outcome_unknown'],
+  [500, 'internal_error'],
+] as const) {
+  t.test(`${status} ${code}: the objects stay, because the row may exist`, async (t) => {
+    const gateway = await startGateway(t)
+    gateway.fail.enqueue = new IntakeError(code, 'no response')
+    t.equal((await send(gateway, [payload(), file(images.png)])).status, status)
+    t.equal(gateway.objects.size, 1)
+  })
+}
 
 t.test('201: unknown fields, text parts and listed attachments are kept in extra', async (t) => {
   const gateway = await startGateway(t)

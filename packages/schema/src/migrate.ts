@@ -46,7 +46,7 @@ SELECT {name:String}, {checksum:String}`
  * Updates the schema to this release. Returns the names of the applied migrations, in order, and
  * `definitions` if the views or comments differ from those applied last. It is harmless to run it
  * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before it
- * applies any migration, if a migration differs from its applied form. On a cluster every server
+ * changes anything, if a migration differs from its applied form. On a cluster every server
  * gets the same tables, including servers that were added since the last run.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
@@ -54,20 +54,10 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   const { columnsTimeoutMs = 30_000 } = options
   const { layout, isResharded } = await planLayout(clickhouse, newShardsFrom)
   const translate = translator(layout)
+  await readKnown(clickhouse, migrations)
   for (const statement of translate(prepare)) await clickhouse.command(statement)
-  const known = await readApplied(clickhouse)
-
-  const changed = migrations.filter(
-    (migration) => known.has(migration.name) && known.get(migration.name) !== checksumOf(migration),
-  )
-  if (changed.length > 0) {
-    const names = changed.map(({ name }) => name).join(', ')
-    throw new MigrationError(
-      `The tables in ClickHouse were created by another version of Intake (${names}) and cannot be used by ` +
-        'this one: drop the database intake with all its data (with Docker Compose: docker compose ' +
-        'down --volumes, which deletes all data), or set CLICKHOUSE_URL to another server.',
-    )
-  }
+  // A server that was added to a cluster has the applied migrations only now.
+  const known = await readKnown(clickhouse, migrations)
 
   // Functions belong to the server, so a restored database lacks them.
   await apply(clickhouse, translate(functionStatements))
@@ -100,6 +90,28 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     await applyMigration(definitions, checksumOf(definitions))
   }
   return { applied }
+}
+
+/**
+ * The checksums of the applied migrations, by name.
+ *
+ * @throws {MigrationError} when a migration differs from its applied form
+ */
+async function readKnown(
+  clickhouse: ClickHouse,
+  migrations: readonly Migration[],
+): Promise<Map<string, string>> {
+  const known = (await readApplied(clickhouse)) ?? new Map<string, string>()
+  const changed = migrations.filter(
+    (migration) => known.has(migration.name) && known.get(migration.name) !== checksumOf(migration),
+  )
+  if (changed.length === 0) return known
+  const names = changed.map(({ name }) => name).join(', ')
+  throw new MigrationError(
+    `The tables in ClickHouse were created by another version of Intake (${names}) and cannot be used by ` +
+      'this one: drop the database intake with all its data (with Docker Compose: docker compose ' +
+      'down --volumes, which deletes all data), or set CLICKHOUSE_URL to another server.',
+  )
 }
 
 const columnsPauseMs = 500

@@ -40,13 +40,16 @@ const pageRows = 200
 const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
- * Finds unexamined feedback, at most a page. API keys take turns, and so do the applications of a
- * key; the newest feedback of each application comes first. So a sender of many pictures delays
- * only its own pictures.
+ * Unexamined feedback, at most a page besides those that wait for their retry. API keys take turns,
+ * and so do the applications of a key; the newest feedback of each comes first. So a sender of many
+ * pictures delays only its own.
+ *
+ * @param waiting the number of those that wait, which the caller skips
  */
 export function findUnexamined(
   reader: Reader,
   { fromMs, toMs }: Arrival,
+  waiting: number,
 ): Promise<UnexaminedFeedback[]> {
   const columns = `${identity}, received_at, api_key_id`
   const newest = 'received_at DESC, id DESC'
@@ -59,7 +62,7 @@ export function findUnexamined(
              AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}
              AND ${isUnexamined}
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
-     ORDER BY turn, ${newest} LIMIT ${pageRows} ${querySettings}`,
+     ORDER BY turn, ${newest} LIMIT ${pageRows + waiting} ${querySettings}`,
     {
       earliest: sqlTime(new Date(fromMs - ageMs)),
       latest: sqlTime(new Date(toMs + limits.eventAheadMs)),

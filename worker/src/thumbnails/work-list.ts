@@ -37,7 +37,7 @@ export function createWorkList(
 
   /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const found = await findUnexamined(reader, arrival)
+    const found = await findUnexamined(reader, arrival, retries.count())
     const list = found
       .filter((feedback) => !retries.has(feedback) && !done.has(nameOf(feedback)))
       .map((feedback) => ({ feedback, failed: 0 }))
@@ -89,8 +89,9 @@ export function createWorkList(
       let isDue = true
       while (!isClosed() && (isDue || days.length > 0 || Number.isFinite(sinceMs))) {
         await examineNew()
-        isDue = await examineDue()
         await examineDay()
+        // Comes last, because what fails again and again would prevent what follows it.
+        isDue = await examineDue()
       }
     },
   }

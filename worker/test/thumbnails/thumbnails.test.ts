@@ -292,20 +292,29 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   await owner.command('TRUNCATE TABLE intake.feedback_raw')
 })
 
-/** Stores several feedback of one application that arrived just now, each with one picture. */
+/**
+ * Stores feedback with a picture each that arrived just now. All are of one application, unless
+ * `fields` is a function of their index.
+ */
 async function addMany(
   t: Test,
   count: number,
-  fields: object,
+  fields: object | ((index: number) => object),
 ): Promise<{ id: string; key: string }[]> {
   const keys: string[] = []
-  const rows = Array.from({ length: count }, () => {
+  const rows = Array.from({ length: count }, (_, index) => {
     const time = new Date().toISOString()
     const id = uuidV7(time)
     const key = attachmentKey({ id, time, number: 1, sha256: 'a'.repeat(64), extension: 'jpg' })
     keys.push(key)
     const attachments = [{ key, content_type: 'image/jpeg', bytes: 9, sha256: 'a'.repeat(64) }]
-    return feedbackRow({ id, time, received_at: time, attachments, ...fields })
+    return feedbackRow({
+      id,
+      time,
+      received_at: time,
+      attachments,
+      ...(typeof fields === 'function' ? fields(index) : fields),
+    })
   })
   await owner.insertGzip({ table: 'feedback', members: [member(rows)], rows: count })
   t.teardown(() => owner.command('TRUNCATE TABLE intake.feedback_raw'))
@@ -361,6 +370,43 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   await until('it was read', () => read.includes(arrived[0]?.key ?? ''))
   const place = read.indexOf(arrived[0]?.key ?? '')
   t.ok(place <= 30, `${place - 20} pictures later`)
+})
+
+t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
+  // A page has 200 pictures, and each API key has its turn in it before another key has its second.
+  const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
+  const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
+  const { read, noted } = noting()
+  const decoder = failing(new DecoderEndedError('it took too long'), 200)
+  start(t, { objects: noted, decoder })
+  await until('others than those of the page were read', () => read.length >= 202)
+  t.same(
+    [...waiting, ...newer].filter(({ key }) => !read.includes(key)),
+    [],
+  )
+})
+
+t.test('pictures that can never be read delay no older picture', async (t) => {
+  const [older] = await addMany(t, 1, {})
+  // In every minute three are tried. When the first are due again, some have not been tried yet.
+  await addMany(t, 50, {})
+  const clock = createTestClock()
+  const read: string[] = []
+  const archived = {
+    ...objects,
+    async get(key: string) {
+      if (key !== older?.key) throw new Error('403 InvalidObjectState')
+      read.push(key)
+      return photo
+    },
+  }
+  const decoder = failing(new Error(), 0)
+  const { errors } = start(t, { objects: archived, decoder, clock })
+  for (let minute = 1; minute < 40 && read.length === 0; minute++) {
+    await until('three have failed', () => read.length > 0 || errors.length === 3 * minute)
+    await clock.advance(60_000)
+  }
+  t.same(read, [older?.key])
 })
 
 t.test('without sharp the worker says so once, and asks nothing more', async (t) => {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createIntake, type NodeAttachment } from '../../src/node/index.ts'
 import { startHttpIntake } from './http-intake.ts'
 
+const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app' }
 const bytes = Buffer.from('image')
 const arrayBuffer = new Uint8Array(bytes).buffer
 
@@ -18,12 +19,7 @@ const images: Record<string, NodeAttachment> = {
 
 t.test('every form of bytes that Node has is an image', async (t) => {
   const server = await startHttpIntake(t)
-  const client = createIntake({
-    url: server.url,
-    apiKey: 'ik_test',
-    bundleIdentifier: 'com.example.app',
-    storage: 'memory',
-  })
+  const client = createIntake({ ...common, url: server.url, storage: 'memory' })
   for (const [text, image] of Object.entries(images))
     await client.feedback({ text, attachments: [image] })
   await client.feedback({ text: 'no list', attachments: bytes as never })
@@ -45,12 +41,7 @@ t.test('every form of bytes that Node has is an image', async (t) => {
 
 t.test('an image is copied when feedback is called', async (t) => {
   const server = await startHttpIntake(t)
-  const client = createIntake({
-    url: server.url,
-    apiKey: 'ik_test',
-    bundleIdentifier: 'com.example.app',
-    storage: 'memory',
-  })
+  const client = createIntake({ ...common, url: server.url, storage: 'memory' })
   const image = Buffer.from('image')
   const kept = client.feedback({ text: 'text', attachments: [image] })
   image.fill(0)

@@ -1,4 +1,4 @@
-import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import { countUnusedShards, findIncompleteServers } from '../cluster/layout.ts'
 import { isRowView, localName, toLocal } from '../cluster/statements.ts'
 import { functionStatements } from '../definitions/functions.ts'
@@ -17,9 +17,6 @@ interface Table {
 }
 
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
-
-/** The codes for a table or database that does not exist. */
-const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
 
 /**
  * The differences from the tables, views and functions of this release, in words for an operator;
@@ -55,10 +52,7 @@ async function findClusterDifferences(clickhouse: Reader): Promise<string[]> {
 const useShards = 'set their beginning with intake setup --new-shards-from'
 
 async function findMissingMigrations(clickhouse: Reader): Promise<string[]> {
-  const applied = await readApplied(clickhouse).catch((error: unknown) => {
-    if (error instanceof ClickHouseError && absentCodes.has(error.code)) return undefined
-    throw error
-  })
+  const applied = await readApplied(clickhouse)
   if (applied === undefined) return ['the database intake has no tables']
   return [...migrations, definitions].flatMap((migration) => {
     const { name } = migration
