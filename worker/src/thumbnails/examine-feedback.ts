@@ -17,7 +17,11 @@ export interface ExamineOptions {
 }
 
 /** Errors after which another attempt may succeed. */
-const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
+const temporary: ReadonlySet<PictureError | undefined> = new Set([
+  'missing',
+  'undecodable',
+  'decoder_ended',
+])
 
 /**
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback

@@ -4,12 +4,12 @@
  * - `format`: pictures of its format are not decoded;
  * - `bytes`, `pixels`: it is too large;
  * - `unreadable`: its structure cannot be read;
- * - `undecodable`: the decoder refused it;
  * - `differs`: the object is not the picture that was accepted.
  *
  * These reasons are stored after the last attempt:
  *
  * - `missing`: the object does not exist;
+ * - `undecodable`: the decoder refused it, for a reason that is not known;
  * - `decoder_ended`: the decoder took too long or too much memory, or was killed.
  */
 export const pictureErrors = [

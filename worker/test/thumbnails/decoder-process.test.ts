@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
+import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { until } from '@intake/test-kit/until'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
@@ -139,6 +140,14 @@ t.test('a process that takes more than 400 MB fails', async (t) => {
   )
   const decoder = openDecoder(t, { script })
   await t.rejects(decoder.examine(photo, requestFor(photo)), DecoderEndedError)
+})
+
+t.test('a picture that takes more than 400 MB ends the process', async (t) => {
+  const create = { width: 7_000, height: 7_000, channels: 3 as const, background: 'gray' }
+  const jpeg = sharp({ create }).jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
+  const bytes = await jpeg.toBuffer()
+  await t.rejects(shared.examine(bytes, requestFor(bytes)), DecoderEndedError)
+  t.equal(shared.pid, undefined)
 })
 
 t.test('bombs get an error, and take neither the process nor memory of the worker', async (t) => {

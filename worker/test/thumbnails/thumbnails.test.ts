@@ -214,6 +214,27 @@ t.test('a picture that fails is tried three times, then the failure is its fact'
   t.match(await factsOf(id), [{ width: null, error: 'decoder_ended' }])
 })
 
+t.test('a picture that the decoder refuses is tried three times', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  let asked = 0
+  const refusing: Decoder = {
+    pid: undefined,
+    async examine() {
+      asked++
+      return { width: 1, height: 1, error: 'undecodable' }
+    },
+    end() {},
+  }
+  start(t, { decoder: refusing, clock })
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  t.equal(asked, 3)
+  t.match(await factsOf(id), [{ width: 1, error: 'undecodable' }])
+})
+
 t.test('an object that is missing is an error of its picture', async (t) => {
   const { id } = await addFeedback([{ body: photo, isMissing: true }])
   const clock = createTestClock()
