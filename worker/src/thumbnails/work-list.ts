@@ -1,15 +1,13 @@
-import { dayMs, limits } from '@intake/contract'
+import { limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
+import { createCatchUp } from './catch-up.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type Arrival } from './find-feedback.ts'
+import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
 import { createRetries, nameOf } from './retries.ts'
 import { createTurns } from './turns.ts'
 
-/**
- * How often, and how many days back, the worker looks for feedback that no worker examined when it
- * arrived, because the worker was killed or ran without thumbnails.
- */
-const catchUp = { everyMs: 60 * 60_000, days: 30 }
+/** The rows of the first query for a turn. */
+const pageRows = 200
 
 /**
  * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
@@ -22,26 +20,33 @@ export function createWorkList(
     onError: (error: unknown) => void
   },
 ) {
-  const { reader, clock, wallMs, isClosed } = options
+  const { reader, clock, isClosed } = options
   /**
    * Feedback that arrived since this time (in ms since 1970) must be looked for; Infinity for none.
    */
   let sinceMs = Infinity
-  /** The days that are left to catch up with, the latest first. */
-  let days: Arrival[] = []
-  let catchUpAt = clock.now()
+  const catchUp = createCatchUp(options)
   const retries = createRetries(clock)
   /** The feedback examined since the last pause. A replica may not have its facts yet. */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 
+  /**
+   * Finds feedback of this period that is neither examined nor waiting. What is skipped can fill a
+   * page, so the page grows until half of it is left, or there is no more.
+   */
+  async function findWork(arrival: Arrival): Promise<UnexaminedFeedback[]> {
+    for (let rows = pageRows; ; rows *= 2) {
+      const found = await findUnexamined(reader, arrival, rows)
+      const list = found.filter((one) => !retries.has(one) && !done.has(nameOf(one)))
+      if (found.length < rows || list.length >= rows / 2) return list
+    }
+  }
+
   /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const found = await findUnexamined(reader, arrival, retries.count())
-    const list = found
-      .filter((feedback) => !retries.has(feedback) && !done.has(nameOf(feedback)))
-      .map((feedback) => ({ feedback, failed: 0 }))
-    await takeTurn(list)
+    const list = await findWork(arrival)
+    await takeTurn(list.map((feedback) => ({ feedback, failed: 0 })))
     return list.length > 0
   }
 
@@ -59,8 +64,8 @@ export function createWorkList(
   }
 
   async function examineDay(): Promise<void> {
-    const [day] = days
-    if (day !== undefined && !(await examineArrived(day))) days = days.slice(1)
+    const day = catchUp.day()
+    if (day !== undefined && !(await examineArrived(day))) catchUp.finishDay()
   }
 
   /**
@@ -81,13 +86,10 @@ export function createWorkList(
 
     /** Examines what has been added or is due. Rejects when ClickHouse or the store fails. */
     async examineAll(): Promise<void> {
-      if (clock.now() >= catchUpAt) {
-        catchUpAt = clock.now() + catchUp.everyMs
-        days = lastDays(wallMs())
-      }
+      catchUp.refill()
       done.clear()
       let isDue = true
-      while (!isClosed() && (isDue || days.length > 0 || Number.isFinite(sinceMs))) {
+      while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
         await examineNew()
         await examineDay()
         // Comes last, because what fails again and again would prevent what follows it.
@@ -95,13 +97,4 @@ export function createWorkList(
       }
     },
   }
-}
-
-function lastDays(nowMs: number): Arrival[] {
-  // The first period begins now and ends in the future, because the clocks of gateways may be
-  // ahead.
-  return Array.from({ length: catchUp.days + 1 }, (_, day) => {
-    const fromMs = nowMs - day * dayMs
-    return { fromMs, toMs: fromMs + dayMs }
-  })
 }
