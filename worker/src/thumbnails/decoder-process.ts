@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { thumbnailBytesMax } from '@intake/contract'
 import { withTimeout } from '@intake/runtime'
 import type { Request } from './decoder/make-thumbnail.ts'
-import { pictureErrors, thumbnailBytesMax, type Examined } from './examined.ts'
+import { thumbnailErrors, type Examined } from './examined.ts'
 import { readMessages, writeMessage } from './message-stream.ts'
 
 /** The decoder cannot work on this machine: `sharp` is not installed, or cannot be loaded. */
@@ -157,7 +158,7 @@ function start(path: string) {
  */
 function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
   const { width, height, error } = head as Record<string, unknown>
-  const known = pictureErrors.find((one) => one === error)
+  const known = thumbnailErrors.find((one) => one === error)
   const isThumbnail =
     body.toString('latin1', 0, 4) === 'RIFF' && body.toString('latin1', 8, 12) === 'WEBP'
   if (![width, height].every(isSide) || isThumbnail !== (error === undefined)) {

@@ -4,7 +4,7 @@ import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { DecoderEndedError, type Decoder } from './decoder-process.ts'
-import { pictureBytesMax, type Examined, type PictureError } from './examined.ts'
+import { pictureBytesMax, type Examined, type ThumbnailError } from './examined.ts'
 import { readUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
 
 export interface ExamineOptions {
@@ -12,12 +12,12 @@ export interface ExamineOptions {
   store: Pick<ClickHouse, 'insertGzip'>
   objects: Pick<ObjectStore, 'get' | 'put'>
   decoder: Pick<Decoder, 'examine'>
-  count: (outcome: 'made' | 'again' | PictureError) => void
+  count: (outcome: 'made' | 'again' | ThumbnailError) => void
   isClosed: () => boolean
 }
 
 /** Errors after which another attempt may succeed. */
-const temporary: ReadonlySet<PictureError | undefined> = new Set([
+const temporary: ReadonlySet<ThumbnailError | undefined> = new Set([
   'missing',
   'undecodable',
   'decoder_ended',
