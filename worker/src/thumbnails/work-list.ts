@@ -31,21 +31,11 @@ export function createWorkList(
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 
-  /**
-   * Finds feedback of this period that is neither examined nor waiting. What is skipped can fill a
-   * page, so the page grows until half of it is left, or there is no more.
-   */
-  async function findWork(arrival: Arrival): Promise<UnexaminedFeedback[]> {
-    for (let rows = pageRows; ; rows *= 2) {
-      const found = await findUnexamined(reader, arrival, rows)
-      const list = found.filter((one) => !retries.has(one) && !done.has(nameOf(one)))
-      if (found.length < rows || list.length >= rows / 2) return list
-    }
-  }
+  const isKnown = (one: UnexaminedFeedback) => retries.has(one) || done.has(nameOf(one))
 
   /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const list = await findWork(arrival)
+    const list = await findWork(arrival, { reader, isKnown })
     await takeTurn(list.map((feedback) => ({ feedback, failed: 0 })))
     return list.length > 0
   }
@@ -96,5 +86,20 @@ export function createWorkList(
         isDue = await examineDue()
       }
     },
+  }
+}
+
+/**
+ * Finds feedback of this period, without that which is already known. What is known can fill a
+ * page, so the page grows until half of it is left, or there is no more.
+ */
+async function findWork(
+  arrival: Arrival,
+  options: Pick<ExamineOptions, 'reader'> & { isKnown: (one: UnexaminedFeedback) => boolean },
+): Promise<UnexaminedFeedback[]> {
+  for (let rows = pageRows; ; rows *= 2) {
+    const found = await findUnexamined(options.reader, arrival, rows)
+    const list = found.filter((one) => !options.isKnown(one))
+    if (found.length < rows || list.length >= rows / 2) return list
   }
 }
