@@ -14,6 +14,8 @@ export interface ExamineOptions {
   decoder: Pick<Decoder, 'examine'>
   count: (outcome: 'made' | 'again' | ThumbnailError) => void
   isClosed: () => boolean
+  /** Called when the decoder ended while it examined a picture. */
+  onDecoderEnded: (error: DecoderEndedError) => void
 }
 
 /** Errors after which another attempt may succeed. */
@@ -65,7 +67,7 @@ export async function examineFeedback(
 
 async function examine(
   attachment: Attachment,
-  { objects, decoder }: ExamineOptions,
+  { objects, decoder, isClosed, onDecoderEnded }: ExamineOptions,
 ): Promise<Examined> {
   const { key, content_type: contentType, bytes, sha256 } = attachment
   // No gateway has made this key, so its object is not a picture that was accepted.
@@ -76,8 +78,9 @@ async function examine(
   try {
     return await decoder.examine(body, { contentType, sha256 })
   } catch (error) {
-    if (error instanceof DecoderEndedError) return { error: 'decoder_ended' }
-    throw error
+    if (!(error instanceof DecoderEndedError)) throw error
+    if (!isClosed()) onDecoderEnded(error)
+    return { error: 'decoder_ended' }
   }
 }
 

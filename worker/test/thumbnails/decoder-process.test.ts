@@ -99,7 +99,28 @@ t.test('a process that cannot load sharp says so', async (t) => {
 t.test('a process that cannot be started is not the fault of the picture', async (t) => {
   const script = program(t, 'throw new Error()')
   const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
-  await t.rejects(examined, { name: 'Error', message: 'the process has ended' })
+  await t.rejects(examined, {
+    name: 'Error',
+    message: 'the process has ended: exit code 1',
+  })
+})
+
+t.test('the error of a process that ended says how, and what it wrote last', async (t) => {
+  const script = program(
+    t,
+    `import { writeSync } from 'node:fs'
+    ${ready} process.stdin.once('data', () => {
+      writeSync(2, 'x'.repeat(100_000) + 'no memory')
+      process.exit(3)
+    })`,
+  )
+  const error = await openDecoder(t, { script })
+    .examine(photo, requestFor(photo))
+    .catch((reason: unknown) => reason)
+  const { cause } = error as { cause: Error & { cause: Error } }
+  t.equal(cause.message, 'the process has ended: exit code 3')
+  t.match(cause.cause.message, /^x+no memory$/)
+  t.equal(cause.cause.message.length, 2_000)
 })
 
 t.test('nothing but what a decoder sends is believed', async (t) => {

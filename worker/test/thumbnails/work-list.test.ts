@@ -32,6 +32,7 @@ async function examined(t: Test, options: { total: number; lagMs?: number; missi
     wallMs: () => Date.parse('2026-11-26'),
     isClosed: () => false,
     count: () => {},
+    onDecoderEnded: (error) => t.fail(String(error)),
     onError: (error) => t.fail(String(error)),
     reader: {
       async query<Row>(sql: string, { id }: Record<string, unknown> = {}) {
