@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { imageTypes, IntakeError, limits, type ErrorCode } from '@intake/contract'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'
+import { sha256InTurns } from '@intake/runtime'
 import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
+
+/** Files of more bytes are joined and examined in different turns of the event loop. */
+const bytesPerTurn = 1024 * 1024
 
 /** The limits for attachments, and whether their metadata is kept. */
 export interface AttachmentRules {
@@ -97,7 +101,7 @@ export async function readUpload(
   const sentSha256 = hash.digest('hex')
   const isKept = rules.keepsMetadata || picture.isClean
   const body = isKept ? sent : picture.removeMetadata()
-  const sha256 = isKept ? sentSha256 : await hashInTurns(body)
+  const sha256 = isKept ? sentSha256 : await sha256InTurns(body)
   return { bytes, image: { body, contentType, extension, sha256, sentSha256 } }
 }
 
@@ -108,19 +112,6 @@ function examine(bytes: Buffer, contentType: string): Picture | PictureError {
     if (error instanceof PictureError) return error
     throw error
   }
-}
-
-/** The number of bytes that are hashed in about a millisecond. */
-const bytesPerTurn = 1024 * 1024
-
-/** Hashes a complete file. Other work runs on the event loop between two parts of the file. */
-async function hashInTurns(bytes: Buffer): Promise<string> {
-  const hash = createHash('sha256')
-  for (let at = 0; at < bytes.length; at += bytesPerTurn) {
-    if (at > 0) await nextTurn()
-    hash.update(bytes.subarray(at, at + bytesPerTurn))
-  }
-  return hash.digest('hex')
 }
 
 function refuse(

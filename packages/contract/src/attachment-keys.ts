@@ -47,7 +47,10 @@ export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }
 
-/** Returns the key of an attachment, given that key or the key of the attachment's thumbnail. */
+/** Maximum size of a thumbnail in bytes. None of 400 pixels reaches it. */
+export const thumbnailBytesMax = 1024 * 1024
+
+/** Returns the key of the attachment for its own key or for the key of its thumbnail. */
 export function originalKey(key: string): string {
   return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
 }

@@ -4,6 +4,7 @@ export {
   attachmentPrefix,
   originalKey,
   parseAttachmentKey,
+  thumbnailBytesMax,
   thumbnailKey,
 } from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { sqlTime } from '@intake/clickhouse'
-import { imageTypes, originalKey, parseAttachmentKey } from '@intake/contract'
+import { imageTypes, originalKey, parseAttachmentKey, thumbnailBytesMax } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { examinePicture, PictureError } from '@intake/pictures'
+import { sha256InTurns } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 import { querySettings, type Attachment, type RecordReader } from './records.ts'
 import { timeOfId } from './search.ts'
@@ -18,8 +17,6 @@ export interface Picture {
 }
 
 const bytesMax = 32 * 1024 * 1024
-/** A limit that no thumbnail reaches. */
-const thumbnailBytesMax = 1024 * 1024
 
 /**
  * Reads a picture of a visible feedback and checks its bytes against the row, or reads the
@@ -46,7 +43,7 @@ export async function readPicture(
   }
   const body = await store.get(key, { bytesMax: attachment.bytes })
   if (body === undefined) throw new PageError(502, 'The picture is not in the object store.')
-  if (body.length !== attachment.bytes || (await sha256Of(body)) !== attachment.sha256) {
+  if (body.length !== attachment.bytes || (await sha256InTurns(body)) !== attachment.sha256) {
     throw new PageError(502, 'The object in the store is not the picture that was accepted.')
   }
   const contentType = attachment.content_type
@@ -55,18 +52,6 @@ export async function readPicture(
     contentType,
     fileName: `${id}-${number}.${extension}`,
   }
-}
-
-const pieceBytes = 1024 * 1024
-
-/** Hashes in pieces of a few milliseconds, because other work of the worker shares the thread. */
-async function sha256Of(body: Buffer): Promise<string> {
-  const hash = createHash('sha256')
-  for (let at = 0; at < body.length; at += pieceBytes) {
-    hash.update(body.subarray(at, at + pieceBytes))
-    await turnOfTheLoop()
-  }
-  return hash.digest('hex')
 }
 
 async function readThumbnail(store: PictureStore, key: string, name: string): Promise<Picture> {

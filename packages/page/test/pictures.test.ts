@@ -155,9 +155,18 @@ t.test('a picture without a thumbnail is shown itself, or linked if browsers can
   const listed = pictures([{ ...other, width: 64, height: 48 }], sign)?.toString() ?? ''
   t.notMatch(listed, '<img')
   t.match(listed, 'Picture 1: heic, 64 × 48, 1 KB')
-  const huge = { ...jpeg, width: 16_000, height: 12_500, error: 'pixels' }
-  t.notMatch(pictures([huge], sign)?.toString(), '<img', 'nor if the worker could not decode it')
-  t.match(pictures([huge], sign, { whole: true })?.toString(), '<img', 'but on its own page')
+  const size = { width: 7_000, height: 7_000 }
+  const refused = ['pixels', 'bytes', 'unreadable', 'undecodable', 'decoder_ended', 'a new error']
+  for (const heavy of [
+    ...refused.map((error) => ({ ...jpeg, ...size, error })),
+    { ...jpeg, bytes: 5 * 1024 * 1024 },
+  ]) {
+    const title = heavy.error ?? 'many bytes'
+    t.notMatch(pictures([heavy], sign)?.toString(), '<img', `not in a list: ${title}`)
+    t.match(pictures([heavy], sign, { whole: true })?.toString(), '<img', 'but on its own page')
+  }
+  const avif = { ...jpeg, content_type: 'image/avif', error: 'format' }
+  t.match(pictures([avif], sign)?.toString(), '<img', 'in a format without thumbnails')
 })
 
 t.test('404 for a thumbnail that the row does not name; 502 for one that is missing', async (t) => {

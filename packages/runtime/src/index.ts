@@ -26,6 +26,7 @@ export {
   secretNames,
   type Traits,
 } from './secret-files.ts'
+export { sha256InTurns } from './sha256-in-turns.ts'
 export { TimeoutError, withTimeout } from './timeout.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'

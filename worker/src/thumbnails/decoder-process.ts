@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { thumbnailBytesMax } from '@intake/contract'
 import { withTimeout } from '@intake/runtime'
 import type { Request } from './decoder/make-thumbnail.ts'
-import { pictureErrors, thumbnailBytesMax, type Examined } from './examined.ts'
+import { thumbnailErrors, type Examined } from './examined.ts'
 import { readMessages, writeMessage } from './message-stream.ts'
 
 /** The decoder cannot work on this machine: `sharp` is not installed, or cannot be loaded. */
@@ -10,7 +11,11 @@ export class DecoderMissingError extends Error {
   override name = 'DecoderMissingError'
 }
 
-/** The decoder exited before it had examined the picture, or was killed after its timeout. */
+/**
+ * The decoder ended before it had examined the picture, or was ended because it took too long. The
+ * message of the cause is the same for all failures of a kind. If the process ended by itself, the
+ * cause of the cause has what it wrote last.
+ */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
 }
@@ -39,6 +44,9 @@ const picturesMax = 100
  * uses 90 MB after its start. On a system without this limit, only `pixelsMax` limits its memory.
  */
 const memoryKib = 400_000
+
+/** The number of characters that are kept of what the process writes to standard error. */
+const writtenMax = 2_000
 
 const isSource = import.meta.url.endsWith('.ts')
 const script = fileURLToPath(
@@ -113,22 +121,32 @@ function start(path: string) {
       // The process gets no setting and no secret of the worker. The first two variables keep its
       // memory small.
       env: { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2', VIPS_BLOCK_UNTRUSTED: '1' },
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     },
   )
-  const { stdin, stdout } = child as Partial<typeof child>
+  const { stdin, stdout, stderr } = child as Partial<typeof child>
   // If the process cannot be started, or is killed, its output ends, and `next` reports that.
   // Without free file descriptors there is no output at all.
   child.on('error', () => stdout?.destroy())
-  if (stdin === undefined || stdout === undefined) {
+  if (stdin === undefined || stdout === undefined || stderr === undefined) {
     throw new Error('the decoder of pictures cannot be started: too many open files')
   }
   const messages = readMessages(stdout, thumbnailBytesMax)
   stdin.on('error', () => {})
+  let written = ''
+  stderr.setEncoding('latin1').on('data', (text: string) => {
+    written = (written + text).slice(-writtenMax)
+  })
+  const ended = new Promise<Error>((resolve) => {
+    child.on('close', (code, signal) => {
+      const reason = signal ?? `exit code ${code}`
+      resolve(new Error(`the process has ended: ${reason}`, { cause: new Error(written) }))
+    })
+  })
 
   async function read() {
     const { done, value } = await messages.next()
-    if (done) throw new Error('the process has ended')
+    if (done) throw await ended
     return value
   }
 
@@ -156,7 +174,7 @@ function start(path: string) {
  */
 function checked({ head, body }: { head: unknown; body: Buffer }): Examined {
   const { width, height, error } = head as Record<string, unknown>
-  const known = pictureErrors.find((one) => one === error)
+  const known = thumbnailErrors.find((one) => one === error)
   const isThumbnail =
     body.toString('latin1', 0, 4) === 'RIFF' && body.toString('latin1', 8, 12) === 'WEBP'
   if (![width, height].every(isSide) || isThumbnail !== (error === undefined)) {

@@ -4,7 +4,7 @@ import { isoTime, type ClickHouse } from '@intake/clickhouse'
 import { parseAttachmentKey, thumbnailKey } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
 import { DecoderEndedError, type Decoder } from './decoder-process.ts'
-import { pictureBytesMax, type Examined, type PictureError } from './examined.ts'
+import { pictureBytesMax, type Examined, type ThumbnailError } from './examined.ts'
 import { readUnexamined, type Attachment, type UnexaminedFeedback } from './find-feedback.ts'
 
 export interface ExamineOptions {
@@ -12,12 +12,18 @@ export interface ExamineOptions {
   store: Pick<ClickHouse, 'insertGzip'>
   objects: Pick<ObjectStore, 'get' | 'put'>
   decoder: Pick<Decoder, 'examine'>
-  count: (outcome: 'made' | 'again' | PictureError) => void
+  count: (outcome: 'made' | 'again' | ThumbnailError) => void
   isClosed: () => boolean
+  /** Called when the decoder ended while it examined a picture. */
+  onDecoderEnded: (error: DecoderEndedError) => void
 }
 
 /** Errors after which another attempt may succeed. */
-const temporary: ReadonlySet<PictureError | undefined> = new Set(['missing', 'decoder_ended'])
+const temporary: ReadonlySet<ThumbnailError | undefined> = new Set([
+  'missing',
+  'undecodable',
+  'decoder_ended',
+])
 
 /**
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
@@ -61,7 +67,7 @@ export async function examineFeedback(
 
 async function examine(
   attachment: Attachment,
-  { objects, decoder }: ExamineOptions,
+  { objects, decoder, isClosed, onDecoderEnded }: ExamineOptions,
 ): Promise<Examined> {
   const { key, content_type: contentType, bytes, sha256 } = attachment
   // No gateway has made this key, so its object is not a picture that was accepted.
@@ -72,8 +78,9 @@ async function examine(
   try {
     return await decoder.examine(body, { contentType, sha256 })
   } catch (error) {
-    if (error instanceof DecoderEndedError) return { error: 'decoder_ended' }
-    throw error
+    if (!(error instanceof DecoderEndedError)) throw error
+    if (!isClosed()) onDecoderEnded(error)
+    return { error: 'decoder_ended' }
   }
 }
 

@@ -4,15 +4,15 @@
  * - `format`: pictures of its format are not decoded;
  * - `bytes`, `pixels`: it is too large;
  * - `unreadable`: its structure cannot be read;
- * - `undecodable`: the decoder refused it;
  * - `differs`: the object is not the picture that was accepted.
  *
  * These reasons are stored after the last attempt:
  *
  * - `missing`: the object does not exist;
+ * - `undecodable`: the decoder refused it, for a reason that is not known;
  * - `decoder_ended`: the decoder took too long or too much memory, or was killed.
  */
-export const pictureErrors = [
+export const thumbnailErrors = [
   'format',
   'bytes',
   'pixels',
@@ -22,7 +22,7 @@ export const pictureErrors = [
   'missing',
   'decoder_ended',
 ] as const
-export type PictureError = (typeof pictureErrors)[number]
+export type ThumbnailError = (typeof thumbnailErrors)[number]
 
 /** What was found out about a picture. It has either a thumbnail or an error. */
 export interface Examined {
@@ -32,13 +32,11 @@ export interface Examined {
   width?: number | undefined
   height?: number | undefined
   thumbnail?: Buffer
-  error?: PictureError
+  error?: ThumbnailError
 }
 
 /** The longer side of a thumbnail, in pixels. */
 export const thumbnailPixels = 400
-/** Maximum size of a thumbnail in bytes. No thumbnail of `thumbnailPixels` reaches it. */
-export const thumbnailBytesMax = 1024 * 1024
 /**
  * Maximum size of a picture in bytes. Larger pictures get no thumbnail, because the worker holds a
  * picture in memory.

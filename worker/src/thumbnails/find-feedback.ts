@@ -32,7 +32,6 @@ const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
 /** Only the newest feedback takes turns, at most this many. This limits the memory of the query. */
 const inTurnsMax = 100_000
-const pageRows = 200
 /**
  * The time of a feedback may be this much earlier than its arrival, because a repeated feedback
  * keeps the id of its first attempt, and the id contains the time.
@@ -40,16 +39,14 @@ const pageRows = 200
 const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
- * Unexamined feedback, at most a page besides those that wait for their retry. API keys take turns,
- * and so do the applications of a key; the newest feedback of each comes first. So a sender of many
- * pictures delays only its own.
- *
- * @param waiting the number of those that wait, which the caller skips
+ * Finds unexamined feedback, at most this many rows. API keys take turns, and so do the
+ * applications of a key; the newest feedback of each application comes first. So a sender of many
+ * pictures delays only its own pictures.
  */
 export function findUnexamined(
   reader: Reader,
   { fromMs, toMs }: Arrival,
-  waiting: number,
+  rows: number,
 ): Promise<UnexaminedFeedback[]> {
   const columns = `${identity}, received_at, api_key_id`
   const newest = 'received_at DESC, id DESC'
@@ -62,7 +59,7 @@ export function findUnexamined(
              AND received_at >= {from:DateTime64(3, 'UTC')} AND received_at < {to:DateTime64(3, 'UTC')}
              AND ${isUnexamined}
            ORDER BY ${newest} LIMIT ${inTurnsMax})))
-     ORDER BY turn, ${newest} LIMIT ${pageRows + waiting} ${querySettings}`,
+     ORDER BY turn, ${newest} LIMIT ${rows} ${querySettings}`,
     {
       earliest: sqlTime(new Date(fromMs - ageMs)),
       latest: sqlTime(new Date(toMs + limits.eventAheadMs)),

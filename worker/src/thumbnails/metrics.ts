@@ -1,13 +1,13 @@
 import { metricsOf, type Registry } from '@intake/runtime'
-import { pictureErrors, type PictureError } from './examined.ts'
+import { thumbnailErrors, type ThumbnailError } from './examined.ts'
 
 /** `made`, `again` (the picture failed and is tried again), or why there is no thumbnail. */
-const outcomes = ['made', 'again', ...pictureErrors] as const
+const outcomes = ['made', 'again', ...thumbnailErrors] as const
 
 /** Returns a function that counts a picture by outcome. */
 export function createThumbnailMetrics(
   registry: Registry,
-): (outcome: 'made' | 'again' | PictureError) => void {
+): (outcome: 'made' | 'again' | ThumbnailError) => void {
   const counter = metricsOf(registry).counter(
     'intake_thumbnails_total',
     'Pictures that were examined for a thumbnail, by outcome: made, again (it failed and is tried again), or why there is none.',

@@ -10,7 +10,6 @@ export interface Work {
 /** The feedback that has to be tried again. */
 export interface Retries {
   has(feedback: UnexaminedFeedback): boolean
-  count(): number
   add(work: Work, pauseMs: number): void
   remove(feedback: UnexaminedFeedback): void
   /** Returns the feedback that may be tried again now. */
@@ -21,7 +20,6 @@ export function createRetries(clock: Pick<Clock, 'now'>): Retries {
   const byName = new Map<string, Work & { at: number }>()
   return {
     has: (feedback) => byName.has(nameOf(feedback)),
-    count: () => byName.size,
     add: (work, pauseMs) =>
       void byName.set(nameOf(work.feedback), { ...work, at: clock.now() + pauseMs }),
     remove: (feedback) => void byName.delete(nameOf(feedback)),

@@ -6,7 +6,12 @@ import {
   type Logger,
   type Registry,
 } from '@intake/runtime'
-import { createDecoder, DecoderMissingError, type Decoder } from './decoder-process.ts'
+import {
+  createDecoder,
+  DecoderMissingError,
+  type Decoder,
+  type DecoderEndedError,
+} from './decoder-process.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
 import { createThumbnailMetrics } from './metrics.ts'
 import { createWorkList } from './work-list.ts'
@@ -36,6 +41,8 @@ const gatherMs = 2_000
 /** The interval at which due work is looked for. ClickHouse is queried only if work is due. */
 const intervalMs = 60_000
 const closeTimeoutMs = 3_000
+/** Maximum number of kinds of failures of the decoder that are logged. */
+const kindsMax = 10
 const sharpMissing = 'sharp cannot be loaded'
 const help = 'docs/operations/thumbnails-late.md'
 
@@ -73,6 +80,7 @@ export function startThumbnails(
     onError,
     count: createThumbnailMetrics(metrics),
     isClosed: () => isClosed,
+    onDecoderEnded: reportOnce(log),
   })
   let running = Promise.resolve()
 
@@ -109,5 +117,19 @@ export function startThumbnails(
       // Work that fails now is left undone; another worker finds it.
       await withTimeout(running, closeTimeoutMs, 'ending the thumbnails').catch(() => {})
     },
+  }
+}
+
+/**
+ * Logs the first failure of a kind. A malicious picture may control the process and so make up
+ * kinds, so their number is limited.
+ */
+function reportOnce(log: Logger): (error: DecoderEndedError) => void {
+  const kinds = new Set<string>()
+  return (error) => {
+    const kind = error.cause instanceof Error ? error.cause.message : error.message
+    if (kinds.has(kind) || kinds.size === kindsMax) return
+    kinds.add(kind)
+    log.warn({ err: error, help }, 'a picture could not be decoded; it is tried three times')
   }
 }

@@ -1,15 +1,13 @@
-import { dayMs, limits } from '@intake/contract'
+import { limits } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
+import { createCatchUp } from './catch-up.ts'
 import type { ExamineOptions } from './examine-feedback.ts'
-import { findUnexamined, type Arrival } from './find-feedback.ts'
+import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-feedback.ts'
 import { createRetries, nameOf } from './retries.ts'
 import { createTurns } from './turns.ts'
 
-/**
- * How often, and how many days back, the worker looks for feedback that no worker examined when it
- * arrived, because the worker was killed or ran without thumbnails.
- */
-const catchUp = { everyMs: 60 * 60_000, days: 30 }
+/** The rows of the first query for a turn. */
+const pageRows = 200
 
 /**
  * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
@@ -22,26 +20,23 @@ export function createWorkList(
     onError: (error: unknown) => void
   },
 ) {
-  const { reader, clock, wallMs, isClosed } = options
+  const { reader, clock, isClosed } = options
   /**
    * Feedback that arrived since this time (in ms since 1970) must be looked for; Infinity for none.
    */
   let sinceMs = Infinity
-  /** The days that are left to catch up with, the latest first. */
-  let days: Arrival[] = []
-  let catchUpAt = clock.now()
+  const catchUp = createCatchUp(options)
   const retries = createRetries(clock)
   /** The feedback examined since the last pause. Not examined again, even if its facts are unseen. */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 
+  const isKnown = (one: UnexaminedFeedback) => retries.has(one) || done.has(nameOf(one))
+
   /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
-    const found = await findUnexamined(reader, arrival, retries.count())
-    const list = found
-      .filter((feedback) => !retries.has(feedback) && !done.has(nameOf(feedback)))
-      .map((feedback) => ({ feedback, failed: 0 }))
-    await takeTurn(list)
+    const list = await findWork(arrival, { reader, isKnown })
+    await takeTurn(list.map((feedback) => ({ feedback, failed: 0 })))
     return list.length > 0
   }
 
@@ -59,8 +54,8 @@ export function createWorkList(
   }
 
   async function examineDay(): Promise<void> {
-    const [day] = days
-    if (day !== undefined && !(await examineArrived(day))) days = days.slice(1)
+    const day = catchUp.day()
+    if (day !== undefined && !(await examineArrived(day))) catchUp.finishDay()
   }
 
   /**
@@ -81,13 +76,10 @@ export function createWorkList(
 
     /** Examines what has been added or is due. Rejects when ClickHouse or the store fails. */
     async examineAll(): Promise<void> {
-      if (clock.now() >= catchUpAt) {
-        catchUpAt = clock.now() + catchUp.everyMs
-        days = lastDays(wallMs())
-      }
+      catchUp.refill()
       done.clear()
       let isDue = true
-      while (!isClosed() && (isDue || days.length > 0 || Number.isFinite(sinceMs))) {
+      while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
         await examineNew()
         await examineDay()
         // Comes last, because what fails again and again would prevent what follows it.
@@ -97,10 +89,17 @@ export function createWorkList(
   }
 }
 
-function lastDays(nowMs: number): Arrival[] {
-  // The first period reaches from now into the future, because the clocks of gateways may be ahead.
-  return Array.from({ length: catchUp.days + 1 }, (_, day) => {
-    const fromMs = nowMs - day * dayMs
-    return { fromMs, toMs: fromMs + dayMs }
-  })
+/**
+ * Finds feedback of this period, without that which is already known. What is known can fill a
+ * page, so the page grows until half of it is left, or there is no more.
+ */
+async function findWork(
+  arrival: Arrival,
+  options: Pick<ExamineOptions, 'reader'> & { isKnown: (one: UnexaminedFeedback) => boolean },
+): Promise<UnexaminedFeedback[]> {
+  for (let rows = pageRows; ; rows *= 2) {
+    const found = await findUnexamined(options.reader, arrival, rows)
+    const list = found.filter((one) => !options.isKnown(one))
+    if (found.length < rows || list.length >= rows / 2) return list
+  }
 }

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
+import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { until } from '@intake/test-kit/until'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
@@ -98,7 +99,28 @@ t.test('a process that cannot load sharp says so', async (t) => {
 t.test('a process that cannot be started is not the fault of the picture', async (t) => {
   const script = program(t, 'throw new Error()')
   const examined = openDecoder(t, { script }).examine(photo, requestFor(photo))
-  await t.rejects(examined, { name: 'Error', message: 'the process has ended' })
+  await t.rejects(examined, {
+    name: 'Error',
+    message: 'the process has ended: exit code 1',
+  })
+})
+
+t.test('the error of a process that ended says how, and what it wrote last', async (t) => {
+  const script = program(
+    t,
+    `import { writeSync } from 'node:fs'
+    ${ready} process.stdin.once('data', () => {
+      writeSync(2, 'x'.repeat(100_000) + 'no memory')
+      process.exit(3)
+    })`,
+  )
+  const error = await openDecoder(t, { script })
+    .examine(photo, requestFor(photo))
+    .catch((reason: unknown) => reason)
+  const { cause } = error as { cause: Error & { cause: Error } }
+  t.equal(cause.message, 'the process has ended: exit code 3')
+  t.match(cause.cause.message, /^x+no memory$/)
+  t.equal(cause.cause.message.length, 2_000)
 })
 
 t.test('nothing but what a decoder sends is believed', async (t) => {
@@ -139,6 +161,14 @@ t.test('a process that takes more than 400 MB fails', async (t) => {
   )
   const decoder = openDecoder(t, { script })
   await t.rejects(decoder.examine(photo, requestFor(photo)), DecoderEndedError)
+})
+
+t.test('a picture that takes more than 400 MB ends the process', async (t) => {
+  const create = { width: 7_000, height: 7_000, channels: 3 as const, background: 'gray' }
+  const jpeg = sharp({ create }).jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
+  const bytes = await jpeg.toBuffer()
+  await t.rejects(shared.examine(bytes, requestFor(bytes)), DecoderEndedError)
+  t.equal(shared.pid, undefined)
 })
 
 t.test('bombs get an error, and take neither the process nor memory of the worker', async (t) => {

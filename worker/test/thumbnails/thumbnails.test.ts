@@ -188,7 +188,7 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
   )
   t.ok(kills > 3)
   t.ok(
-    errors.every((error) => (error as Error).message === 'the process has ended'),
+    errors.every((error) => (error as Error).message.startsWith('the process has ended')),
     errors.map(String).join(),
   )
   const after = await owner.query('SELECT * FROM intake.feedback_raw ORDER BY id')
@@ -212,6 +212,50 @@ t.test('a picture that fails is tried three times, then the failure is its fact'
   })
   t.equal(decoder.asked, 3)
   t.match(await factsOf(id), [{ width: null, error: 'decoder_ended' }])
+})
+
+t.test('each kind of failure of the decoder is logged once', async (t) => {
+  const { id } = await addFeedback([{ body: photo }, { body: photo }])
+  const clock = createTestClock()
+  let asked = 0
+  const ending: Decoder = {
+    pid: undefined,
+    async examine() {
+      // A feedback is tried three times, and an attempt ends with the first picture that fails.
+      const cause = new Error(++asked === 2 ? 'SIGSEGV' : 'exit code 1')
+      throw new DecoderEndedError('it ended', { cause })
+    },
+    end() {},
+  }
+  const { lines } = start(t, { decoder: ending, clock })
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  const causes = lines.map((line) => (JSON.parse(line) as { err: Error }).err.cause)
+  t.match(causes, [{ message: 'exit code 1' }, { message: 'SIGSEGV' }])
+  t.equal(causes.length, 2)
+})
+
+t.test('a picture that the decoder refuses is tried three times', async (t) => {
+  const { id } = await addFeedback([{ body: photo }])
+  const clock = createTestClock()
+  let asked = 0
+  const refusing: Decoder = {
+    pid: undefined,
+    async examine() {
+      asked++
+      return { width: 1, height: 1, error: 'undecodable' }
+    },
+    end() {},
+  }
+  start(t, { decoder: refusing, clock })
+  await until('it was examined', async () => {
+    await clock.advance(60_000)
+    return (await factsOf(id)).every(isExamined)
+  })
+  t.equal(asked, 3)
+  t.match(await factsOf(id), [{ width: 1, error: 'undecodable' }])
 })
 
 t.test('an object that is missing is an error of its picture', async (t) => {

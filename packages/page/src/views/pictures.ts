@@ -23,8 +23,13 @@ export const shownTypes: ReadonlySet<string> = new Set([
   'image/bmp',
 ])
 
-/** The errors of pictures that take much memory or time to decode. */
-const heavy: ReadonlySet<string> = new Set(['pixels', 'bytes', 'decoder_ended'])
+/**
+ * A list shows a picture itself only up to this size, and only if it has not been examined yet or
+ * its format has no thumbnails. What the worker could not decode may take much memory or time.
+ */
+const listedBytesMax = 4 * 1024 * 1024
+const isLight = ({ bytes, error }: Attachment) =>
+  bytes <= listedBytesMax && (error === null || error === 'format')
 
 /** @param options.whole shows the pictures themselves, where browsers can, instead of thumbnails */
 export function pictures(
@@ -36,10 +41,8 @@ export function pictures(
   const items = attachments.map((attachment, index) => {
     const label = `Picture ${index + 1}: ${describe(attachment)}`
     if (sign === undefined) return html`<li>${label}</li>`
-    const { key, content_type: type, thumbnail_key: thumbnail, error } = attachment
-    // A list does not show a picture that took the worker too much memory or time.
-    const isHeavy = !whole && error !== null && heavy.has(error)
-    const original = shownTypes.has(type) && !isHeavy ? key : undefined
+    const { key, content_type: type, thumbnail_key: thumbnail } = attachment
+    const original = shownTypes.has(type) && (whole || isLight(attachment)) ? key : undefined
     const shown = whole ? (original ?? thumbnail) : (thumbnail ?? original)
     const content =
       shown === undefined || shown === null
@@ -65,7 +68,7 @@ export function withoutThumbnails({ noThumbnails: reason }: Header): Html | unde
   return reason === undefined
     ? undefined
     : html`<p class="facts">
-        This worker makes no thumbnails: ${reason}. Pictures without one are shown themselves.
+        This worker makes no thumbnails: ${reason}. Pictures of up to 4 MiB are shown themselves.
         <code>docs/operations/thumbnails-late.md</code>
       </p>`
 }

@@ -32,6 +32,8 @@ export interface Request {
 /**
  * Finds the size of a picture without decoding it, then makes its thumbnail: the first frame,
  * upright, without metadata.
+ *
+ * @throws {Error} when the decoder lacks memory
  */
 export async function makeThumbnail(
   bytes: Buffer,
@@ -46,8 +48,10 @@ export async function makeThumbnail(
     return { width, height, error: 'pixels' }
   try {
     return await decode(walked.removeMetadata())
-  } catch {
-    // The message of libvips is dropped: it says only that the picture is damaged.
+  } catch (error) {
+    // A lack of memory says nothing about the picture, so it ends the process. libvips and its
+    // decoders report it only in the message.
+    if (/memory|allocate/i.test((error as Error).message)) throw error
     return { width, height, error: 'undecodable' }
   }
 }

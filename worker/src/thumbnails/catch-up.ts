@@ -1,0 +1,35 @@
+import { dayMs } from '@intake/contract'
+import type { Clock } from '@intake/runtime'
+import type { Arrival } from './find-feedback.ts'
+
+const everyMs = 60 * 60_000
+const daysBack = 30
+
+/**
+ * The days in which the worker looks for feedback that no worker examined when it arrived, because
+ * the worker was killed or ran without thumbnails.
+ */
+export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => number }) {
+  let days: Arrival[] = []
+  let dueAt = clock.now()
+  return {
+    /** Begins again with the latest day, if the last beginning was an hour ago. */
+    refill(): void {
+      if (clock.now() < dueAt) return
+      dueAt = clock.now() + everyMs
+      days = lastDays(wallMs())
+    },
+    /** The latest day that is not finished; undefined if all are. */
+    day: (): Arrival | undefined => days[0],
+    finishDay: () => void days.shift(),
+  }
+}
+
+function lastDays(nowMs: number): Arrival[] {
+  // The first period begins now and ends in the future, because the clocks of gateways may be
+  // ahead.
+  return Array.from({ length: daysBack + 1 }, (_, day) => {
+    const fromMs = nowMs - day * dayMs
+    return { fromMs, toMs: fromMs + dayMs }
+  })
+}

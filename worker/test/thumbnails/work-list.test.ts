@@ -1,0 +1,75 @@
+import { gunzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { attachmentKey } from '@intake/contract'
+import { createTestClock } from '@intake/test-kit/test-clock'
+import { createWorkList } from '../../src/thumbnails/work-list.ts'
+
+const time = '2026-11-26 00:00:00.000'
+const sha256 = 'a'.repeat(64)
+const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`
+
+/**
+ * Examines feedback once, and returns how many have facts.
+ *
+ * @param options.lagMs how long the replica that is read does not have the facts
+ * @param options.missing how many of the newest feedback have no object
+ */
+async function examined(t: Test, options: { total: number; lagMs?: number; missing?: number }) {
+  const { total, lagMs = 0, missing = 0 } = options
+  const clock = createTestClock()
+  const factAt = new Map<string, number>()
+  const unexamined = () =>
+    Array.from({ length: total }, (_, index) => ({
+      bundle_identifier: 'com.example.a',
+      time,
+      id: idOf(index),
+      device_uuid: idOf(0),
+    })).filter(({ id }) => (factAt.get(id) ?? Infinity) + lagMs > clock.now())
+  const keyOf = (id: string) => attachmentKey({ id, time, number: 1, sha256, extension: 'jpg' })
+  const missingKeys = new Set(Array.from({ length: missing }, (_, index) => keyOf(idOf(index))))
+  const list = createWorkList({
+    clock,
+    wallMs: () => Date.parse('2026-11-26'),
+    isClosed: () => false,
+    count: () => {},
+    onDecoderEnded: (error) => t.fail(String(error)),
+    onError: (error) => t.fail(String(error)),
+    reader: {
+      async query<Row>(sql: string, { id }: Record<string, unknown> = {}) {
+        const limit = /LIMIT (\d+) SETTINGS/.exec(sql)?.[1]
+        const found = unexamined()
+        if (limit !== undefined) return found.slice(0, Number(limit)) as Row[]
+        if (!found.some((one) => one.id === id)) return []
+        const key = keyOf(String(id))
+        return [{ attachments: [{ key, content_type: 'image/jpeg', bytes: 1, sha256 }] }] as Row[]
+      },
+    },
+    store: {
+      async insertGzip({ members: [row] }) {
+        const { id } = JSON.parse(gunzipSync(row ?? '').toString()) as { id: string }
+        factAt.set(id, clock.now())
+      },
+    },
+    objects: {
+      get: async (key) => (missingKeys.has(key) ? undefined : Buffer.from('x')),
+      async put() {},
+    },
+    decoder: {
+      async examine() {
+        await clock.advance(100)
+        return { width: 1, height: 1, error: 'format' }
+      },
+    },
+  })
+  await list.examineAll()
+  return factAt.size
+}
+
+t.test('a replica that does not have the facts yet delays no picture', async (t) => {
+  t.equal(await examined(t, { total: 900, lagMs: 30_000 }), 900)
+})
+
+t.test('newer pictures that wait for their retry delay no picture', async (t) => {
+  t.equal(await examined(t, { total: 900, missing: 200 }), 700)
+  t.equal(await examined(t, { total: 900, missing: 199 }), 701)
+})
