@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { attachmentKey } from '@intake/contract'
 import type { Identity } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
-import { mayBeStored } from '../errors/may-be-stored.ts'
+import { mayBeStored } from './may-be-stored.ts'
 import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 

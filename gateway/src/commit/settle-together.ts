@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import { mayBeStored } from '../errors/may-be-stored.ts'
+import { mayBeStored } from './may-be-stored.ts'
 
 /**
  * Waits for several rows of one request with one promise.

@@ -12,7 +12,7 @@ import {
 } from '@intake/http-edge'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
-import { mayBeStored } from './may-be-stored.ts'
+import { mayBeStored } from '../commit/may-be-stored.ts'
 import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
 
