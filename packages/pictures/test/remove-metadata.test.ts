@@ -168,3 +168,16 @@ t.test('an image that claims the bytes of other items does not keep them', async
     t.notOk(hasTraceInside(cleaned({ bytes: claiming, type })), name)
   }
 })
+
+t.test('an item that is not an image is skipped by decoders', async (t) => {
+  const withItems = corpus.filter(({ name }) => name.includes('Exif, XMP and a link'))
+  for (const { bytes, type, name } of withItems) {
+    const kept = cleaned({ bytes, type }).toString('latin1')
+    // libavif refuses a file with an item of the type `Exif` that is not valid.
+    for (const kind of ['Exif', 'mime', 'uri ']) {
+      t.ok(bytes.includes(`${kind}PLANTED name`), `${name}: ${kind}`)
+      t.notOk(kept.includes(kind), `${name}: ${kind}`)
+    }
+    t.equal(kept.split('skip').length - 1, 3, name)
+  }
+})

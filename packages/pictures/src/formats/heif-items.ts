@@ -16,7 +16,10 @@ const types = {
   size: fourLetters('ispe'),
   color: fourLetters('colr'),
   jpeg: fourLetters('jpeg'),
+  skip: fourLetters('skip'),
 }
+/** The type of an item that is not an image, after its data was removed. Decoders ignore it. */
+const skip = Buffer.from('skip')
 /**
  * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
  */
@@ -88,7 +91,10 @@ export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): numbe
   return reader.u32(box.content + 8)
 }
 
-/** Keeps the types of the items and zeroes their names. Returns the types by id. */
+/**
+ * Keeps the types of the images, and zeroes the names of all items. Returns the types by id, as they
+ * were.
+ */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
   const kinds = new Map<number, number>()
@@ -107,8 +113,11 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     // Refuses a second description of an item, because readers differ in which description they
     // use.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
-    kinds.set(id, reader.u32(kindAt))
+    const kind = reader.u32(kindAt)
+    kinds.set(id, kind)
     edit.zero(kindAt + 4, entry.to)
+    // The data of the item is zeroed, and libavif refuses a file whose Exif or XMP is not valid.
+    if (!images.has(kind) && kind !== types.skip) edit.set(kindAt, skip)
   }
   return kinds
 }
