@@ -1,6 +1,6 @@
 import ExifReader from 'exifreader'
 import t from 'tap'
-import { examinePicture } from '../src/index.ts'
+import { examinePicture, PictureError } from '../src/index.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'
 import { box } from './corpus/planted.ts'
 import { hasTraceInside } from './corpus/traces.ts'
@@ -180,4 +180,64 @@ t.test('an item that is not an image is skipped by decoders', async (t) => {
     }
     t.equal(kept.split('skip').length - 1, 3, name)
   }
+})
+
+t.test(
+  'a HEIF with a list twice is refused, because readers differ in which they use',
+  async (t) => {
+    const { bytes, type } = corpus.find(({ name }) => name === 'image/heic: Exif, XMP and a link')!
+    const meta = bytes.indexOf('meta') - 4
+    const end = meta + bytes.readUInt32BE(meta)
+    for (const kind of ['hdlr', 'pitm', 'iinf', 'iloc', 'iref', 'iprp']) {
+      const from = bytes.indexOf(kind, meta) - 4
+      const list = bytes.subarray(from, from + bytes.readUInt32BE(from))
+      const twice = Buffer.concat([bytes.subarray(0, end), list, bytes.subarray(end)])
+      twice.writeUInt32BE(end - meta + list.length, meta)
+      t.throws(() => cleaned({ bytes: twice, type }), new PictureError('it has a list twice'), kind)
+    }
+    const metaTwice = Buffer.concat([bytes, bytes.subarray(meta, end)])
+    t.throws(() => cleaned({ bytes: metaTwice, type }), new PictureError('it has a list twice'))
+  },
+)
+
+t.test('a TIFF whose compression is read in another way keeps nothing of its JPEG', async (t) => {
+  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
+  const entryOf = (tag: number) => bytes.indexOf(Buffer.from([tag & 0xff, tag >> 8, 3, 0]))
+  const compression = entryOf(259)
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(bytes)
+    copy.writeUInt16LE(value, at)
+    return { bytes: copy, type }
+  }
+  for (const wholeType of [1, 6, 8]) {
+    const kept = cleaned(changed(compression + 2, wholeType))
+    t.notOk(hasTraceInside(kept), `type ${wholeType}`)
+  }
+  for (const method of [99, 33_007]) {
+    t.notOk(hasTraceInside(cleaned(changed(compression + 8, method))), `method ${method}`)
+  }
+  for (const method of [34_712, 34_933, 50_001]) {
+    t.throws(
+      () => cleaned(changed(compression + 8, method)),
+      new PictureError('it contains another picture'),
+      `method ${method}`,
+    )
+  }
+  t.throws(
+    () => cleaned(changed(compression + 2, 7)),
+    new PictureError('its compression is not a number'),
+  )
+  t.throws(
+    () => cleaned(changed(entryOf(262), 259)),
+    new PictureError('a directory of it has an entry twice'),
+  )
+})
+
+t.test('a TIFF with JPEG XL is accepted only if the pixels are bare', async (t) => {
+  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
+  const copy = Buffer.from(bytes)
+  copy.writeUInt16LE(52_546, copy.indexOf(Buffer.from([3, 1, 3, 0])) + 8)
+  t.ok(cleaned({ bytes: copy, type }).length > 0)
+  copy.write('\0\0\0\x0cJXL ', copy.indexOf(Buffer.from([0xff, 0xd8])), 'latin1')
+  t.throws(() => cleaned({ bytes: copy, type }), new PictureError('it contains another picture'))
 })

@@ -26,6 +26,11 @@ const skip = Buffer.from('skip')
 const profiles = setOfFourLetters('prof,rICC')
 /** The types of the boxes that describe the relations of items. */
 const relations = setOfFourLetters('pitm,iref,dinf,grpl')
+/** The types of the boxes that a `meta` box has at most once. */
+const single: ReadonlySet<number> = new Set([
+  ...relations,
+  ...[types.handler, types.itemInfo, types.itemLocation, types.itemData, types.itemProperties],
+])
 /** The types of the items that are images, or that describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
@@ -57,7 +62,11 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   let kinds: ReadonlyMap<number, number> = new Map()
   let locations: Location[] = []
   let data: Box | undefined
+  const found = new Set<number>()
   for (const box of boxesIn(walk, content, meta.to)) {
+    // Readers differ in which of two boxes they use.
+    if (found.has(box.type) && single.has(box.type)) throw new PictureError('it has a list twice')
+    found.add(box.type)
     if (box.type === types.handler) keepHandler(walk, box)
     else if (box.type === types.itemInfo) kinds = keepItemInfo(walk, box)
     else if (box.type === types.itemLocation) locations = keepLocations(walk, box)
