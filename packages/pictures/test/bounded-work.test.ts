@@ -94,6 +94,15 @@ t.test('the profile of a display in a PNG remains, without its serial number', (
   t.end()
 })
 
+t.test('a profile that fits only with its header remains, with the header', (t) => {
+  const profile = profileOfTables(100_000)
+  // Two values in random order, which the highest level compresses better than the level used.
+  for (let at = 144; at < profile.length; at++) profile[at] = profile[at]! & 1
+  profile.write('Made 12:34', 24)
+  t.same(profileAfter(deflateSync(profile, { level: 9 })), profile)
+  t.end()
+})
+
 t.test('a compressed profile in a PNG is kept up to 128 KiB', (t) => {
   const [small, large] = [profileOfTables(120_000), profileOfTables(140_000)]
   t.same(profileAfter(deflateSync(small)), small)

@@ -1,5 +1,5 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
-import { scrubProfile } from '../color-profile.ts'
+import { profileHeaderBytes, scrubProfile } from '../color-profile.ts'
 import { Edit } from '../edit.ts'
 import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
@@ -119,11 +119,19 @@ function keepProfile(
   scrub.keep(0, profile.length)
   const isClean = scrub.isEmpty(profile.length) && usedBytes === compressed.length
   const level = efforts.find(({ bytesMax }) => profile.length <= bytesMax)?.level
-  const content = Buffer.concat([
-    profileHead,
-    isClean ? compressed : deflateSync(scrub.apply(profile), { level }),
-  ])
-  if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
+  const contentBytes = to - from - framing
+  const tags = Buffer.from(profile.subarray(profileHeaderBytes))
+  const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
+  // Some programs compress better than zlib. If nothing but the header changed, the colours are
+  // worth more.
+  const hasSameTags =
+    usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
+  for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {
+    const content = Buffer.concat([profileHead, one])
+    if (content.length > contentBytes) continue
+    replace(bytes, { from, to, content }, edit)
+    return
+  }
 }
 
 /**
