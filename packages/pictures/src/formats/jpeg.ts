@@ -43,7 +43,7 @@ export function walkJpeg(bytes: Buffer): Walked {
       edit.keep(from, to)
     } else if (isApplication(marker)) {
       keepApplication(bytes, segment, edit)
-    } else if (draws(marker)) {
+    } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
     }
@@ -68,10 +68,10 @@ export function zeroJpegMetadata(
   const profile: Segment[] = []
   let last = range.start + 2
   for (const segment of jpegSegments(bytes, range)) {
-    const { marker, from, to } = segment
+    const { from, to } = segment
     if (isWhole) fill(bytes, { from: last, to: from }, edit)
     last = to
-    if (draws(marker)) continue
+    if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
   }
@@ -87,10 +87,22 @@ function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: E
 }
 
 /**
- * Whether the marker begins a frame, a table or a scan, is a restart, or ends the image. Smaller
- * numbers are reserved; larger numbers begin segments of applications.
+ * The markers without a use: JPG is reserved, and DHP and EXP belong to hierarchical images, which
+ * no decoder reads.
  */
-const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
+const unused: ReadonlySet<number> = new Set([0xc8, 0xde, 0xdf])
+/** DNL and DRI, which consist of the marker, the length and one number. */
+const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
+const numberBytes = 6
+
+/**
+ * Whether the segment is a frame, a table, a scan or a restart, or ends the image. Smaller markers
+ * are reserved; larger ones begin segments of applications.
+ */
+function draws({ marker, from, to }: Segment): boolean {
+  if (marker < 0xc0 || marker >= markers.app0 || unused.has(marker)) return false
+  return !numbers.has(marker) || to - from === numberBytes
+}
 
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
 
