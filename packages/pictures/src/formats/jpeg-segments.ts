@@ -42,7 +42,8 @@ const isAlone = (marker: number) =>
  * Yields the segments after the start of an image. Ends at the end of the image, at a trailer, or
  * at a segment that is not complete. Like decoders, it skips bytes between two segments. Each
  * segment begins where the one before ended or later, so that each byte is read at most once, and
- * once more to find the trailer.
+ * once more to find the trailer. Of a trailer without an end of the image before it, the first two bytes
+ * are yielded as the end of the image: the caller must write it there.
  */
 export function* jpegSegments(
   bytes: Buffer,
@@ -73,6 +74,10 @@ export function* jpegSegments(
       to = endOfScan(bytes, to, end)
     }
     yield { marker, from: at, to }
+    if (to === end && end < rangeEnd - 2) {
+      yield { marker: markers.endOfImage, from: end, to: end + 2 }
+      return
+    }
     at = to
   }
 }

@@ -46,6 +46,7 @@ export function walkJpeg(bytes: Buffer): Walked {
     } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
+      if (marker === markers.endOfImage) writeEnd(bytes, from, edit)
     }
   }
   if (!hasScan) throw new PictureError('it has no scan')
@@ -71,6 +72,7 @@ export function zeroJpegMetadata(
     const { from, to } = segment
     if (isWhole) fill(bytes, { from: last, to: from }, edit)
     last = to
+    if (segment.marker === markers.endOfImage) writeEnd(bytes, from, edit)
     if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
@@ -164,6 +166,13 @@ function scrubSegments(
   )
   if (first !== undefined && isWhole) scrubProfile(bytes, [first, ...others], walk)
   else for (const { from, to } of segments) walk.edit.zero(from + numberAt, to)
+}
+
+const endOfImage = Buffer.from([0xff, markers.endOfImage])
+
+/** Writes the end of the image over the beginning of a trailer. Browsers refuse a picture without it. */
+function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
+  if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }
 
 /** The field with the length of a segment: it counts the field itself but not the marker. */
