@@ -12,7 +12,17 @@ const keptTags = setOfFourLetters(
     'A2B0,A2B1,A2B2,A2B3,B2A0,B2A1,B2A2,B2A3,D2B0,D2B1,D2B2,D2B3,B2D0,B2D1,B2D2,B2D3,' +
     'pre0,pre1,pre2,aabg,aagg,aarg,ndin,vcgt',
 )
-const headerBytes = 128
+export const profileHeaderBytes = 128
+/**
+ * The parts of the header of a profile that are kept. The others contain when the profile was made,
+ * the manufacturer and the model of the device, who made the profile, and reserved bytes.
+ */
+const keptHeader: readonly (readonly [from: number, to: number])[] = [
+  [0, 24],
+  [36, 48],
+  [56, 80],
+  [84, 100],
+]
 /** A profile without tags counts as this many parts of the file (see `PartCount`). */
 const profileParts = 4
 
@@ -23,8 +33,8 @@ export interface Piece {
 }
 
 /**
- * Zeroes the tags of an ICC profile that are not needed to render the picture. A profile that
- * cannot be read is zeroed entirely.
+ * Zeroes the tags and the parts of the header of an ICC profile that are not needed to render the
+ * picture. A profile that cannot be read is zeroed entirely.
  *
  * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
  *   several pieces
@@ -40,15 +50,18 @@ export function scrubProfile(
   const profile = contents.length === 1 ? (contents[0] as Buffer) : Buffer.concat(contents)
   const zero = (start: number, end: number) => zeroInPieces(pieces, { start, end }, edit)
   const reader = new Reader(profile, 'big-endian')
-  const count = profile.length < headerBytes + 4 ? Infinity : reader.u32(headerBytes)
-  const tableEnd = headerBytes + 4 + count * 12
+  const count = profile.length < profileHeaderBytes + 4 ? Infinity : reader.u32(profileHeaderBytes)
+  const tableEnd = profileHeaderBytes + 4 + count * 12
   if (!hasText(profile, 36, 'acsp') || tableEnd > profile.length) {
     zero(0, profile.length)
     return
   }
   parts.add(profileParts + count)
-  const kept: [from: number, to: number][] = [[0, tableEnd]]
-  for (let tag = headerBytes + 4; tag < tableEnd; tag += 12) {
+  const kept: (readonly [from: number, to: number])[] = [
+    ...keptHeader,
+    [profileHeaderBytes, tableEnd],
+  ]
+  for (let tag = profileHeaderBytes + 4; tag < tableEnd; tag += 12) {
     if (!keptTags.has(reader.u32(tag))) continue
     const at = Math.min(reader.u32(tag + 4), profile.length)
     kept.push([at, Math.min(at + reader.u32(tag + 8), profile.length)])

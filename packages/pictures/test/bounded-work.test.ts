@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { deflateSync, inflateSync } from 'node:zlib'
 import t from 'tap'
 import { craftedPictures, picturesOfManyParts } from '../../../test/hostile/attack/pictures.ts'
@@ -10,18 +11,43 @@ import { blocks, long, short, writeTiff } from './corpus/tiff-writer.ts'
 
 const costly = [...picturesOfManyParts, ...craftedPictures]
 
-t.test('a picture that asks for more work than its bytes is refused', (t) => {
+/** The CPU time in milliseconds. Other processes do not increase it. */
+function cpuMs(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+/**
+ * The CPU time that a picture may take: that of a hundred hashes of 10 MB. On a busy machine a loop
+ * runs uncompiled for long; a walk that is not linear takes minutes.
+ */
+const msMax = cpuMs(() => {
+  const bytes = Buffer.alloc(10_000_000)
+  for (let n = 0; n < 100; n++) createHash('sha256').update(bytes).digest()
+})
+
+t.test('a picture that asks for more work than its bytes is refused, in bounded time', (t) => {
   for (const { name, type, bytes, refusal } of costly) {
     if (refusal === undefined) continue
-    t.throws(() => examinePicture(bytes(), type), new PictureError(refusal), `${type}: ${name}`)
+    const picture = bytes()
+    const ms = cpuMs(() => {
+      t.throws(() => examinePicture(picture, type), new PictureError(refusal), `${type}: ${name}`)
+    })
+    t.ok(ms < msMax, `${name}: ${ms} of ${msMax} ms`)
   }
   t.end()
 })
 
-t.test('one whose work is bounded by its bytes is accepted', (t) => {
+t.test('one whose work is bounded by its bytes is accepted, in bounded time', (t) => {
   for (const { name, type, bytes, refusal } of costly) {
     if (refusal !== undefined) continue
-    t.ok(examinePicture(bytes(), type).removeMetadata().length > 0, `${type}: ${name}`)
+    const picture = bytes()
+    const ms = cpuMs(() => {
+      t.ok(examinePicture(picture, type).removeMetadata().length > 0, `${type}: ${name}`)
+    })
+    t.ok(ms < msMax, `${name}: ${ms} of ${msMax} ms`)
   }
   t.end()
 })
@@ -65,6 +91,15 @@ t.test('the profile of a display in a PNG remains, without its serial number', (
     }
     for (const name of ['wtpt', 'rXYZ', 'gXYZ', 'bXYZ', 'rTRC']) t.ok(isSame(name), name)
   }
+  t.end()
+})
+
+t.test('a profile that fits only with its header remains, with the header', (t) => {
+  const profile = profileOfTables(100_000)
+  // Two values in random order, which the highest level compresses better than the level used.
+  for (let at = 144; at < profile.length; at++) profile[at] = profile[at]! & 1
+  profile.write('Made 12:34', 24)
+  t.same(profileAfter(deflateSync(profile, { level: 9 })), profile)
   t.end()
 })
 

@@ -1,8 +1,9 @@
 import ExifReader from 'exifreader'
 import t from 'tap'
-import { examinePicture } from '../src/index.ts'
+import { examinePicture, PictureError } from '../src/index.ts'
+import { chunk, gifWith, jpegWith, pngWith, segment } from './corpus/containers.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'
-import { box } from './corpus/planted.ts'
+import { box, planted } from './corpus/planted.ts'
 import { hasTraceInside } from './corpus/traces.ts'
 import { decode } from './decode.ts'
 
@@ -167,4 +168,183 @@ t.test('an image that claims the bytes of other items does not keep them', async
     claiming.writeUInt32BE(0, claiming.indexOf('iloc') + 22)
     t.notOk(hasTraceInside(cleaned({ bytes: claiming, type })), name)
   }
+})
+
+t.test('an item that is not an image is skipped by decoders', async (t) => {
+  const withItems = corpus.filter(({ name }) => name.includes('Exif, XMP and a link'))
+  for (const { bytes, type, name } of withItems) {
+    const kept = cleaned({ bytes, type }).toString('latin1')
+    // libavif refuses a file with an item of the type `Exif` that is not valid.
+    for (const kind of ['Exif', 'mime', 'uri ']) {
+      t.ok(bytes.includes(`${kind}PLANTED name`), `${name}: ${kind}`)
+      t.notOk(kept.includes(kind), `${name}: ${kind}`)
+    }
+    t.equal(kept.split('skip').length - 1, 3, name)
+  }
+})
+
+t.test(
+  'a HEIF with a list twice is refused, because readers differ in which they use',
+  async (t) => {
+    const { bytes, type } = corpus.find(({ name }) => name === 'image/heic: Exif, XMP and a link')!
+    const meta = bytes.indexOf('meta') - 4
+    const end = meta + bytes.readUInt32BE(meta)
+    for (const kind of ['hdlr', 'pitm', 'iinf', 'iloc', 'iref', 'iprp']) {
+      const from = bytes.indexOf(kind, meta) - 4
+      const list = bytes.subarray(from, from + bytes.readUInt32BE(from))
+      const twice = Buffer.concat([bytes.subarray(0, end), list, bytes.subarray(end)])
+      twice.writeUInt32BE(end - meta + list.length, meta)
+      t.throws(() => cleaned({ bytes: twice, type }), new PictureError('it has a list twice'), kind)
+    }
+    const metaTwice = Buffer.concat([bytes, bytes.subarray(meta, end)])
+    t.throws(() => cleaned({ bytes: metaTwice, type }), new PictureError('it has a list twice'))
+  },
+)
+
+t.test('a TIFF whose compression is read in another way keeps nothing of its JPEG', async (t) => {
+  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
+  const entryOf = (tag: number) => bytes.indexOf(Buffer.from([tag & 0xff, tag >> 8, 3, 0]))
+  const compression = entryOf(259)
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(bytes)
+    copy.writeUInt16LE(value, at)
+    return { bytes: copy, type }
+  }
+  for (const wholeType of [1, 6, 8]) {
+    const kept = cleaned(changed(compression + 2, wholeType))
+    t.notOk(hasTraceInside(kept), `type ${wholeType}`)
+  }
+  for (const method of [99, 33_007]) {
+    t.notOk(hasTraceInside(cleaned(changed(compression + 8, method))), `method ${method}`)
+  }
+  for (const method of [34_712, 34_933, 50_001]) {
+    t.throws(
+      () => cleaned(changed(compression + 8, method)),
+      new PictureError('it contains another picture'),
+      `method ${method}`,
+    )
+  }
+  t.throws(
+    () => cleaned(changed(compression + 2, 7)),
+    new PictureError('its compression is not a number'),
+  )
+  t.throws(
+    () => cleaned(changed(entryOf(262), 259)),
+    new PictureError('a directory of it has an entry twice'),
+  )
+})
+
+t.test('a TIFF with JPEG XL is accepted only if the pixels are bare', async (t) => {
+  const { bytes, type } = corpus.find(({ name }) => name === 'image/tiff: JPEG in it')!
+  const copy = Buffer.from(bytes)
+  copy.writeUInt16LE(52_546, copy.indexOf(Buffer.from([3, 1, 3, 0])) + 8)
+  t.ok(cleaned({ bytes: copy, type }).length > 0)
+  copy.write('\0\0\0\x0cJXL ', copy.indexOf(Buffer.from([0xff, 0xd8])), 'latin1')
+  t.throws(() => cleaned({ bytes: copy, type }), new PictureError('it contains another picture'))
+})
+
+/** Puts the planted text into a sample, where a decoder does not look for it. */
+const hidden: readonly [sample: string, hides: string, hide: (bytes: Buffer) => Buffer][] = [
+  ...[0xc8, 0xdc, 0xdd, 0xde, 0xdf].map((marker): (typeof hidden)[number] => [
+    'image/jpeg: XMP',
+    `a segment ${marker.toString(16)}`,
+    (jpeg) => jpegWith(jpeg, [segment(marker, planted)]),
+  ]),
+  ...['pHYs', 'gAMA', 'sRGB', 'cHRM', 'acTL', 'fdAT', 'cICP'].map(
+    (type): (typeof hidden)[number] => [
+      'image/png: GPS in eXIf',
+      `a chunk ${type}`,
+      (png) => pngWith(png, { early: [chunk(type, planted)] }),
+    ],
+  ),
+  [
+    'image/png: GPS in eXIf',
+    'pixels behind the pixels',
+    (png) => pngWith(png, { late: [chunk('tEXt', ''), chunk('IDAT', planted)] }),
+  ],
+  [
+    'image/png: GPS in eXIf',
+    'the end',
+    (png) => Buffer.concat([png.subarray(0, -12), chunk('IEND', planted)]),
+  ],
+  ...['VP8 ', 'VP8L', 'ANIM', 'VP8X'].map((type): (typeof hidden)[number] => [
+    'image/webp: GPS in Exif',
+    `a second ${type}, or a longer one`,
+    (webp) => {
+      const size = Buffer.alloc(4)
+      const text = Buffer.from(`______${planted}`)
+      size.writeUInt32LE(text.length)
+      const longer = Buffer.concat([webp, Buffer.from(type), size, text])
+      longer.writeUInt32LE(longer.length - 8, 4)
+      return longer
+    },
+  ]),
+  [
+    'image/gif: a comment',
+    'the number of repetitions',
+    (gif) => {
+      const text = Buffer.from([12, ...Buffer.from(planted.slice(0, 12)), 0])
+      const loop = Buffer.from('\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0', 'latin1')
+      return gifWith(gif, [Buffer.concat([loop, text])])
+    },
+  ],
+  [
+    'image/bmp: a profile',
+    'the reserved bytes',
+    (bmp) => {
+      const copy = Buffer.from(bmp)
+      copy.write(planted.slice(0, 4), 6)
+      return copy
+    },
+  ],
+  ...['dinf', 'grpl'].map((type): (typeof hidden)[number] => [
+    'image/heic: Exif, XMP and a link',
+    `a list ${type}`,
+    (heic) => {
+      const meta = heic.indexOf('meta') - 4
+      const end = meta + heic.readUInt32BE(meta)
+      const list = box(type, box('text', Buffer.from(planted)))
+      const longer = Buffer.concat([heic.subarray(0, end), list, heic.subarray(end)])
+      longer.writeUInt32BE(end - meta + list.length, meta)
+      // The data of the four items moves.
+      const locations = longer.indexOf('iloc') + 12
+      for (let offset = locations + 6; offset < locations + 4 * 14; offset += 14) {
+        longer.writeUInt32BE(longer.readUInt32BE(offset) + list.length, offset)
+      }
+      return longer
+    },
+  ]),
+  ...['colr', 'amve', 'pasp'].map((type): (typeof hidden)[number] => [
+    'image/heic: Exif, XMP and a link',
+    `a property ${type}`,
+    (heic) => {
+      const copy = Buffer.from(heic)
+      // The corpus has a property of 46 bytes that is free space.
+      copy.write(type, copy.indexOf(`free${planted}`))
+      return copy
+    },
+  ]),
+]
+
+t.test(
+  'a part that is longer than its fields, or that no decoder uses, hides nothing',
+  async (t) => {
+    for (const [sample, hides, hide] of hidden) {
+      const { bytes, type } = corpus.find(({ name }) => name === sample)!
+      const changed = hide(bytes)
+      t.ok(hasTraceInside(changed), hides)
+      t.notOk(hasTraceInside(cleaned({ bytes: changed, type })), `${sample}: ${hides}`)
+    }
+  },
+)
+
+t.test('a BMP with an unknown header or too many bits is refused', async (t) => {
+  const { bytes, type } = corpus.find(({ name }) => name === 'image/bmp: a profile')!
+  const changed = (at: number, value: number) => {
+    const copy = Buffer.from(bytes)
+    copy.writeUInt16LE(value, at)
+    return { bytes: copy, type }
+  }
+  t.throws(() => cleaned(changed(14, 250)), new PictureError('its header has an unknown size'))
+  t.throws(() => cleaned(changed(28, 96)), new PictureError('its pixels have too many bits'))
 })

@@ -142,7 +142,12 @@ t.test('Chromium shows every picture as it was before', { skip }, async (t) => {
       await shownIn(page, `/${n}/after`),
     ]),
   )
-  for (const [n, { name }] of corpus.entries()) t.same(shown[n]?.[1], shown[n]?.[0], name)
+  for (const [n, { name }] of corpus.entries()) {
+    const [before, after] = shown[n]!
+    // Without the end of the image, Chromium shows a JPEG only after it was written.
+    if (before === undefined && name.includes('no end')) t.ok(after, name)
+    else t.same(after, before, name)
+  }
   const count = shown.filter(([before]) => before !== undefined).length
   t.ok(count > 40, `it shows ${count} pictures`)
 })

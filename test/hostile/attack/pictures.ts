@@ -52,6 +52,32 @@ function pngChunk(type: string, content: Buffer): Buffer {
 }
 const pngEnd = Buffer.concat([pngChunk('IDAT', Buffer.alloc(1)), pngChunk('IEND', Buffer.alloc(0))])
 
+/**
+ * A JPEG that has the trailer of a Samsung phone and no end of the image. Each entry of the
+ * directory says how far before the directory its block begins.
+ *
+ * @param unit is repeated in the scan
+ */
+function samsungTrailer(unit: Buffer, entries: Buffer): Buffer {
+  const directory = Buffer.concat([latin1('SEFH'), Buffer.alloc(8), entries])
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(directory.length)
+  return filled(jpegScan, unit, Buffer.concat([directory, length, latin1('SEFT')]))
+}
+
+/** A header of a scan with as many beginnings of films as fit, each before another scan. */
+function filmsInScanHeader(): Buffer {
+  const count = 4_500
+  const header = Buffer.concat([hex('ffda'), u16(2 + 14 * count), Buffer.alloc(14 * count)])
+  for (let at = 4; at < header.length; at += 14) {
+    Buffer.concat([u32(16), latin1('ftyp'), hex('ffda'), u16(header.length - at - 10)]).copy(
+      header,
+      at,
+    )
+  }
+  return header
+}
+
 const gifHeader = hex('47494638396110001000000000')
 const gifImage = hex('2c00000000100010000002')
 
@@ -304,6 +330,56 @@ export const picturesOfManyParts: readonly CostlyPicture[] = [
 
 /** Files in which a few bytes cause much work. */
 export const craftedPictures: readonly CostlyPicture[] = [
+  {
+    name: 'a trailer that begins before the scan',
+    type: 'image/jpeg',
+    bytes: () => samsungTrailer(Buffer.alloc(1), hex('00000000ffffff7f00000000')),
+  },
+  {
+    name: 'a trailer that begins in the header of the scan',
+    type: 'image/jpeg',
+    bytes: () => samsungTrailer(hex('ff00'), hex('000000000000a00000000000')),
+  },
+  {
+    name: 'a trailer of many blocks',
+    type: 'image/jpeg',
+    bytes: () => samsungTrailer(Buffer.alloc(1), times(hex('000000000c00000000000000'), 800_000)),
+    refusal: tooMany,
+  },
+  {
+    name: 'films in the header of a scan',
+    type: 'image/jpeg',
+    bytes: () => filled(Buffer.concat([jpegStart, filmsInScanHeader()]), hex('ff00')),
+  },
+  ...['f', 'ftyp', 'fty'].map((letters) => ({
+    name: `a scan of "${letters}"`,
+    type: 'image/jpeg',
+    bytes: () => filled(jpegScan, latin1(letters)),
+  })),
+  {
+    name: 'a strip whose trailer begins before its scan',
+    type: 'image/tiff',
+    bytes() {
+      const bytes = tiff(1, [
+        ...tiffSize,
+        jpegInTiff,
+        [273, 4, 1, 200],
+        [279, 4, 1, bytesMax - 200],
+      ])
+      samsungTrailer(Buffer.alloc(1), hex('00000000ffffff7f00000000')).copy(bytes, 200, 200)
+      jpegScan.copy(bytes, 200)
+      return bytes
+    },
+  },
+  {
+    name: 'a directory that refers to itself',
+    type: 'image/tiff',
+    bytes() {
+      const bytes = tiff(1, [...tiffSize, [330, 4, 1, 8]])
+      bytes.writeUInt32LE(8, 8 + 2 + 3 * 12)
+      return bytes
+    },
+  },
   {
     name: 'profiles with a thousand tags',
     type: 'image/jpeg',

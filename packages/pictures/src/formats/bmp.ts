@@ -9,6 +9,9 @@ const fileHeaderBytes = 14
 const coreHeaderBytes = 12
 const os2HeaderBytes = 64
 const lastHeaderBytes = 124
+/** The lengths of all headers. A longer one could contain a text. */
+const headerSizes = new Set([coreHeaderBytes, 16, 40, 52, 56, os2HeaderBytes, 108, lastHeaderBytes])
+const bitsMax = 64
 const compressions = { none: 0, masks: 3, jpeg: 4, png: 5, alphaMasks: 6 }
 
 /** Keeps the headers, the palette, the pixels and an embedded profile. */
@@ -17,6 +20,8 @@ export function walkBmp(bytes: Buffer): Walked {
   const edit = new Edit()
   const ranges = new KeptRanges(bytes.length)
   const header = readHeader(reader)
+  // These bytes are reserved; OS/2 has the hot spot of a cursor there.
+  if (reader.u32(6) !== 0) edit.zero(6, 10)
   const { width, height, headerEnd, paletteBytes } = header
   const pixels = reader.u32(10)
   reader.require(0, headerEnd)
@@ -30,11 +35,13 @@ export function walkBmp(bytes: Buffer): Walked {
 
 function readHeader(reader: Reader) {
   const size = reader.u32(fileHeaderBytes)
+  if (!headerSizes.has(size)) throw new PictureError('its header has an unknown size')
   const isCore = size === coreHeaderBytes
   const width = isCore ? reader.u16(18) : reader.u32(18)
   // The height is negative if the rows run downwards.
   const height = isCore ? reader.u16(20) : Math.abs(reader.u32(22) | 0)
   const bits = reader.u16(isCore ? 24 : 28)
+  if (bits > bitsMax) throw new PictureError('its pixels have too many bits')
   const compression = isCore || size < 40 ? compressions.none : reader.u32(30)
   const { none, masks, alphaMasks, jpeg, png } = compressions
   const isOs2 = size === os2HeaderBytes
@@ -51,7 +58,7 @@ function readHeader(reader: Reader) {
     width,
     height,
     headerEnd: fileHeaderBytes + size + masksBytes,
-    paletteBytes: (bits <= 8 ? colors || 2 ** bits : 0) * (isCore ? 3 : 4),
+    paletteBytes: (bits <= 8 ? Math.min(colors || 2 ** bits, 2 ** bits) : 0) * (isCore ? 3 : 4),
     /** Undefined if the pixels extend to the end of the file. */
     pixelBytes: isPlain ? Math.ceil((bits * width) / 32) * 4 * height : reader.u32(34) || undefined,
   }

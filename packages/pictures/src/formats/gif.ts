@@ -7,12 +7,10 @@ const blocks = { extension: 0x21, image: 0x2c, trailer: 0x3b }
 const extensions = { graphicControl: 0xf9, application: 0xff }
 /** The length of a graphic control extension in bytes. A longer extension could contain a text. */
 const graphicControlBytes = 8
-/**
- * The names of the blocks that say how often an animation is repeated. Such a block is kept only if
- * it has at most `loopBytesMax` bytes.
- */
+/** The names of the blocks that say how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
-const loopBytesMax = 32
+/** The length of such a block: its head, its name, and a sub-block with the number. */
+const loopBytes = 19
 
 /** Keeps the images, their timing and the number of repetitions. */
 export function walkGif(bytes: Buffer): Walked {
@@ -43,7 +41,12 @@ export function walkGif(bytes: Buffer): Walked {
       at = to
     } else if (block === blocks.extension && at + 2 < bytes.length) {
       const to = endOfSubBlocks(bytes, at + 2)
-      if (draws(bytes, at, to)) edit.keep(at, to)
+      if (isGraphicControl(bytes, at, to)) edit.keep(at, to)
+      else if (isLoop(bytes, at, to)) {
+        edit.keep(at, at + loopBytes)
+        // Ends the block after the number, because other sub-blocks could contain a text.
+        if (to > at + loopBytes) edit.set(at + loopBytes - 1, Uint8Array.of(0))
+      }
       at = to
     } else {
       // No block begins with this byte. Decoders stop here, so what follows is not part of the
@@ -61,11 +64,14 @@ function colorTableBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 0x07) + 1)
 }
 
-function draws(bytes: Buffer, at: number, to: number): boolean {
-  const label = bytes[at + 1]
-  if (label === extensions.graphicControl) return to - at === graphicControlBytes
-  if (label !== extensions.application || to - at > loopBytesMax) return false
-  return loops.some((name) => hasText(bytes, at + 3, name))
+const isGraphicControl = (bytes: Buffer, at: number, to: number) =>
+  bytes[at + 1] === extensions.graphicControl && to - at === graphicControlBytes
+
+/** Whether the first sub-block has three bytes, of which the first says that it is the number. */
+function isLoop(bytes: Buffer, at: number, to: number): boolean {
+  const [size, kind] = [bytes[at + 14], bytes[at + 15]]
+  if (bytes[at + 1] !== extensions.application || to - at < loopBytes) return false
+  return loops.some((name) => hasText(bytes, at + 3, name)) && size === 3 && kind === 1
 }
 
 /**

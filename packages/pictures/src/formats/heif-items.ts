@@ -13,16 +13,68 @@ const types = {
   itemProperties: fourLetters('iprp'),
   properties: fourLetters('ipco'),
   associations: fourLetters('ipma'),
+  primary: fourLetters('pitm'),
+  references: fourLetters('iref'),
+  dataInfo: fourLetters('dinf'),
+  groups: fourLetters('grpl'),
   size: fourLetters('ispe'),
+  channels: fourLetters('pixi'),
+  auxiliary: fourLetters('auxC'),
+  jpegStart: fourLetters('jpgC'),
   color: fourLetters('colr'),
   jpeg: fourLetters('jpeg'),
+  skip: fourLetters('skip'),
 }
+/** The type of an item that is not an image, after its data was removed. Decoders ignore it. */
+const skip = Buffer.from('skip')
 /**
  * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
  */
 const profiles = setOfFourLetters('prof,rICC')
-/** The types of the boxes that describe the relations of items. */
-const relations = setOfFourLetters('pitm,iref,dinf,grpl')
+/** The number of bytes of the other colour types, including the type. */
+const colorBytes: ReadonlyMap<number, number> = new Map([
+  [fourLetters('nclx'), 11],
+  [fourLetters('nclc'), 10],
+])
+/**
+ * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a text.
+ * `dinf` says that the data is in the same file; it could contain the address of another one.
+ */
+const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
+  Object.entries({
+    dinf: [28],
+    pitm: [6, 8],
+    ispe: [12],
+    pasp: [8],
+    clap: [32],
+    irot: [1],
+    imir: [1],
+    rloc: [12],
+    lsel: [2],
+    a1op: [1],
+    clli: [4],
+    mdcv: [24],
+    amve: [8],
+    btrt: [12],
+    fiel: [2],
+  }).map(([name, bytes]) => [fourLetters(name), bytes]),
+)
+const hasFixedBytes = ({ type, content, to }: Box) =>
+  fixedBytes.get(type)?.includes(to - content) ?? true
+/** The maximum size of the name of an auxiliary image's kind, such as a depth map. */
+const auxiliaryBytesMax = 128
+/** The types of the boxes that a `meta` box has at most once. */
+const single: ReadonlySet<number> = new Set([
+  types.primary,
+  types.references,
+  types.dataInfo,
+  types.groups,
+  types.handler,
+  types.itemInfo,
+  types.itemLocation,
+  types.itemData,
+  types.itemProperties,
+])
 /** The types of the items that are images, or that describe how images are combined. */
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
@@ -54,13 +106,21 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   let kinds: ReadonlyMap<number, number> = new Map()
   let locations: Location[] = []
   let data: Box | undefined
+  const found = new Set<number>()
   for (const box of boxesIn(walk, content, meta.to)) {
+    // Readers differ in which of two boxes they use.
+    if (found.has(box.type) && single.has(box.type)) throw new PictureError('it has a list twice')
+    found.add(box.type)
     if (box.type === types.handler) keepHandler(walk, box)
     else if (box.type === types.itemInfo) kinds = keepItemInfo(walk, box)
     else if (box.type === types.itemLocation) locations = keepLocations(walk, box)
     else if (box.type === types.itemProperties) keepProperties(walk, box)
-    else if (relations.has(box.type)) ranges.add(box.from, box.to)
-    else if (box.type === types.itemData) {
+    else if (box.type === types.references) keepReferences(walk, box)
+    else if (box.type === types.groups) keepGroups(walk, box)
+    else if (box.type === types.primary || box.type === types.dataInfo) {
+      if (hasFixedBytes(box)) ranges.add(box.from, box.to)
+      else walk.free(box)
+    } else if (box.type === types.itemData) {
       ranges.add(box.from, box.content)
       data = box
     } else walk.free(box)
@@ -81,20 +141,55 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   return count
 }
 
-/** Keeps a handler box and zeroes its name. Returns the four letters that say what it handles. */
+/** Keeps a handler box, and zeroes what follows the type. Returns the four letters that say what it handles. */
 export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): number {
   ranges.add(box.from, box.to)
-  edit.zero(box.content + 24, box.to)
+  // After the type come reserved bytes and the name.
+  edit.zero(box.content + 12, box.to)
   return reader.u32(box.content + 8)
 }
 
-/** Keeps the types of the items and zeroes their names. Returns the types by id. */
+/** Keeps the references between items that consist of nothing but their numbers. */
+function keepReferences(walk: HeifWalk, box: Box): void {
+  const { reader } = walk
+  const idBytes = reader.u8(box.content) === 0 ? 2 : 4
+  keepNumbers(walk, box, ({ content }) => {
+    const count = reader.u16(content + idBytes)
+    return idBytes + 2 + count * idBytes
+  })
+}
+
+/** Keeps the groups of items that consist of nothing but their numbers. */
+function keepGroups(walk: HeifWalk, box: Box): void {
+  keepNumbers(walk, box, ({ content }) => 12 + walk.reader.u32(content + 8) * 4)
+}
+
+/**
+ * Keeps the boxes in a list whose contents have as many bytes as their numbers need, and turns others
+ * into free space.
+ */
+function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
+  // A list of references begins with its version, a list of groups does not.
+  const children = list.content + (list.type === types.references ? 4 : 0)
+  walk.ranges.add(list.from, children)
+  for (const box of boxesIn(walk, children, list.to)) {
+    if (bytesOf(box) === box.to - box.content) walk.ranges.add(box.from, box.to)
+    else walk.free(box)
+  }
+}
+
+/**
+ * Keeps the types of the images, and zeroes the names of all items. Returns the types by id, as they
+ * were.
+ */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
   const kinds = new Map<number, number>()
   const entries = box.content + (reader.u8(box.content) === 0 ? 6 : 8)
   ranges.add(box.from, box.to)
+  let end = entries
   for (const entry of boxesIn(walk, entries, box.to)) {
+    end = entry.to
     const version = reader.u8(entry.content)
     // Entries of versions 0 and 1 have no type, so they cannot be images.
     if (version < 2) {
@@ -107,13 +202,17 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     // Refuses a second description of an item, because readers differ in which description they
     // use.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
-    kinds.set(id, reader.u32(kindAt))
+    const kind = reader.u32(kindAt)
+    kinds.set(id, kind)
     edit.zero(kindAt + 4, entry.to)
+    // The data of the item is zeroed, and libavif refuses a file whose Exif or XMP is not valid.
+    if (!images.has(kind) && kind !== types.skip) edit.set(kindAt, skip)
   }
+  edit.zero(end, box.to)
   return kinds
 }
 
-function keepLocations({ reader, ranges, parts }: HeifWalk, box: Box): Location[] {
+function keepLocations({ reader, ranges, edit, parts }: HeifWalk, box: Box): Location[] {
   ranges.add(box.from, box.to)
   const version = reader.u8(box.content)
   if (version > 2) throw new PictureError('it has items of an unknown version')
@@ -147,6 +246,7 @@ function keepLocations({ reader, ranges, parts }: HeifWalk, box: Box): Location[
     }
     locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
   }
+  edit.zero(at, box.to)
   return locations
 }
 
@@ -177,7 +277,7 @@ function keepProperties(walk: HeifWalk, box: Box): void {
 export function keepProperty(walk: HeifWalk, property: Box): void {
   const { reader, ranges, edit, largest } = walk
   const { type, content, from, to } = property
-  if (!drawing.has(type)) {
+  if (!drawing.has(type) || !hasNumbersOnly(walk, property)) {
     walk.free(property)
     edit.zero(content, to)
     return
@@ -187,6 +287,21 @@ export function keepProperty(walk: HeifWalk, property: Box): void {
   if (type === types.color && profiles.has(reader.u32(content))) {
     scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
   }
+  if (type === types.jpegStart) {
+    walk.dataBytes.add(to - content)
+    zeroJpegMetadata(reader.bytes, { start: content, end: to, parts: walk.parts }, edit)
+  }
+}
+
+/** Whether a property is no longer than the numbers that it consists of. */
+function hasNumbersOnly({ reader }: HeifWalk, property: Box): boolean {
+  const { type, content, to } = property
+  const bytes = to - content
+  if (type === types.channels) return bytes === 5 + reader.u8(content + 4)
+  if (type === types.auxiliary) return bytes <= auxiliaryBytesMax
+  if (type !== types.color) return hasFixedBytes(property)
+  const kind = reader.u32(content)
+  return profiles.has(kind) || colorBytes.get(kind) === bytes
 }
 
 /**

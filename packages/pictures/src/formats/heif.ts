@@ -41,6 +41,7 @@ export function walkHeif(bytes: Buffer): Walked {
     },
   }
   let images = 0
+  const lists = new Set<number>()
   /** The unknown boxes since the last known one. They are cut off unless a known box follows. */
   let unused: Box[] = []
   for (const box of boxesOfFile(walk)) {
@@ -54,6 +55,11 @@ export function walkHeif(bytes: Buffer): Walked {
     for (const one of unused) walk.free(one)
     unused = []
     walk.end = Math.max(walk.end, box.to)
+    if (box.type === types.items || box.type === types.tracks) {
+      // Readers differ in which of two boxes they use.
+      if (lists.has(box.type)) throw new PictureError('it has a list twice')
+      lists.add(box.type)
+    }
     if (box.type === types.fileType) ranges.add(box.from, box.to)
     else if (box.type === types.data) ranges.add(box.from, box.content)
     else if (box.type === types.items) images += keepItems(walk, box)

@@ -43,9 +43,10 @@ export function walkJpeg(bytes: Buffer): Walked {
       edit.keep(from, to)
     } else if (isApplication(marker)) {
       keepApplication(bytes, segment, edit)
-    } else if (draws(marker)) {
+    } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
+      if (marker === markers.endOfImage) writeEnd(bytes, from, edit)
     }
   }
   if (!hasScan) throw new PictureError('it has no scan')
@@ -68,10 +69,11 @@ export function zeroJpegMetadata(
   const profile: Segment[] = []
   let last = range.start + 2
   for (const segment of jpegSegments(bytes, range)) {
-    const { marker, from, to } = segment
+    const { from, to } = segment
     if (isWhole) fill(bytes, { from: last, to: from }, edit)
     last = to
-    if (draws(marker)) continue
+    if (segment.marker === markers.endOfImage) writeEnd(bytes, from, edit)
+    if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
   }
@@ -87,10 +89,22 @@ function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: E
 }
 
 /**
- * Whether the marker begins a frame, a table or a scan, is a restart, or ends the image. Smaller
- * numbers are reserved; larger numbers begin segments of applications.
+ * The markers without a use: JPG is reserved, and DHP and EXP belong to hierarchical images, which
+ * no decoder reads.
  */
-const draws = (marker: number) => marker >= 0xc0 && marker < markers.app0
+const unused: ReadonlySet<number> = new Set([0xc8, 0xde, 0xdf])
+/** DNL and DRI, which consist of the marker, the length and one number. */
+const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
+const numberBytes = 6
+
+/**
+ * Whether the segment is a frame, a table, a scan or a restart, or ends the image. Smaller markers
+ * are reserved; larger ones begin segments of applications.
+ */
+function draws({ marker, from, to }: Segment): boolean {
+  if (marker < 0xc0 || marker >= markers.app0 || unused.has(marker)) return false
+  return !numbers.has(marker) || to - from === numberBytes
+}
 
 const isApplication = (marker: number) => marker >= markers.app0 && marker <= markers.app15
 
@@ -152,6 +166,13 @@ function scrubSegments(
   )
   if (first !== undefined && isWhole) scrubProfile(bytes, [first, ...others], walk)
   else for (const { from, to } of segments) walk.edit.zero(from + numberAt, to)
+}
+
+const endOfImage = Buffer.from([0xff, markers.endOfImage])
+
+/** Writes the end of the image over the beginning of a trailer. Browsers refuse a picture without it. */
+function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
+  if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }
 
 /** The field with the length of a segment: it counts the field itself but not the marker. */

@@ -1,9 +1,9 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
-import { scrubProfile } from '../color-profile.ts'
+import { profileHeaderBytes, scrubProfile } from '../color-profile.ts'
 import { Edit } from '../edit.ts'
 import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
-import { fourLetters, Reader, setOfFourLetters } from '../reader.ts'
+import { fourLetters, Reader } from '../reader.ts'
 import { Largest, PartCount, type Walked } from '../walked.ts'
 
 const chunks = {
@@ -12,15 +12,37 @@ const chunks = {
   apple: fourLetters('CgBI'),
   data: fourLetters('IDAT'),
   end: fourLetters('IEND'),
+  animation: fourLetters('acTL'),
+  frame: fourLetters('fcTL'),
+  frameData: fourLetters('fdAT'),
   exif: fourLetters('eXIf'),
   profile: fourLetters('iCCP'),
 }
-/** The types of the chunks that are needed to render the image. */
-const kept = setOfFourLetters(
-  'IHDR,CgBI,PLTE,IDAT,IEND,tRNS,sRGB,gAMA,cHRM,pHYs,sBIT,bKGD,cICP,mDCV,mDCv,cLLI,' +
-    'cLLi,acTL,fcTL,fdAT',
+/**
+ * The chunks that are needed to render the image, and the minimum and maximum number of bytes of the
+ * content of each. A longer one could contain a text.
+ */
+const sizes: readonly (readonly [names: string, min: number, max: number])[] = [
+  ['IDAT', 0, Infinity],
+  ['sRGB', 1, 1],
+  ['sBIT', 1, 4],
+  ['bKGD', 1, 6],
+  ['tRNS', 1, 256],
+  ['PLTE', 3, 768],
+  ['CgBI,gAMA,cICP', 4, 4],
+  ['fdAT', 4, Infinity],
+  ['acTL,cLLI,cLLi', 8, 8],
+  ['pHYs', 9, 9],
+  ['IHDR', 13, 13],
+  ['mDCV,mDCv', 24, 24],
+  ['fcTL', 26, 26],
+  ['cHRM', 32, 32],
+]
+const kept: ReadonlyMap<number, { min: number; max: number }> = new Map(
+  sizes.flatMap(([names, min, max]) =>
+    names.split(',').map((name) => [fourLetters(name), { min, max }] as const),
+  ),
 )
-const animationData = fourLetters('fdAT')
 /** The bytes of a chunk in addition to its content: the length, the type and the checksum. */
 const framing = 12
 /**
@@ -50,9 +72,8 @@ export function walkPng(bytes: Buffer): Walked {
   const reader = new Reader(bytes, 'big-endian')
   const largest = new Largest()
   const parts = new PartCount()
-  let hasData = false
-  let hasExif = false
-  let hasProfile = false
+  const found = new Set<number>()
+  let last = 0
   edit.keep(0, 8)
   for (let at = 8; at + 8 <= bytes.length;) {
     parts.add()
@@ -62,25 +83,46 @@ export function walkPng(bytes: Buffer): Walked {
       throw new PictureError('its first chunk is not its header')
     }
     if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
-    hasData ||= type === chunks.data
+    const isNeeded = draws(type, { found, last })
     if (to > bytes.length) {
       // The file was cut off within the pixels, or within a chunk that is not needed.
-      if (type === chunks.data || type === animationData) edit.keep(at, bytes.length)
+      if (isNeeded && (type === chunks.data || type === chunks.frameData)) {
+        found.add(type)
+        edit.keep(at, bytes.length)
+      }
       break
     }
-    if (kept.has(type)) edit.keep(at, to)
-    else if (type === chunks.exif && !hasExif) {
-      hasExif = true
-      keepOrientation(bytes, at, to, edit)
-    } else if (type === chunks.profile && !hasProfile) {
-      hasProfile = true
+    if (type === chunks.end) {
+      replace(bytes, { from: at, to, content: Buffer.alloc(0) }, edit)
+      break
+    }
+    const range = kept.get(type)
+    if (range !== undefined) {
+      const size = to - at - framing
+      if (isNeeded && size >= range.min && size <= range.max) edit.keep(at, to)
+    } else if (type === chunks.exif && isNeeded) keepOrientation(bytes, at, to, edit)
+    else if (type === chunks.profile && isNeeded) {
       keepProfile(bytes, { from: at, to }, { edit, parts })
     }
-    if (type === chunks.end) break
+    found.add(type)
+    last = type
     at = to
   }
-  if (!hasData) throw new PictureError('it has no pixels')
+  if (!found.has(chunks.data)) throw new PictureError('it has no pixels')
   return { width: largest.width, height: largest.height, edit }
+}
+
+/**
+ * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that are not in one
+ * row of chunks, and frames without the header of an animation.
+ *
+ * @param before.found the types of the chunks before this one
+ * @param before.last the type of the chunk directly before this one
+ */
+function draws(type: number, { found, last }: { found: ReadonlySet<number>; last: number }) {
+  if (type === chunks.data) return last === chunks.data || !found.has(chunks.data)
+  if (type === chunks.frame || type === chunks.frameData) return found.has(chunks.animation)
+  return !found.has(type)
 }
 
 function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): void {
@@ -119,11 +161,19 @@ function keepProfile(
   scrub.keep(0, profile.length)
   const isClean = scrub.isEmpty(profile.length) && usedBytes === compressed.length
   const level = efforts.find(({ bytesMax }) => profile.length <= bytesMax)?.level
-  const content = Buffer.concat([
-    profileHead,
-    isClean ? compressed : deflateSync(scrub.apply(profile), { level }),
-  ])
-  if (content.length <= to - from - framing) replace(bytes, { from, to, content }, edit)
+  const contentBytes = to - from - framing
+  const tags = Buffer.from(profile.subarray(profileHeaderBytes))
+  const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
+  // Some programs compress better than zlib. If nothing but the header changed, the colours are
+  // worth more.
+  const hasSameTags =
+    usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
+  for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {
+    const content = Buffer.concat([profileHead, one])
+    if (content.length > contentBytes) continue
+    replace(bytes, { from, to, content }, edit)
+    return
+  }
 }
 
 /**

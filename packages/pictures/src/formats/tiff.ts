@@ -22,7 +22,7 @@ const tags = {
 }
 /**
  * The tags that are needed to render an image: those of TIFF 6.0 and its supplements, and those for
- * colours in DNG.
+ * colours in DNG, except the calibration of the individual camera.
  */
 const keptTags: readonly (number | [first: number, last: number])[] = [
   [254, 259],
@@ -43,7 +43,8 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   [33421, 33422],
   34675,
   [50706, 50707],
-  [50710, 50734],
+  [50710, 50722],
+  [50725, 50734],
   [50737, 50739],
   [50778, 50780],
   [50829, 50830],
@@ -60,7 +61,16 @@ const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
 /** The compression methods in which each strip is a JPEG. */
-const jpegCompressions = new Set([6, 7, 34892])
+const jpegCompressions = new Set([6, 7, 99, 33007, 34892])
+/** Those in which each strip is JPEG XL, either its bare pixels or a file with metadata. */
+const jpegXlCompressions = new Set([50002, 52546])
+/**
+ * Those in which each strip may be a file of another format, with metadata: JPEG XR, JPEG 2000,
+ * WebP, PNG and unregistered uses of JPEG. Phones and cameras do not use them.
+ */
+const fileCompressions = new Set([
+  22610, 33003, 33004, 33005, 34712, 34927, 34933, 34934, 50001, 65000,
+])
 const directoriesMax = 1_000
 
 interface Entry {
@@ -143,6 +153,8 @@ class TiffWalk {
     for (let from = entriesAt; from < next; from += entryBytes) {
       const entry = this.#entry(from)
       if (entry === undefined) continue
+      // Readers differ in which of two entries they use.
+      if (entries.has(entry.tag)) throw new PictureError('a directory of it has an entry twice')
       entries.set(entry.tag, entry)
       this.#bytes.copy(rewritten, written, from, from + entryBytes)
       written += entryBytes
@@ -171,6 +183,10 @@ class TiffWalk {
     // `run` follows only references that are whole numbers. References of other types are not kept,
     // because they could lead to any directory, even to one in the pixels.
     if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
+    // Some readers convert other types, so they could decode the strips in another way.
+    if (tag === tags.compression && !wholeTypes.has(type)) {
+      throw new PictureError('its compression is not a number')
+    }
     const count = this.#isBig ? reader.u64(from + 4) : reader.u32(from + 4)
     const bytes = count * valueBytes
     const field = from + (this.#isBig ? 12 : 8)
@@ -194,8 +210,11 @@ class TiffWalk {
       return entry === undefined ? [] : this.#numbers(entry)
     }
     this.largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
-    const [compression = 1] = numbers(tags.compression)
-    const isJpeg = jpegCompressions.has(compression)
+    const compressions = numbers(tags.compression)
+    const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
+    if (uses(fileCompressions)) throw new PictureError('it contains another picture')
+    const isJpeg = uses(jpegCompressions)
+    const isJpegXl = uses(jpegXlCompressions)
     let whole = { from: 0, to: 0 }
     for (const [offsetTag, bytesTag] of [
       [tags.jpegOffset, tags.jpegBytes],
@@ -208,6 +227,9 @@ class TiffWalk {
       offsets.forEach((at, n) => {
         const size = sizes[n] ?? 0
         this.#ranges.add(at, at + size)
+        if (isJpegXl && hasText(this.#bytes, at + 4, 'JXL ')) {
+          throw new PictureError('it contains another picture')
+        }
         if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
         // In the older kind of JPEG the strips are parts of one JPEG, whose position is in
         // `jpegOffset`.
@@ -235,6 +257,7 @@ class TiffWalk {
   }
 
   #number(at: number, size: number): number {
+    if (size === 1) return this.#reader.u8(at)
     if (size === 2) return this.#reader.u16(at)
     return size === 4 ? this.#reader.u32(at) : this.#reader.u64(at)
   }
@@ -248,5 +271,8 @@ class TiffWalk {
   }
 }
 
-/** The types SHORT, LONG, IFD, LONG8 and IFD8. */
-const wholeTypes = new Set([3, 4, 13, 16, 18])
+/**
+ * The types of whole numbers: BYTE, SHORT, LONG, IFD, LONG8 and IFD8, and the signed types, which are
+ * read as if they had no sign.
+ */
+const wholeTypes = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])

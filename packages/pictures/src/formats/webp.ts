@@ -8,6 +8,7 @@ import { Largest, PartCount, type Walked } from '../walked.ts'
 // The types of chunks, read as big-endian numbers. All other numbers in a WebP are little-endian.
 const chunks = {
   extended: fourLetters('VP8X'),
+  animation: fourLetters('ANIM'),
   lossy: fourLetters('VP8 '),
   lossless: fourLetters('VP8L'),
   frame: fourLetters('ANMF'),
@@ -17,6 +18,11 @@ const chunks = {
 const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
 const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
 const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
+/** The sizes of chunks with fixed fields. A longer one could contain a text. */
+const fixedBytes: ReadonlyMap<number, number> = new Map([
+  [chunks.extended, 10],
+  [chunks.animation, 6],
+])
 const flags = { exif: 0x08, xmp: 0x04 }
 /** The length of the description of a frame, which precedes the chunks of the frame. */
 const frameHeaderBytes = 16
@@ -35,8 +41,8 @@ class WebpWalk {
   readonly #bytes: Buffer
   readonly #little: Reader
   #flagsAt: number | undefined
+  readonly #found = new Set<number>()
   #hasPixels = false
-  #hasExif = false
   #hasOrientation = false
 
   constructor(bytes: Buffer) {
@@ -70,8 +76,16 @@ class WebpWalk {
   }
 
   #keepChunk(type: number, at: number, contentEnd: number, to: number): void {
-    if (type === chunks.exif && !this.#hasExif) this.#keepOrientation(at, contentEnd)
+    if (isRepeated(type, this.#found)) return
+    if (type === chunks.exif) this.#keepOrientation(at, contentEnd)
     if (!kept.has(type)) return
+    const bytes = fixedBytes.get(type)
+    if (bytes !== undefined && contentEnd - at - 8 > bytes) {
+      this.edit.set(at + 4, u32(bytes))
+      this.edit.keep(at, at + 8 + bytes)
+      if (type === chunks.extended) this.#extended(at)
+      return
+    }
     if (type === chunks.extended) this.#extended(at)
     else if (type === chunks.frame) this.#frame(at + 8, contentEnd)
     else if (type === chunks.profile) {
@@ -91,12 +105,16 @@ class WebpWalk {
   #frame(from: number, to: number): void {
     if (to - from < frameHeaderBytes) throw new PictureError('a frame of it is too short')
     this.largest.add(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
+    const found = new Set<number>()
     for (let at = from + frameHeaderBytes; at + 8 <= to;) {
       this.#parts.add()
       const type = this.#bytes.readUInt32BE(at)
       const contentEnd = Math.min(at + 8 + this.#little.u32(at + 4), to)
-      if (inFrame.has(type)) this.#measure(type, at + 8, contentEnd)
-      else this.edit.zero(at + 8, contentEnd)
+      if (inFrame.has(type) && !isRepeated(type, found)) this.#measure(type, at + 8, contentEnd)
+      else {
+        this.edit.zero(at, at + 4)
+        this.edit.zero(at + 8, contentEnd)
+      }
       at = contentEnd + (contentEnd % 2)
     }
   }
@@ -113,7 +131,6 @@ class WebpWalk {
   }
 
   #keepOrientation(at: number, to: number): void {
-    this.#hasExif = true
     // Some writers put `Exif\0\0` before the block, as in a JPEG.
     const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
     const orientation = readOrientation(this.#bytes, tiff, to)
@@ -137,6 +154,17 @@ class WebpWalk {
   #u24(at: number): number {
     return this.#little.u16(at) + this.#little.u8(at + 2) * 0x1_0000
   }
+}
+
+/**
+ * Whether an image already has a chunk of this kind, and adds it to those that it has. Decoders
+ * ignore a second chunk of all kinds but frames. The two kinds of pixels are one.
+ */
+function isRepeated(type: number, found: Set<number>): boolean {
+  const kind = type === chunks.lossless ? chunks.lossy : type
+  if (kind !== chunks.frame && found.has(kind)) return true
+  found.add(kind)
+  return false
 }
 
 function u32(value: number): Buffer {

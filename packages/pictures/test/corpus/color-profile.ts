@@ -24,7 +24,7 @@ const text = (value: string) =>
 
 /**
  * A valid profile of a display like those that macOS and Linux make, with the serial number of the
- * display.
+ * display, and traces in the header.
  */
 export function colorProfile({ isCompressed = false } = {}): Buffer {
   const tags: [name: string, content: Buffer][] = [
@@ -48,6 +48,15 @@ export function colorProfile({ isCompressed = false } = {}): Buffer {
   fixed(1).copy(header, 72)
   fixed(0.8249).copy(header, 76)
   header.fill(0xab, 84, 100)
+  // When it was made, the manufacturer and the model, who made it, and the reserved bytes.
+  for (const [from, to] of [
+    [24, 36],
+    [48, 56],
+    [80, 84],
+    [100, 128],
+  ] as const) {
+    header.write(planted.slice(0, to - from), from)
+  }
   let at = 128 + 4 + tags.length * 12
   const table: Buffer[] = [number(tags.length)]
   const contents: Buffer[] = []

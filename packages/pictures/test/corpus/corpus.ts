@@ -107,7 +107,14 @@ async function jpegs(): Promise<Sample[]> {
     ['Exif twice', jpegWith(plain, [exifSegment({}), exifSegment({ orientation: 6 })])],
     ['cut off', jpegWith(plain, [exifSegment({})]).subarray(0, -200)],
     ['no end, and a film', Buffer.concat([plain.subarray(0, -2), film()])],
-    ['no end, and the trailer of a Samsung phone', samsungPanorama(plain)],
+    ['no end, and the trailer of a Samsung phone', samsungPanorama(plain, film())],
+    ...[0xc4, 0xd9, 0xda, 0xe5, 0xfe].flatMap((marker): [name: string, bytes: Buffer][] => {
+      const name = `no end, and a film with the marker ${marker.toString(16)}`
+      return [
+        [name, Buffer.concat([plain.subarray(0, -2), film(marker)])],
+        [`${name} in a Samsung trailer`, samsungPanorama(plain, film(marker))],
+      ]
+    }),
   ]
   const turned = Array.from({ length: 8 }, (_, n): Sample => {
     const order = n % 2 === 0 ? 'II' : 'MM'
@@ -124,7 +131,7 @@ async function jpegs(): Promise<Sample[]> {
  * Creates a JPEG with a Samsung trailer in place of its end marker: blocks with a text and a film,
  * and then the directory of these blocks.
  */
-function samsungPanorama(jpeg: Buffer): Buffer {
+function samsungPanorama(jpeg: Buffer, behind: Buffer): Buffer {
   const number = (...values: number[]) => {
     const bytes = Buffer.alloc(4 * values.length)
     values.forEach((value, n) => bytes.writeUInt32LE(value, 4 * n))
@@ -134,7 +141,7 @@ function samsungPanorama(jpeg: Buffer): Buffer {
     Buffer.concat([number(0x0a30_0000, name.length), Buffer.from(name), content])
   const parts = [
     block('Panorama_Shot_Info', Buffer.from(planted)),
-    block('MotionPhoto_Data', Buffer.from(planted.repeat(9))),
+    block('MotionPhoto_Data', behind),
   ] as const
   const [first, second] = [parts[0].length, parts[1].length]
   const index = Buffer.concat([

@@ -30,12 +30,16 @@ export function photoshop(): Buffer {
   return Buffer.concat([head, size, iptc, Buffer.alloc(iptc.length % 2)])
 }
 
-/** Creates the film of a motion photo, which contains a planted position. */
-export function film(): Buffer {
+/**
+ * Creates the film of a motion photo, which contains a planted position.
+ *
+ * @param marker the second byte of a JPEG marker that seems to be in the film
+ */
+export function film(marker = 0): Buffer {
   return Buffer.concat([
     box('ftyp', Buffer.from('mp42\0\0\0\0isommp42')),
     box('moov', box('udta', box('\xa9xyz', Buffer.from(`\0\x12\x15\xc7${planted}/`, 'latin1')))),
-    box('mdat', Buffer.from(planted.repeat(20))),
+    box('mdat', Buffer.from([0xff, marker, 0, 9]), Buffer.from(planted.repeat(20))),
   ])
 }
 

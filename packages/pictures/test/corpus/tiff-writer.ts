@@ -186,6 +186,8 @@ export const tiffMetadata: Entry[] = [
   ascii(0x0131, planted),
   ascii(0x0151, planted),
   rationals(0xc630, plantedNumber, 1, plantedNumber, 1, 28, 10, 28, 10),
+  rationals(0xc623, plantedNumber, 1),
+  rationals(0xc624, plantedNumber, 1),
   bytes(0x02bc, xmp, 1),
   bytes(0x83bb, Buffer.from(planted)),
   bytes(0x8649, Buffer.from(planted)),
