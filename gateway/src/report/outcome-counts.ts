@@ -81,12 +81,13 @@ const minutesMax = 1_440
 const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
- * Counts outcomes per minute. A dropped minute that is counted again gets a new `run`, so that its
- * new counts, which start at zero, are added to the reported counts instead of replacing them.
+ * Counts outcomes in memory, per minute. Old minutes are removed from memory. If outcomes arrive
+ * for a removed minute, its counts start again at zero under a new `run`, so that they are added to
+ * those already reported instead of replacing them.
  *
- * When there is no memory for another count, records are counted under the code `overflow`. When
- * there are too many minutes, the oldest is dropped, and its unreported counts are added to
- * `overflow`, too.
+ * If there are already `countersMax` counters, further outcomes are counted under the code
+ * `overflow`. If there are more than `minutesMax` minutes, the oldest is removed, and what it had
+ * not yet reported is added to `overflow`.
  *
  * @param options.limits lower limits, for tests
  */
@@ -147,10 +148,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /**
-   * Returns the counter of the code `overflow` for a kind. A minute has at most three such
-   * counters, so they need no limit.
-   */
+  /** Returns the counter of `overflow` for a kind. A minute has at most three, so without limit. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)
