@@ -1,7 +1,8 @@
 import ExifReader from 'exifreader'
 import t from 'tap'
 import { examinePicture, PictureError } from '../src/index.ts'
-import { chunk, gifWith, jpegWith, pngWith, segment } from './corpus/containers.ts'
+import { chunk, gifWith, heifWith, jpegWith, pngWith, segment } from './corpus/containers.ts'
+import { heic } from './corpus/heic.ts'
 import { createCorpus, type Sample } from './corpus/corpus.ts'
 import { box, planted } from './corpus/planted.ts'
 import { hasTraceInside } from './corpus/traces.ts'
@@ -167,6 +168,19 @@ t.test('an image that claims the bytes of other items does not keep them', async
     // Sets the length of the first item to zero, so that it extends to the end of the file.
     claiming.writeUInt32BE(0, claiming.indexOf('iloc') + 22)
     t.notOk(hasTraceInside(cleaned({ bytes: claiming, type })), name)
+  }
+})
+
+t.test('an empty item, wherever it says that its data begins, costs no pixel', async (t) => {
+  const sent = heifWith(heic, { brand: 'heic', items: [['mime', Buffer.alloc(0)]] })
+  const pixels = await decode(sent, 'image/heic')
+  const imageAt = sent.indexOf('iloc') + 18
+  const itemAt = imageAt + 14
+  for (const offset of [sent.readUInt32BE(itemAt), 0, sent.readUInt32BE(imageAt)]) {
+    const given = Buffer.from(sent)
+    given.writeUInt32BE(offset, itemAt)
+    const kept = examinePicture(given, 'image/heic').removeMetadata()
+    t.ok(pixels.equals(await decode(kept, 'image/heic')), `at ${offset}`)
   }
 })
 

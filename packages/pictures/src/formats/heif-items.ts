@@ -312,6 +312,9 @@ function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data
   if (place === 'item' || (place === 'idat' && data === undefined)) return
   const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
+    // An empty item may be written with the offset of an image, or with none. Its data would then
+    // extend over all images.
+    if (length === Infinity) continue
     edit.zero(Math.min(from + offset, end), Math.min(from + offset + length, end))
   }
 }
