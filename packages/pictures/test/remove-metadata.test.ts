@@ -243,6 +243,10 @@ t.test('a TIFF whose compression is read in another way keeps nothing of its JPE
     new PictureError('its compression is not a number'),
   )
   t.throws(
+    () => cleaned(changed(compression + 8, 6)),
+    new PictureError('the tables of its JPEG are elsewhere'),
+  )
+  t.throws(
     () => cleaned(changed(entryOf(262), 259)),
     new PictureError('a directory of it has an entry twice'),
   )

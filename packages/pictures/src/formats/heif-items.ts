@@ -141,12 +141,11 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   return count
 }
 
-/** Keeps a handler box, and zeroes what follows the type. Returns the four letters that say what it handles. */
-export function keepHandler({ reader, ranges, edit }: HeifWalk, box: Box): number {
+/** Keeps a handler box, and zeroes what follows the type. */
+export function keepHandler({ ranges, edit }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
   // After the type come reserved bytes and the name.
   edit.zero(box.content + 12, box.to)
-  return reader.u32(box.content + 8)
 }
 
 /** Keeps the references between items that consist of nothing but their numbers. */

@@ -60,8 +60,9 @@ const isKept: ReadonlySet<number> = new Set(
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
+const olderJpeg = 6
 /** The compression methods in which each strip is a JPEG. */
-const jpegCompressions = new Set([6, 7, 99, 33007, 34892])
+const jpegCompressions = new Set([olderJpeg, 7, 99, 33007, 34892])
 /** Those in which each strip is JPEG XL, either its bare pixels or a file with metadata. */
 const jpegXlCompressions = new Set([50002, 52546])
 /**
@@ -213,6 +214,10 @@ class TiffWalk {
     const compressions = numbers(tags.compression)
     const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
     if (uses(fileCompressions)) throw new PictureError('it contains another picture')
+    // Such strips cannot be decoded without tables that are not kept.
+    if (compressions.includes(olderJpeg) && !entries.has(tags.jpegOffset)) {
+      throw new PictureError('the tables of its JPEG are elsewhere')
+    }
     const isJpeg = uses(jpegCompressions)
     const isJpegXl = uses(jpegXlCompressions)
     let whole = { from: 0, to: 0 }
