@@ -2,8 +2,8 @@
 // process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in
 // S3_ACCOUNTS the access keys as JSON.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 
@@ -26,10 +26,11 @@ const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [acc
 // has a name that no bucket can have.
 const uploads = join(S3_DIRECTORY, '.uploads')
 rmSync(uploads, { recursive: true, force: true })
-mkdirSync(uploads, { recursive: true })
 const { putContent } = FilesystemStore.prototype
 FilesystemStore.prototype.putContent = async (objectPath, content) => {
   const path = join(uploads, randomUUID())
+  // Each time, because the folder is removed when a backup takes the place of all buckets.
+  await mkdir(uploads, { recursive: true })
   try {
     const result = await putContent(path, content)
     await rename(path, objectPath)

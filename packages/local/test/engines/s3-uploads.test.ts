@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -46,4 +46,8 @@ t.test('an upload that is in progress, or was cut off, leaves the object as it w
   await once(socket, 'close')
   await until('the part is gone', () => storedBytes() < before + 500_000)
   t.ok((await store.get('a/b.png'))?.equals(body))
+
+  rmSync(join(dataDir, 'buckets', '.uploads'), { recursive: true })
+  await store.put({ key: 'a/c.png', body, contentType: 'image/png', sha256 })
+  t.ok((await store.get('a/c.png'))?.equals(body), 'the folder for uploads is made again')
 })
