@@ -27,7 +27,7 @@ export function createWorkList(
   let sinceMs = Infinity
   const catchUp = createCatchUp(options)
   const retries = createRetries(clock)
-  /** The feedback examined since the last pause. Not examined again, even if its facts are unseen. */
+  /** The feedback examined since the last pause. It is skipped, even if its facts are unseen. */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 

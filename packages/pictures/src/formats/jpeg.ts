@@ -170,7 +170,7 @@ function scrubSegments(
 
 const endOfImage = Buffer.from([0xff, markers.endOfImage])
 
-/** Writes the end of the image over the beginning of a trailer. Browsers refuse a picture without it. */
+/** Writes an end of image over the start of a trailer. Browsers refuse a picture without one. */
 function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
   if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }
