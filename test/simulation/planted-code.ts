@@ -61,8 +61,8 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'gateway/dist/commit/commit-with-images.js',
-        find: '!repeatable && !unknown',
-        replace: '!unknown',
+        find: '!repeatable && !mayBeStored(error)',
+        replace: '!mayBeStored(error)',
       },
     ],
     breaks: 'image lost',
@@ -72,7 +72,7 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'gateway/dist/commit/commit-with-images.js',
-        find: '!repeatable && !unknown',
+        find: '!repeatable && !mayBeStored(error)',
         replace: '!repeatable',
       },
     ],
