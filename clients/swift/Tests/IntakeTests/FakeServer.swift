@@ -22,6 +22,7 @@ final class FakeServer: Transport, @unchecked Sendable {
   private let lock = NSLock()
   private let clock: @Sendable () -> Double
   private var stored: [Row] = []
+  private var forms: [(id: String, body: String)] = []
   private var seen: [OutgoingRequest] = []
   private var faults: [Fault] = []
   private var rejecting: (@Sendable (String) -> String?)?
@@ -33,10 +34,10 @@ final class FakeServer: Transport, @unchecked Sendable {
 
   var rows: [Row] { lock.withLock { stored } }
   var events: [String] { rows.map(\.event) }
+  /// The forms of the feedback that is stored.
+  var feedback: [String] { lock.withLock { forms.map(\.body) } }
+  /// All requests that clients have sent, whether the server got them or not.
   var requests: [OutgoingRequest] { lock.withLock { seen } }
-  var feedback: [String] {
-    requests.filter { $0.path == "/feedback" }.map { String(decoding: $0.body, as: UTF8.self) }
-  }
 
   func add(_ more: Fault...) { lock.withLock { faults += more } }
   /// Sets a function that returns the code with which an event is rejected.
@@ -59,7 +60,7 @@ final class FakeServer: Transport, @unchecked Sendable {
       default: break
       }
       if let status = refusing?(request) { return answer(status, Data()) }
-      let body = request.path == "/log/batch" ? keep(request) : ["id": "some"]
+      let body = request.path == "/log/batch" ? keep(request) : keepForm(request)
       let data = (try? JSONSerialization.data(withJSONObject: body)) ?? Data()
       if case .lost = fault { return nil }
       return answer(request.path == "/log/batch" ? 207 : 201, data)
@@ -89,6 +90,13 @@ final class FakeServer: Transport, @unchecked Sendable {
       return ["status": "accepted", "id": row.id]
     }
     return ["results": results]
+  }
+
+  private func keepForm(_ request: OutgoingRequest) -> [String: Any] {
+    let body = String(decoding: request.body, as: UTF8.self)
+    let id = body.range(of: #""id":"[^"]*""#, options: .regularExpression).map { String(body[$0]) }
+    if let id, !forms.contains(where: { $0.id == id }) { forms.append((id, body)) }
+    return ["id": "some"]
   }
 }
 
