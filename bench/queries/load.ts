@@ -16,8 +16,8 @@ const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
  * Writes the fleet's events and its feedback in the order of their arrival; one event in a hundred
- * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself. If
- * the table also merges idle months after a day, makes these merges at once.
+ * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself, and
+ * the merges of idle months that it would start only after a day (if `logs_raw` is set to do so).
  */
 export async function load(
   sql: ClickHouse,

@@ -28,9 +28,12 @@ const capacityConnections = 64
  */
 const capacityTurns = 3
 const openConnections = 256
-/** Open-loop rounds are longer by this time, because percentiles need more events than costs do. */
+/**
+ * How many seconds longer than `--seconds` an open-loop round is. It measures percentiles, and
+ * these need more events than the costs and rates that other rounds measure.
+ */
 const openExtraSeconds = 0.5
-/** Additional turns with the load at which the latency has a limit. */
+/** Additional turns with the load for which the suite states a limit of the latency. */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10

@@ -8,7 +8,8 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 const startMs = Date.UTC(2026, 10, 1)
 
 /**
- * Creates the gauge of a gateway whose clock can be set `offMs` ahead of Redis's. The limit is 5 s.
+ * Creates the gauge of a gateway whose clock can be set `offMs` ahead of Redis's. The limit of the
+ * skew is 5 s.
  */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }

@@ -25,9 +25,10 @@ const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, si
  * connections, so that a key that opens many connections loses only its own.
  *
  * A connection without a key that is younger than two sweeps may not have had time to send a key.
- * Such a connection is evicted only if no API key has more idle connections than there are
- * connections without a key; otherwise that key's connections are evicted first. A connection with
- * a key and a request in progress is evicted only if that request is already refused.
+ * If even the connection without a key that has been silent the longest is so young, the next
+ * connection is taken from the largest group: either all connections without a key, or the idle
+ * connections of one API key. A connection with a key and a request in progress is evicted only if
+ * that request is already refused.
  */
 export function createEvictionOrder(): EvictionOrder {
   // In each list the first connection is the oldest.

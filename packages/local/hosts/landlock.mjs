@@ -44,8 +44,9 @@ export function obstacles() {
 
 /**
  * Confines the calling thread, and every process that it starts or becomes, to these paths and the
- * files below them. Paths that do not exist are ignored. If Landlock supports it (`obstacles`), the
- * thread can also listen only on `port`, and can connect to nothing.
+ * files below them. Paths that do not exist are ignored. If Landlock can restrict TCP (see
+ * `obstacles`), the thread can bind TCP sockets only to `port`, and cannot connect TCP sockets to
+ * anything. Other protocols are not restricted.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()

@@ -94,8 +94,8 @@ export function createFrameConsumer(options: {
   const untilDue = createClaimTurn({ peek: source.peek, signal, clock, gatherMs })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
-   * Claimed frames that are in no batch yet: they did not fit into the last batch, or were claimed
-   * by a completion.
+   * Claimed frames that are in no batch yet: they did not fit into the last batch, or `complete`
+   * claimed them when it completed other frames.
    */
   let carried: Claimed[] = []
   /** True if the last batch was full, so that more frames are probably waiting. */
@@ -207,8 +207,8 @@ export function createFrameConsumer(options: {
 
       async complete() {
         const room = createBatchRoom(limits)
-        // If more frames wait, each completion claims the next one, which takes half the round
-        // trips of claiming later.
+        // If more frames wait, the command that completes a frame also claims another. This halves
+        // the round trips, compared to claiming with a command of its own.
         for (const chunk of chunks(takeAll())) {
           const claimNext = isBacklogged && !signal.aborted && room.left() >= chunk.length
           const next = await forEach(chunk, (job) => source.complete(job, { claimNext }))

@@ -50,7 +50,7 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * The minimum time between two closings of a connection because of an error in `notPrimary`. All
+ * The minimum time between two closings of a connection after errors that `notPrimary` lists. All
  * commands in flight get the error, and each would close the connection again.
  */
 const leavePauseMs = 100

@@ -53,8 +53,8 @@ function pngChunk(type: string, content: Buffer): Buffer {
 const pngEnd = Buffer.concat([pngChunk('IDAT', Buffer.alloc(1)), pngChunk('IEND', Buffer.alloc(0))])
 
 /**
- * A JPEG that has the trailer of a Samsung phone and no end of the image. Each entry of the
- * directory says how far before the directory its block begins.
+ * A JPEG without an end marker, followed by the trailer of a Samsung phone. The trailer is a
+ * directory of blocks: each entry says how many bytes before the directory its block begins.
  *
  * @param unit is repeated in the scan
  */

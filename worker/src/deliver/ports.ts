@@ -12,8 +12,8 @@ export type RowStore = Pick<ClickHouse, 'insertGzip'>
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
   /**
-   * Redis refused a command of a loop that waits for frames. The loop is alive, so its measured
-   * wait starts anew.
+   * A command to Redis failed. If the loop is waiting for frames, it counts as alive, and its wait
+   * is measured from now on.
    */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void

@@ -12,9 +12,10 @@ export class DecoderMissingError extends Error {
 }
 
 /**
- * The decoder ended before it had examined the picture, or was ended because it took too long. The
- * message of the cause is the same for all failures of a kind. If the process ended by itself, the
- * cause of the cause has what it wrote last.
+ * The decoder ended before it had examined the picture, or was ended because it took too long or
+ * sent something invalid. `cause.message` is the same for all failures of one kind, so it
+ * identifies the kind. If the process ended by itself, `cause.cause.message` is the last text that
+ * the process wrote to standard error.
  */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'

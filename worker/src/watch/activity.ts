@@ -30,8 +30,8 @@ interface Failure {
 export interface LoopState {
   waits(): void
   /**
-   * Called when the loop is alive although it has got no frames yet. The measured wait then starts
-   * anew.
+   * Called when the loop is alive although it has got no frames yet. If it is waiting for frames,
+   * its wait is measured from now on.
    */
   waitsAnew(): void
   took(): void

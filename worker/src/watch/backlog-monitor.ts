@@ -104,7 +104,8 @@ export function startBacklogMonitor(options: {
     poll,
     intervalMs,
     onError(error) {
-      // The waiting frames may have been taken since the last reading, so the wait starts anew.
+      // The waiting frames may have been taken since the last reading, so the wait is measured from
+      // the next reading on.
       waitingSince.clear()
       onError(error as Error)
     },

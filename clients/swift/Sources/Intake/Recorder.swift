@@ -18,7 +18,7 @@ final class Recorder: Sendable {
 
   struct Taken {
     let events: [RecordedEvent]
-    /// Whether events were dropped between the ones that were taken before and these.
+    /// Whether events were dropped after the previous take and before the first of these events.
     let isAfterGap: Bool
   }
 

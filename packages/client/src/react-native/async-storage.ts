@@ -16,9 +16,10 @@ export interface AsyncStorageLike {
 }
 
 /**
- * Creates a storage in AsyncStorage. Its keys begin with `prefix`. A name has the key `n<name>`,
- * and a value has the key `v<key>`. The text of a name is stored in pieces with the keys
- * `t<stem>.<number>`. When a segment is closed, its pieces are joined under one key.
+ * Creates a storage in AsyncStorage. Its keys begin with `prefix`. The key `n<name>` says that a
+ * name exists, and a value has the key `v<key>`. The text stored under a name is in pieces, with
+ * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change. When
+ * a segment is closed, its pieces are joined under one key.
  *
  * A rename takes several steps: the new name is written, then the old name is removed. If both
  * exist, the client knows which of them is newer.

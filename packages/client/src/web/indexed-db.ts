@@ -16,8 +16,9 @@ const digits = 16
  * rename the same segment, only one succeeds. After the browser has closed the database, or someone
  * has asked to delete it, the next call opens it again.
  *
- * A name has the key `n<name>`. The text of a name is stored in pieces with the keys
- * `t<stem>.<number>`. A rename does not change the stem, so it need not copy the text.
+ * The entry `n<name>` says that a name exists. The text stored under the name is in pieces, with
+ * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change, so
+ * the text need not be copied.
  */
 export function createIndexedDbStorage(databaseName: string): Storage & { close(): void } {
   let opening: Promise<IDBDatabase> | undefined

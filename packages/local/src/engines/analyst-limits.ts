@@ -67,7 +67,7 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // Settings with which parsing and planning a query could take longer. No time limit ends these
+  // Settings with which parsing and planning a query could take too long. No time limit ends these
   // phases.
   'max_query_size',
   'max_parser_depth',
@@ -83,7 +83,7 @@ const fixed = [
   'ast_fuzzer_runs',
   'ast_fuzzer_any_query',
 
-  // Settings with which compiling and running one regular expression could take longer.
+  // Settings with which compiling and running one regular expression could take too long.
   'reject_expensive_hyperscan_regexps',
   'regexp_max_matches_per_row',
 

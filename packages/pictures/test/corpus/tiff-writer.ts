@@ -69,7 +69,8 @@ class TiffWriter {
   }
 
   /**
-   * Writes a directory. Returns its bytes, and where in them the offset of the next one belongs.
+   * Writes a directory. Returns its bytes, and the position in these bytes for the offset of the
+   * next directory.
    */
   #directory(entries: Entry[]): [bytes: Buffer, at: number] {
     const [countBytes, entryBytes, offsetBytes] = this.#isBig ? [8, 20, 8] : [2, 12, 4]

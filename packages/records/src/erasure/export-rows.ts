@@ -17,7 +17,7 @@ export interface ExportedRow {
   time: string
   id: string
   device_uuid: string
-  /** The keys of the row's objects; undefined if it has none. */
+  /** The key and SHA-256 of each object of the row; undefined if the row lists none. */
   attachments: { key: string; sha256: string }[] | undefined
 }
 

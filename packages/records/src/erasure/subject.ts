@@ -25,7 +25,7 @@ export interface Condition {
   params: QueryParams
 }
 
-/** Selects the rows of a subject in a table of records, also repeated ones. */
+/** Selects the rows of a subject in a table of records, including repeats of a record. */
 export function recordCondition(subject: Subject): Condition {
   const params = paramsOf(subject)
   if (subject.kind === 'api-key') {

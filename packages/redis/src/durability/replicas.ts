@@ -44,8 +44,9 @@ interface Address {
 }
 
 /**
- * Finds the replicas of a primary. In a cluster, it uses their addresses for clients if the cluster
- * has announced all replicas, otherwise the addresses that the primary lists.
+ * Finds the addresses of a primary's replicas. In a cluster these are the addresses that clients
+ * use, if the cluster has announced every replica. Otherwise they are the ones that the primary
+ * lists.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary

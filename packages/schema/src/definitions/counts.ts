@@ -43,10 +43,12 @@ const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.pa
   GROUP BY bundle_identifier, event, param, version_code`
 
 /**
- * What is counted from the records: rows of hours and days that are recomputed as a whole whenever
- * one of their records has changed (docs/decisions/0027-counts-by-recounting.md). The views have
- * GROUP BY, because every server of a cluster has these tables completely: a view without GROUP BY
- * would be read on each shard (see `isRowView`), and show every row several times.
+ * The tables of counts and their views. The counts have a row per application and hour or day,
+ * computed anew when one of its records has changed (docs/decisions/0027-counts-by-recounting.md).
+ *
+ * In a cluster, every server has all rows of these tables. A view without GROUP BY (see
+ * `isRowView`) is read on every shard, and would show each row once per shard. Therefore every view
+ * here has GROUP BY.
  */
 export const countDefinitions: readonly Definition[] = [
   {

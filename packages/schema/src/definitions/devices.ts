@@ -2,8 +2,8 @@ import type { Definition } from './definition.ts'
 
 /**
  * Views that are computed from the records whenever they are read, so they are exact even after
- * redelivery and deletion. They group by application, so ClickHouse applies a filter by application
- * before grouping, with the sorting key of the records.
+ * redelivery and deletion. They group by application. ClickHouse can therefore apply a filter by
+ * application before it groups, and uses the sorting key of the records to apply it.
  */
 export const deviceDefinitions: readonly Definition[] = [
   {

@@ -136,8 +136,9 @@ internal class HttpTransport(
     private fun read(connection: HttpURLConnection): Answer {
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
-        // Java withholds the body of a 401, because it cannot repeat the request. The type shows
-        // whether it is Intake's, which has this code only, or that of a proxy.
+        // Java withholds the body of a 401, because it cannot repeat the request. The content type
+        // still shows who sent the 401. If Intake did, the body's code is always `unauthorized`;
+        // otherwise a proxy sent it.
         if (status == 401 && stream == null && connection.contentType.orEmpty().startsWith(PROBLEM))
             return Answer(status, "{\"code\":\"unauthorized\"}")
         val body = stream?.use(::readAll) ?: ByteArray(0)
