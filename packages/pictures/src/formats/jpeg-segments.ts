@@ -46,16 +46,19 @@ const isAlone = (marker: number) =>
  * bytes are yielded as the end of the image: the caller must write it there.
  */
 export function* jpegSegments(
-  bytes: Buffer,
-  { start, end: rangeEnd, parts }: { start: number; end: number; parts: PartCount },
+  file: Buffer,
+  { start, end, parts }: { start: number; end: number; parts: PartCount },
 ): Generator<Segment> {
+  // No search may pass over the end, because a file may contain many JPEGs.
+  let bytes = file.subarray(0, end)
+  let view = viewOf(bytes)
   let at = start + 2
-  let end = rangeEnd
   let hasScan = false
   for (;;) {
     parts.add()
-    at = nextMarker(bytes, at, end)
-    if (at + 2 > end) return
+    // Skips fill bytes, and bytes that are not a marker.
+    at = findMarker(view, { from: at, end: bytes.length, inScan: false })
+    if (at + 2 > bytes.length) return
     const marker = bytes.readUInt8(at + 1)
     if (isAlone(marker)) {
       yield { marker, from: at, to: at + 2 }
@@ -63,82 +66,101 @@ export function* jpegSegments(
       at += 2
       continue
     }
-    if (at + 4 > end) return
+    if (at + 4 > bytes.length) return
     const length = bytes.readUInt16BE(at + 2)
     if (length < 2) throw new PictureError('a segment of it has no valid length')
     let to = at + 2 + length
-    if (to > end) return
+    if (to > bytes.length) return
     if (marker === markers.startOfScan) {
-      if (!hasScan) end = startOfTrailer(bytes, { from: to, end, parts })
+      if (!hasScan) {
+        bytes = file.subarray(0, startOfTrailer(bytes, { from: to, end, parts }))
+        view = viewOf(bytes)
+      }
       hasScan = true
-      to = endOfScan(bytes, to, end)
+      to = endOfScan(bytes, view, to)
     }
     yield { marker, from: at, to }
-    if (to === end && end < rangeEnd - 2) {
-      yield { marker: markers.endOfImage, from: end, to: end + 2 }
+    if (to === bytes.length && to < end - 2) {
+      yield { marker: markers.endOfImage, from: to, to: to + 2 }
       return
     }
     at = to
   }
 }
 
-/** The position of the next marker. Skips fill bytes, and bytes that are not a marker. */
-function nextMarker(bytes: Buffer, from: number, end: number): number {
-  return findMarker(bytes, { from, to: end - 1, seconds: secondOfAny })
-}
+const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** The bytes that `findMarker` reads before native searches follow. */
+const readBytes = 512
+/** Native searches go on as long as each passes over this many bytes. */
+const searchedBytes = 64
 
 /**
- * The minimum average distance between two native searches, in bytes. The loop of `findMarker`
- * reads the bytes between them. Without this minimum a hostile file would need a native search
- * every few bytes.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
+ * native search is several times as fast as `findMarker`, unless 0xff is frequent.
  */
-const bytesPerSearch = 128
-
-/**
- * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
- * Reserved markers result only from damage, so they count as data.
- */
-function endOfScan(bytes: Buffer, from: number, end: number): number {
-  // The search must stop at `end`, because a file may contain many JPEGs.
-  const upToEnd = bytes.subarray(0, end)
-  const last = end - 1
-  let at = from
-  // A native search is several times as fast as the loop, unless 0xff is frequent.
-  for (let searches = 0; at < last; searches++) {
-    const to = Math.min(from + searches * bytesPerSearch, last)
-    at = findMarker(bytes, { from: at, to, seconds: secondAfterScan })
-    if (at < to) return at
-    at = upToEnd.indexOf(0xff, at)
-    if (at === -1 || at >= last) return end
-    if (secondAfterScan[bytes[at + 1] as number] === 1) return at
-    at++
+function endOfScan(bytes: Buffer, view: DataView, from: number): number {
+  const end = bytes.length
+  for (let at = from; ;) {
+    const to = Math.min(at + readBytes, end)
+    const marker = findMarker(view, { from: at, end: to, inScan: true })
+    if (marker < to || to === end) return marker
+    let before
+    at = to - 1
+    do {
+      before = at
+      at = bytes.indexOf(0xff, at) + 1
+      if (at === 0 || at === end) return end
+      if (secondAfterScan[bytes[at] as number] === 1) return at - 1
+    } while (at - before > searchedBytes)
   }
-  return end
 }
 
 /** For each byte, 1 if it can be the second byte of a marker. */
 const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && byte < 0xff))
-/** For each byte, 1 if it can be the second byte of a marker that ends a scan. */
+/**
+ * For each byte, 1 if it can be the second byte of a marker that ends a scan. Reserved markers
+ * result only from damage, so they count as data.
+ */
 const secondAfterScan = secondOfAny.map(
   (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
 )
+/** The highest bit of each of four bytes. */
+const highest = 0x80808080 | 0
 
 /**
- * Returns the position of the next marker whose second byte is in `seconds`; `to` if there is none
- * before `to`. In the loop, only the branch that returns depends on the bytes, because a file could
- * be made so that the processor always predicts the wrong branch.
+ * Returns the position of the next marker; `end` if there is none. It reads four bytes at once, and
+ * only the branch that ends the loop depends on them, because a file could be made so that the
+ * processor always predicts the wrong branch.
+ *
+ * @param range.inScan passes over the markers that may occur in a scan
  */
-function findMarker(
-  bytes: Buffer,
-  { from, to, seconds }: { from: number; to: number; seconds: Uint8Array },
+export function findMarker(
+  bytes: DataView,
+  { from, end, inScan }: { from: number; end: number; inScan: boolean },
 ): number {
-  let byte = bytes[from] as number
-  for (let at = from; at < to; at++) {
-    const isFirst = (byte + 1) >> 8
-    byte = bytes[at + 1] as number
-    if ((isFirst & (seconds[byte] as number)) === 1) return at
+  const seconds = inScan ? secondAfterScan : secondOfAny
+  const outside = inScan ? 0 : -1
+  let at = from
+  // In these numbers, the highest bit of a byte is the result for the byte.
+  for (let before = 0; at + 4 <= end; at += 4) {
+    const four = bytes.getInt32(at, true)
+    const atLeastC0 = four & (four << 1)
+    const atLeastF0 = atLeastC0 & (atLeastC0 << 2)
+    const isFF = atLeastF0 & (atLeastF0 << 4) & highest
+    const isRestart = (four << 3) & ~(four << 2) & ~(four << 4)
+    const twoBits = four | (four << 1)
+    const fourBits = twoBits | (twoBits << 2)
+    const isNotZero = fourBits | (fourBits << 4)
+    const isSecond = ((atLeastC0 & ~isRestart) | (isNotZero & outside)) & ~isFF
+    if ((isSecond & ((isFF << 8) | before)) !== 0) break
+    before = isFF >>> 24
   }
-  return Math.max(from, to)
+  // Searches the bytes in which the loop found a marker, or the last ones.
+  for (at = Math.max(from, at - 1); at + 1 < end; at++) {
+    if (bytes.getUint8(at) === 0xff && seconds[bytes.getUint8(at + 1)] === 1) return at
+  }
+  return end
 }
 
 /** The letters in the box with which a film begins. */
@@ -157,7 +179,6 @@ function startOfTrailer(
   bytes: Buffer,
   { from, end, parts }: { from: number; end: number; parts: PartCount },
 ): number {
-  if (bytes[end - 2] === 0xff && bytes[end - 1] === markers.endOfImage) return end
   const start = samsungTrailer(bytes, { from, end, parts })
   return start === end ? startOfFilm(bytes, from, end) : start
 }
@@ -185,36 +206,24 @@ function samsungTrailer(
   return start
 }
 
-/** For each byte, its position in `fileType`; 0 for other bytes. */
-const letterAt = Uint8Array.from({ length: 256 }, (_, byte) => Math.max(0, fileType.indexOf(byte)))
-
 /**
- * Returns the position of the first box of less than 256 bytes with the type of a film's first box;
- * `end` if there is none.
+ * Returns the position of the first box of a film; `end` if there is none. Its type is not in the
+ * data of a scan by chance, so only the first one that is found is examined.
  */
 function startOfFilm(bytes: Buffer, from: number, end: number): number {
-  const first = isFrequent(bytes, from, end)
-    ? from
-    : bytes.subarray(0, end).indexOf(fileType, from + 4) - 4
-  if (first < from) return end
-  const [t, y, p] = [0x74, 0x79, 0x70]
-  // Reads every fourth byte, which is one of the letters if they are there.
-  for (let at = first + 7; at + 3 < end; at += 4) {
-    const type = at - (letterAt[bytes[at] as number] as number)
-    const size =
-      (bytes[type - 4] as number) | (bytes[type - 3] as number) | (bytes[type - 2] as number)
-    const rest = ((bytes[type + 1] as number) ^ t) | ((bytes[type + 2] as number) ^ y)
-    if ((size | rest) === 0 && bytes[type] === fileType[0] && bytes[type + 3] === p) return type - 4
-  }
-  return end
+  if (isFrequent(bytes, from, end)) return end
+  const at = bytes.subarray(0, end).indexOf(fileType, from + 4) - 4
+  return at >= from && bytes.readUInt32BE(at) < boxBytesMax ? at : end
 }
 
+/** The maximum size of the first box of a film. */
+const boxBytesMax = 256
 const samples = 1_024
 
 /**
- * Whether the first letter of a film is so frequent that a native search for it would take longer
- * than reading byte by byte: up to 80 ms for 10 MB. The samples are random, so that no file can be
- * made to avoid them. The result changes only the time.
+ * Whether the first letter of a film is so frequent that a native search for it would take long: up
+ * to 80 ms for 10 MB. It is not frequent in the data of a scan. The samples are random, so that no
+ * file can be made to avoid them.
  */
 function isFrequent(bytes: Buffer, from: number, end: number): boolean {
   let count = 0
