@@ -307,14 +307,20 @@ function hasNumbersOnly({ reader }: HeifWalk, property: Box): boolean {
  * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway. But an
  * image in a hostile file could refer to the same bytes, and then they would be kept.
  */
-function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data?: Box): void {
+function zeroData(
+  { reader, edit, dataBytes }: HeifWalk,
+  { place, extents }: Location,
+  data?: Box,
+): void {
   if (place === 'item' || (place === 'idat' && data === undefined)) return
   const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
     // An empty item may be written with the offset of an image, or with none. Its data would then
     // extend over all images.
     if (length === Infinity) continue
-    edit.zero(Math.min(from + offset, end), Math.min(from + offset + length, end))
+    const range = [Math.min(from + offset, end), Math.min(from + offset + length, end)] as const
+    dataBytes.add(range[1] - range[0])
+    edit.zero(...range)
   }
 }
 
