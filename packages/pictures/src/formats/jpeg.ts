@@ -4,7 +4,8 @@ import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText } from '../reader.ts'
 import { Largest, PartCount, type Walked } from '../walked.ts'
-import { isFrame, jpegSegments, markers, type Segment } from './jpeg-segments.ts'
+import { isFrame, markers } from './jpeg-markers.ts'
+import { jpegSegments, type Segment } from './jpeg-segments.ts'
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
@@ -72,7 +73,6 @@ export function zeroJpegMetadata(
     const { from, to } = segment
     if (isWhole) fill(bytes, { from: last, to: from }, edit)
     last = to
-    if (segment.marker === markers.endOfImage) writeEnd(bytes, from, edit)
     if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)

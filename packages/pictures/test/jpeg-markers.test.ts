@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findMarker } from '../src/formats/jpeg-segments.ts'
+import { findMarker } from '../src/formats/jpeg-markers.ts'
 
 /** What `findMarker` should return, by reading each byte. */
 function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean }): number {
