@@ -329,7 +329,7 @@ export const picturesOfManyParts: readonly CostlyPicture[] = [
     name: 'previews in JFIF, as many as possible',
     type: 'image/jpeg',
     bytes() {
-      return Buffer.concat([jpegStart, times(preview, manyParts), scanStart, jpegEnd])
+      return Buffer.concat([jpegStart, times(preview, manyParts / 2), scanStart, jpegEnd])
     },
   },
   {
@@ -426,7 +426,7 @@ export const craftedPictures: readonly CostlyPicture[] = [
     name: 'a profile in many segments, previews, and a scan without end, as many as possible',
     type: 'image/jpeg',
     bytes() {
-      const previews = times(preview, manyParts - 1_500)
+      const previews = times(preview, (manyParts - 1_500) / 2)
       const head = Buffer.concat([jpegStart, ...profilePieces(1_000), previews, scanStart])
       return filled(head, hex('66ff00'))
     },

@@ -43,7 +43,7 @@ export function walkJpeg(bytes: Buffer): Walked {
       profile.push(segment)
       edit.keep(from, to)
     } else if (isApplication(marker)) {
-      keepApplication(bytes, segment, edit)
+      keepApplication(bytes, segment, { edit, parts })
     } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
@@ -121,15 +121,22 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
   edit.set(tiff, block)
 }
 
-function keepApplication(bytes: Buffer, segment: Segment, edit: Edit): void {
+/** Keeps the fields of JFIF and Adobe. Such a segment counts twice, because cutting it takes longer. */
+function keepApplication(
+  bytes: Buffer,
+  segment: Segment,
+  { edit, parts }: { edit: Edit; parts: PartCount },
+): void {
   const { marker, from, to } = segment
   if (isAdobe(bytes, segment)) {
+    parts.add()
     edit.keep(from, from + adobeBytes)
     if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
     return
   }
   const isJfif = marker === markers.app0 && hasText(bytes, from + 4, 'JFIF\0')
   if (!isJfif || to - from < jfifBytes) return
+  parts.add()
   edit.keep(from, from + jfifBytes)
   if (to - from === jfifBytes) return
   edit.set(from + 2, jfifLength)
