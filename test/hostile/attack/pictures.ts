@@ -227,6 +227,21 @@ function sharedStrips(): Buffer {
   return bytes
 }
 
+/** A TIFF with as many strips as possible, each a JPEG of escaped bytes. */
+function jpegStrips(): Buffer {
+  const count = 3_300
+  const [offsets, sizes, from] = [1_000, 1_000 + 4 * count, 1_000 + 8 * count]
+  const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, count, offsets], [279, 4, count, sizes]])
+  bytes.fill(hex('ff00'), from)
+  const size = Math.floor((bytesMax - from) / count / 2) * 2
+  for (let n = 0; n < count; n++) {
+    bytes.writeUInt32LE(from + n * size, offsets + 4 * n)
+    bytes.writeUInt32LE(size, sizes + 4 * n)
+    jpegScan.copy(bytes, from + n * size)
+  }
+  return bytes
+}
+
 function box(type: string, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   return Buffer.concat([u32(content.length + 8), latin1(type), content])
@@ -497,6 +512,11 @@ export const craftedPictures: readonly CostlyPicture[] = [
     type: 'image/tiff',
     bytes: sharedStrips,
     refusal: tooOften,
+  },
+  {
+    name: 'strips that are JPEGs of escaped bytes, as many as possible',
+    type: 'image/tiff',
+    bytes: jpegStrips,
   },
   {
     name: 'a thousand items with the same JPEG',

@@ -159,6 +159,7 @@ function scrubSegments(
   segments: readonly Segment[],
   walk: { edit: Edit; parts: PartCount },
 ): void {
+  if (segments.length === 0) return
   // The byte after the name is the number of the piece; the next byte is how many pieces there are.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
