@@ -17,14 +17,18 @@ export const profileHeaderBytes = 128
  * The parts of the header of a profile that are kept. The others contain when the profile was made,
  * the manufacturer and the model of the device, who made the profile, and reserved bytes.
  */
-const keptHeader: readonly (readonly [from: number, to: number])[] = [
+const keptHeader: readonly Range[] = [
   [0, 24],
   [36, 48],
   [56, 80],
   [84, 100],
 ]
+/** The maximum number of tags of a profile. Real ones have at most some dozen. */
+const tagsMax = 1_000
 /** A profile without tags counts as this many parts of the file (see `PartCount`). */
 const profileParts = 4
+
+type Range = readonly [from: number, to: number]
 
 /** The range of a file that contains a profile, or a piece of one. */
 export interface Piece {
@@ -34,7 +38,7 @@ export interface Piece {
 
 /**
  * Zeroes the tags and the parts of the header of an ICC profile that are not needed to render the
- * picture. A profile that cannot be read is zeroed entirely.
+ * picture. A profile that cannot be read, or has too many tags, is zeroed entirely.
  *
  * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
  *   several pieces
@@ -48,54 +52,55 @@ export function scrubProfile(
 ): void {
   const contents = pieces.map(({ from, to }) => bytes.subarray(from, to))
   const profile = contents.length === 1 ? (contents[0] as Buffer) : Buffer.concat(contents)
-  const zero = (start: number, end: number) => zeroInPieces(pieces, { start, end }, edit)
   const reader = new Reader(profile, 'big-endian')
   const count = profile.length < profileHeaderBytes + 4 ? Infinity : reader.u32(profileHeaderBytes)
   const tableEnd = profileHeaderBytes + 4 + count * 12
-  if (!hasText(profile, 36, 'acsp') || tableEnd > profile.length) {
-    zero(0, profile.length)
+  if (!hasText(profile, 36, 'acsp') || count > tagsMax || tableEnd > profile.length) {
+    zeroInPieces(pieces, [[0, profile.length]], edit)
     return
   }
   parts.add(profileParts + count)
-  const kept: (readonly [from: number, to: number])[] = [
-    ...keptHeader,
-    [profileHeaderBytes, tableEnd],
-  ]
+  const kept: Range[] = [...keptHeader, [profileHeaderBytes, tableEnd]]
   for (let tag = profileHeaderBytes + 4; tag < tableEnd; tag += 12) {
     if (!keptTags.has(reader.u32(tag))) continue
     const at = Math.min(reader.u32(tag + 4), profile.length)
     kept.push([at, Math.min(at + reader.u32(tag + 8), profile.length)])
   }
   kept.sort(([one], [other]) => one - other)
+  const gaps: Range[] = []
   let end = 0
-  let isChanged = false
   for (const [start, stop] of [...kept, [profile.length, profile.length] as const]) {
-    if (start > end && !isZero(profile.subarray(end, start))) {
-      zero(end, start)
-      isChanged = true
-    }
+    if (start > end && !isZero(profile, end, start)) gaps.push([end, start])
     end = Math.max(end, stop)
   }
+  zeroInPieces(pieces, gaps, edit)
   // After a change, the profile's hash of itself is wrong. Zero means that there is no hash.
-  if (isChanged) zero(84, 100)
+  if (gaps.length > 0) zeroInPieces(pieces, [[84, 100]], edit)
 }
 
-/** Zeroes a range of the profile, which may extend over several pieces. */
-function zeroInPieces(
-  pieces: readonly Piece[],
-  { start, end }: { start: number; end: number },
-  edit: Edit,
-): void {
+/** Zeroes ranges of the profile, in ascending order. A range may extend over several pieces. */
+function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: Edit): void {
+  let next = 0
   let at = 0
   for (const { from, to } of pieces) {
-    if (at >= end) return
-    edit.zero(from + Math.max(start - at, 0), Math.min(from + end - at, to))
-    at += to - from
+    const bytes = to - from
+    for (let range = ranges[next]; range !== undefined && range[0] < at + bytes;) {
+      edit.zero(from + Math.max(range[0] - at, 0), Math.min(from + range[1] - at, to))
+      // A range that extends beyond this piece continues in the next.
+      if (range[1] > at + bytes) break
+      range = ranges[++next]
+    }
+    at += bytes
   }
 }
 
-function isZero(bytes: Buffer): boolean {
-  // Compares each byte with the next. The native comparison is used because a gap may be as large
-  // as the file.
-  return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1))
+/** The size of the gaps whose bytes are compared natively, because a gap may be as large as the file. */
+const nativeBytes = 64
+
+function isZero(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < Math.min(to, from + nativeBytes); at++) if (bytes[at] !== 0) return false
+  // Compares each byte with the next.
+  return (
+    to - from <= nativeBytes || bytes.subarray(from + 1, to).equals(bytes.subarray(from, to - 1))
+  )
 }

@@ -129,3 +129,28 @@ t.test('the tags of all profiles of a file count together', (t) => {
   )
   t.end()
 })
+
+t.test('a profile with more than a thousand tags is emptied', (t) => {
+  for (const [tags, isKept] of [
+    [1_000, true],
+    [1_001, false],
+  ] as const) {
+    const text = 'a description'
+    const profile = Buffer.alloc(132 + tags * 12 + text.length)
+    profile.write('acsp', 36)
+    profile.writeUInt32BE(tags, 128)
+    for (let tag = 132; tag < 132 + tags * 12; tag += 12) {
+      profile.write('desc', tag)
+      profile.writeUInt32BE(132 + tags * 12, tag + 4)
+      profile.writeUInt32BE(text.length, tag + 8)
+    }
+    profile.write(text, 132 + tags * 12)
+    const jpeg = Buffer.concat([
+      Buffer.from([0xff, 0xd8]),
+      segment(0xe2, 'ICC_PROFILE\0\x01\x01', profile),
+      Buffer.from('ffc0000b080010001001011100ffda0008010100003f00ffd9', 'hex'),
+    ])
+    t.equal(examinePicture(jpeg, 'image/jpeg').removeMetadata().includes(text), isKept, `${tags}`)
+  }
+  t.end()
+})

@@ -44,6 +44,9 @@ function segment(marker: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0xff, marker]), u16(content.length + 2), content])
 }
 
+/** A segment with a preview, which is removed. */
+const preview = segment(0xe0, Buffer.concat([latin1('JFIF\0'), Buffer.alloc(12)]))
+
 const pngHeader = hex('89504e470d0a1a0a0000000d494844520000001000000010080200000090916836')
 
 function pngChunk(type: string, content: Buffer): Buffer {
@@ -106,6 +109,18 @@ function profileOfTags(tags: number): Buffer {
     profile.writeUInt32BE(1, 140 + tag * 12)
   }
   return profile
+}
+
+/** The segments of a JPEG with a profile, as many as a profile can have. */
+function profilePieces(tags: number): Buffer[] {
+  const profile = profileOfTags(tags)
+  const count = 255
+  const pieceBytes = Math.ceil(profile.length / count)
+  return Array.from({ length: count }, (_, n) => {
+    const head = Buffer.concat([latin1('ICC_PROFILE\0'), Buffer.from([n + 1, count])])
+    const piece = profile.subarray(n * pieceBytes, (n + 1) * pieceBytes)
+    return segment(0xe2, Buffer.concat([head, piece]))
+  })
 }
 
 /** A profile with one tag. The gateway keeps the tag. The gap before it is not zero. */
@@ -212,6 +227,21 @@ function sharedStrips(): Buffer {
   return bytes
 }
 
+/** A TIFF with as many strips as possible, each a JPEG of escaped bytes. */
+function jpegStrips(): Buffer {
+  const count = 3_300
+  const [offsets, sizes, from] = [1_000, 1_000 + 4 * count, 1_000 + 8 * count]
+  const bytes = tiff(1, [...tiffSize, jpegInTiff, [273, 4, count, offsets], [279, 4, count, sizes]])
+  bytes.fill(hex('ff00'), from)
+  const size = Math.floor((bytesMax - from) / count / 2) * 2
+  for (let n = 0; n < count; n++) {
+    bytes.writeUInt32LE(from + n * size, offsets + 4 * n)
+    bytes.writeUInt32LE(size, sizes + 4 * n)
+    jpegScan.copy(bytes, from + n * size)
+  }
+  return bytes
+}
+
 function box(type: string, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   return Buffer.concat([u32(content.length + 8), latin1(type), content])
@@ -221,29 +251,44 @@ const fileType = box('ftyp', latin1('heic\0\0\0\0mif1heic'))
 const handler = box('hdlr', Buffer.alloc(8), latin1('pict'), Buffer.alloc(13))
 const imageSize = box('ispe', u32(0, 16, 16))
 
+type Extent = [offset: number, length: number]
+
 /**
- * A HEIC with one item, whose data is listed `locations` times. Each time it is the whole rest of
+ * A HEIC with an image, whose data is listed `locations` times. Each time it is the whole rest of
  * the file.
+ *
+ * @param options.metadata the data of a second item, which is removed
  */
 function heic(options: {
   kind: string
   locations: number
   properties?: Buffer[]
+  metadata?: Extent[]
   data: Buffer
 }): Buffer {
-  const { kind, locations, properties = [], data } = options
-  const info = box('infe', u32(0x0200_0000), u16(1, 0), latin1(`${kind}\0`))
+  const { kind, locations, properties = [], metadata = [], data } = options
+  const info = (id: number, type: string) =>
+    box('infe', u32(0x0200_0000), u16(id, 0), latin1(`${type}\0`))
   // Offsets and lengths have four bytes. A length of zero means everything up to the end.
-  const location = Buffer.concat([u32(1), u16(0, 0, 1), u32(500, 0)])
+  const location = (id: number, extents: Extent[]) =>
+    Buffer.concat([u32(id), u16(0, 0, extents.length), u32(...extents.flat())])
+  const image = location(1, [[500 + 8 * metadata.length, 0]])
   return Buffer.concat([
     fileType,
     box(
       'meta',
       u32(0),
       handler,
-      box('iinf', u32(0), u16(1), info),
+      box('iinf', u32(0), u16(2), info(1, kind), info(2, 'Exif')),
       box('iprp', box('ipco', imageSize, ...properties)),
-      box('iloc', u32(0x0200_0000), u16(0x4400), u32(locations), times(location, locations)),
+      box(
+        'iloc',
+        u32(0x0200_0000),
+        u16(0x4400),
+        u32(locations + 1),
+        times(image, locations),
+        location(2, metadata),
+      ),
     ),
     box('mdat', data),
   ])
@@ -299,8 +344,7 @@ export const picturesOfManyParts: readonly CostlyPicture[] = [
     name: 'previews in JFIF, as many as possible',
     type: 'image/jpeg',
     bytes() {
-      const jfif = segment(0xe0, Buffer.concat([latin1('JFIF\0'), Buffer.alloc(12)]))
-      return Buffer.concat([jpegStart, times(jfif, manyParts), scanStart, jpegEnd])
+      return Buffer.concat([jpegStart, times(preview, manyParts / 2), scanStart, jpegEnd])
     },
   },
   {
@@ -391,16 +435,15 @@ export const craftedPictures: readonly CostlyPicture[] = [
   {
     name: 'a profile with many tags in many segments',
     type: 'image/jpeg',
+    bytes: () => Buffer.concat([jpegStart, ...profilePieces(19_000), scanStart, jpegEnd]),
+  },
+  {
+    name: 'a profile in many segments, previews, and a scan without end, as many as possible',
+    type: 'image/jpeg',
     bytes() {
-      const profile = profileOfTags(19_000)
-      const count = 255
-      const pieceBytes = Math.ceil(profile.length / count)
-      const pieces = Array.from({ length: count }, (_, n) => {
-        const head = Buffer.concat([latin1('ICC_PROFILE\0'), Buffer.from([n + 1, count])])
-        const piece = profile.subarray(n * pieceBytes, (n + 1) * pieceBytes)
-        return segment(0xe2, Buffer.concat([head, piece]))
-      })
-      return Buffer.concat([jpegStart, ...pieces, scanStart, jpegEnd])
+      const previews = times(preview, (manyParts - 1_500) / 2)
+      const head = Buffer.concat([jpegStart, ...profilePieces(1_000), previews, scanStart])
+      return filled(head, hex('66ff00'))
     },
   },
   {
@@ -426,6 +469,20 @@ export const craftedPictures: readonly CostlyPicture[] = [
     name: 'a profile that is hard to compress again',
     type: 'image/png',
     bytes: () => pngProfile(deflateSync(profileOf(bits(500_000)), { level: 9 })),
+  },
+  {
+    name: 'a profile that is hard to compress again, and texts, as many as possible',
+    type: 'image/png',
+    bytes() {
+      const profile = deflateSync(profileOf(bits(500_000)), { level: 9 })
+      const text = pngChunk('tEXt', Buffer.from('a'))
+      const pixels = pngChunk('IDAT', Buffer.alloc(1_000))
+      const head = Buffer.concat([
+        pngHeader,
+        pngChunk('iCCP', Buffer.concat([latin1('x\0\0'), profile])),
+      ])
+      return Buffer.concat([head, times(Buffer.concat([pixels, text]), manyParts / 2 - 10), pngEnd])
+    },
   },
   {
     name: 'Exif with a thousand entries, many times',
@@ -457,6 +514,11 @@ export const craftedPictures: readonly CostlyPicture[] = [
     refusal: tooOften,
   },
   {
+    name: 'strips that are JPEGs of escaped bytes, as many as possible',
+    type: 'image/tiff',
+    bytes: jpegStrips,
+  },
+  {
     name: 'a thousand items with the same JPEG',
     type: 'image/heic',
     bytes: () => heic({ kind: 'jpeg', locations: 1_000, data: Buffer.alloc(mebibyte) }),
@@ -466,6 +528,35 @@ export const craftedPictures: readonly CostlyPicture[] = [
     name: 'an item that is a JPEG of fill bytes',
     type: 'image/heic',
     bytes: () => heic({ kind: 'jpeg', locations: 1, data: Buffer.alloc(bytesMax - 1_000, 0xff) }),
+  },
+  {
+    name: 'Exif that refers to the whole file a thousand times',
+    type: 'image/heic',
+    bytes: () =>
+      heic({
+        kind: 'hvc1',
+        locations: 1,
+        metadata: Array.from({ length: 1_000 }, () => [20_000, bytesMax]),
+        data: Buffer.alloc(bytesMax - 20_000, 1),
+      }),
+    refusal: tooOften,
+  },
+  {
+    name: 'a JPEG of restarts, and Exif in as many parts as possible',
+    type: 'image/heic',
+    bytes() {
+      const metadata = Array.from({ length: manyParts - 100 }, (_, n): Extent => {
+        return [bytesMax - 2 * ((n * 7_919) % manyParts), 1]
+      })
+      const picture = heic({
+        kind: 'jpeg',
+        locations: 1,
+        metadata,
+        data: Buffer.alloc(bytesMax - 1_000 - 8 * metadata.length, hex('ffd0')),
+      })
+      jpegScan.copy(picture, 500 + 8 * metadata.length)
+      return picture
+    },
   },
   {
     name: 'profiles with a thousand tags',

@@ -102,6 +102,15 @@ t.test('a picture with too many pixels, or too many in a row, is not decoded', a
   }
 })
 
+t.test('a picture with too many pixels in a format that is not decoded is too large', async (t) => {
+  const bytes = await noise(64, 64).avif().toBuffer()
+  const size = bytes.indexOf('ispe') + 8
+  bytes.writeUInt32BE(20_000, size)
+  bytes.writeUInt32BE(10_000, size + 4)
+  const large = { width: 20_000, height: 10_000, error: 'pixels' }
+  t.same(await examine(bytes, 'image/avif'), large, 'so lists do not show it')
+})
+
 t.test('a truncated picture gets a thumbnail of what is there', async (t) => {
   const whole = await noise(800, 600).jpeg().toBuffer()
   const { thumbnail } = await examine(whole.subarray(0, whole.length / 2), 'image/jpeg')

@@ -65,3 +65,30 @@ function readBox(reader: Reader, at: number, end: number): Box | undefined {
   if (to < content || (to > end && type !== mediaData)) return undefined
   return { type, from: at, content, to: Math.min(to, end) }
 }
+
+/**
+ * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a text.
+ * `dinf` says that the data is in the same file; it could contain the address of another one.
+ */
+const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
+  Object.entries({
+    dinf: [28],
+    pitm: [6, 8],
+    ispe: [12],
+    pasp: [8],
+    clap: [32],
+    irot: [1],
+    imir: [1],
+    rloc: [12],
+    lsel: [2],
+    a1op: [1],
+    clli: [4],
+    mdcv: [24],
+    amve: [8],
+    btrt: [12],
+    fiel: [2],
+  }).map(([name, bytes]) => [fourLetters(name), bytes]),
+)
+/** Whether a box with fixed fields is no longer than they are; true for other boxes. */
+export const hasFixedBytes = ({ type, content, to }: Box) =>
+  fixedBytes.get(type)?.includes(to - content) ?? true

@@ -1,9 +1,9 @@
-import { scrubProfile } from '../color-profile.ts'
 import { PictureError } from '../picture-error.ts'
-import { fourLetters, setOfFourLetters, type Reader } from '../reader.ts'
-import { boxesIn, type Box } from './boxes.ts'
+import { fourLetters, setOfFourLetters } from '../reader.ts'
+import { boxesIn, hasFixedBytes, type Box } from './boxes.ts'
+import { keepData, keepLocations, zeroData, type Location } from './heif-item-data.ts'
+import { keepProperties } from './heif-properties.ts'
 import type { HeifWalk } from './heif-walk.ts'
-import { zeroJpegMetadata } from './jpeg.ts'
 
 const types = {
   handler: fourLetters('hdlr'),
@@ -11,58 +11,14 @@ const types = {
   itemLocation: fourLetters('iloc'),
   itemData: fourLetters('idat'),
   itemProperties: fourLetters('iprp'),
-  properties: fourLetters('ipco'),
-  associations: fourLetters('ipma'),
   primary: fourLetters('pitm'),
   references: fourLetters('iref'),
   dataInfo: fourLetters('dinf'),
   groups: fourLetters('grpl'),
-  size: fourLetters('ispe'),
-  channels: fourLetters('pixi'),
-  auxiliary: fourLetters('auxC'),
-  jpegStart: fourLetters('jpgC'),
-  color: fourLetters('colr'),
-  jpeg: fourLetters('jpeg'),
   skip: fourLetters('skip'),
 }
 /** The type of an item that is not an image, after its data was removed. Decoders ignore it. */
 const skip = Buffer.from('skip')
-/**
- * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
- */
-const profiles = setOfFourLetters('prof,rICC')
-/** The number of bytes of the other colour types, including the type. */
-const colorBytes: ReadonlyMap<number, number> = new Map([
-  [fourLetters('nclx'), 11],
-  [fourLetters('nclc'), 10],
-])
-/**
- * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a text.
- * `dinf` says that the data is in the same file; it could contain the address of another one.
- */
-const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
-  Object.entries({
-    dinf: [28],
-    pitm: [6, 8],
-    ispe: [12],
-    pasp: [8],
-    clap: [32],
-    irot: [1],
-    imir: [1],
-    rloc: [12],
-    lsel: [2],
-    a1op: [1],
-    clli: [4],
-    mdcv: [24],
-    amve: [8],
-    btrt: [12],
-    fiel: [2],
-  }).map(([name, bytes]) => [fourLetters(name), bytes]),
-)
-const hasFixedBytes = ({ type, content, to }: Box) =>
-  fixedBytes.get(type)?.includes(to - content) ?? true
-/** The maximum size of the name of an auxiliary image's kind, such as a depth map. */
-const auxiliaryBytesMax = 128
 /** The types of the boxes that a `meta` box has at most once. */
 const single: ReadonlySet<number> = new Set([
   types.primary,
@@ -79,24 +35,6 @@ const single: ReadonlySet<number> = new Set([
 const images = setOfFourLetters(
   'hvc1,hev1,lhv1,av01,avc1,vvc1,evc1,j2k1,jpeg,unci,mski,grid,iden,iovl,tmap',
 )
-/**
- * The types of the properties that are needed to render an image. Other properties are texts
- * (`udes`), times (`crtt`), the position of the camera (`cmex`), or free space with any content.
- */
-const drawing = setOfFourLetters(
-  'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
-    'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
-    'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
-)
-
-/** The location of the data of an item. */
-interface Location {
-  id: number
-  /** The data is in the file, in the box `idat`, or in another item. */
-  place: 'file' | 'idat' | 'item'
-  extents: { offset: number; length: number }[]
-}
-
 /** Keeps the images in a `meta` box and the data of each. Returns the number of images. */
 export function keepItems(walk: HeifWalk, meta: Box): number {
   const { ranges } = walk
@@ -209,133 +147,4 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   }
   edit.zero(end, box.to)
   return kinds
-}
-
-function keepLocations({ reader, ranges, edit, parts }: HeifWalk, box: Box): Location[] {
-  ranges.add(box.from, box.to)
-  const version = reader.u8(box.content)
-  if (version > 2) throw new PictureError('it has items of an unknown version')
-  const numberBytes = reader.u16(box.content + 4)
-  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [12, 8, 4, 0].map(
-    (shift) => (numberBytes >> shift) & 0xf,
-  ) as [number, number, number, number]
-  let at = box.content + 6
-  const next = (bytes: number) => {
-    const value = readNumber(reader, at, bytes)
-    at += bytes
-    if (at > box.to) throw new PictureError('its list of items ends too early')
-    return value
-  }
-  const idBytes = version < 2 ? 2 : 4
-  const count = next(idBytes)
-  const locations: Location[] = []
-  for (let item = 0; item < count; item++) {
-    parts.add()
-    const id = next(idBytes)
-    const method = version === 0 ? 0 : next(2) & 0xf
-    next(2)
-    const base = next(baseBytes)
-    const extents: Location['extents'] = []
-    for (let left = next(2); left > 0; left--) {
-      parts.add()
-      if (version > 0) next(indexBytes)
-      const offset = base + next(offsetBytes)
-      // A length of zero means that the data extends to the end of its container.
-      extents.push({ offset, length: next(lengthBytes) || Infinity })
-    }
-    locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
-  }
-  edit.zero(at, box.to)
-  return locations
-}
-
-function readNumber(reader: Reader, at: number, bytes: number): number {
-  if (bytes === 0) return 0
-  if (bytes === 2) return reader.u16(at)
-  if (bytes === 4) return reader.u32(at)
-  if (bytes === 8) return reader.u64(at)
-  throw new PictureError('its list of items has numbers of an unknown size')
-}
-
-function keepProperties(walk: HeifWalk, box: Box): void {
-  const { ranges } = walk
-  ranges.add(box.from, box.content)
-  for (const child of boxesIn(walk, box.content, box.to)) {
-    if (child.type === types.associations) ranges.add(child.from, child.to)
-    else if (child.type !== types.properties) walk.free(child)
-    else {
-      ranges.add(child.from, child.content)
-      // Items refer to properties by their position in the list, so a removed property is replaced
-      // by free space.
-      for (const property of boxesIn(walk, child.content, child.to)) keepProperty(walk, property)
-    }
-  }
-}
-
-/** Keeps a property that is needed to render an image; turns any other into free space. */
-export function keepProperty(walk: HeifWalk, property: Box): void {
-  const { reader, ranges, edit, largest } = walk
-  const { type, content, from, to } = property
-  if (!drawing.has(type) || !hasNumbersOnly(walk, property)) {
-    walk.free(property)
-    edit.zero(content, to)
-    return
-  }
-  ranges.add(from, to)
-  if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
-  if (type === types.color && profiles.has(reader.u32(content))) {
-    scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
-  }
-  if (type === types.jpegStart) {
-    walk.dataBytes.add(to - content)
-    zeroJpegMetadata(reader.bytes, { start: content, end: to, parts: walk.parts }, edit)
-  }
-}
-
-/** Whether a property is no longer than the numbers that it consists of. */
-function hasNumbersOnly({ reader }: HeifWalk, property: Box): boolean {
-  const { type, content, to } = property
-  const bytes = to - content
-  if (type === types.channels) return bytes === 5 + reader.u8(content + 4)
-  if (type === types.auxiliary) return bytes <= auxiliaryBytesMax
-  if (type !== types.color) return hasFixedBytes(property)
-  const kind = reader.u32(content)
-  return profiles.has(kind) || colorBytes.get(kind) === bytes
-}
-
-/**
- * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway. But an
- * image in a hostile file could refer to the same bytes, and then they would be kept.
- */
-function zeroData({ reader, edit }: HeifWalk, { place, extents }: Location, data?: Box): void {
-  if (place === 'item' || (place === 'idat' && data === undefined)) return
-  const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
-  for (const { offset, length } of extents) {
-    // An empty item may be written with the offset of an image, or with none. Its data would then
-    // extend over all images.
-    if (length === Infinity) continue
-    edit.zero(Math.min(from + offset, end), Math.min(from + offset + length, end))
-  }
-}
-
-function keepData(
-  { reader, ranges, edit, parts, dataBytes }: HeifWalk,
-  { place, extents }: Location,
-  { kind, data }: { kind: number; data: Box | undefined },
-): void {
-  if (place === 'item') throw new PictureError('an image of it is a part of another item')
-  const from = place === 'file' ? 0 : data?.content
-  const end = place === 'file' ? reader.bytes.length : data?.to
-  if (from === undefined || end === undefined)
-    throw new PictureError('it lacks the data of an item')
-  for (const { offset, length } of extents) {
-    const to = Math.min(from + offset + length, end)
-    ranges.add(from + offset, to)
-    if (kind !== types.jpeg) continue
-    if (extents.length > 1) throw new PictureError('a JPEG in it has several parts')
-    const range = { start: from + offset, end: to, parts }
-    if (range.start >= to) continue
-    dataBytes.add(to - range.start)
-    zeroJpegMetadata(reader.bytes, range, edit)
-  }
 }

@@ -1,7 +1,8 @@
 import { PictureError } from '../picture-error.ts'
 import { fourLetters, setOfFourLetters } from '../reader.ts'
 import { boxesIn, type Box } from './boxes.ts'
-import { keepHandler, keepProperty } from './heif-items.ts'
+import { keepHandler } from './heif-items.ts'
+import { keepProperty } from './heif-properties.ts'
 import type { HeifWalk } from './heif-walk.ts'
 
 const types = {

@@ -8,7 +8,10 @@ import type { Box } from './boxes.ts'
 export interface HeifWalk {
   reader: Reader
   parts: PartCount
-  /** Limits how much of the JPEG data is read, because several items can refer to the same data. */
+  /**
+   * Limits how much of the data of JPEGs is read, and of other items zeroed, because several items
+   * can refer to the same data.
+   */
   dataBytes: ByteCount
   edit: Edit
   ranges: KeptRanges

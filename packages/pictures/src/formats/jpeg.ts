@@ -4,7 +4,8 @@ import { orientationOnly, readOrientation } from '../orientation.ts'
 import { PictureError } from '../picture-error.ts'
 import { hasText } from '../reader.ts'
 import { Largest, PartCount, type Walked } from '../walked.ts'
-import { isFrame, jpegSegments, markers, type Segment } from './jpeg-segments.ts'
+import { isFrame, markers } from './jpeg-markers.ts'
+import { jpegSegments, type Segment } from './jpeg-segments.ts'
 
 const exif = 'Exif\0\0'
 const icc = 'ICC_PROFILE\0'
@@ -42,7 +43,7 @@ export function walkJpeg(bytes: Buffer): Walked {
       profile.push(segment)
       edit.keep(from, to)
     } else if (isApplication(marker)) {
-      keepApplication(bytes, segment, edit)
+      keepApplication(bytes, segment, { edit, parts })
     } else if (draws(segment)) {
       hasScan ||= marker === markers.startOfScan
       edit.keep(from, to)
@@ -72,7 +73,6 @@ export function zeroJpegMetadata(
     const { from, to } = segment
     if (isWhole) fill(bytes, { from: last, to: from }, edit)
     last = to
-    if (segment.marker === markers.endOfImage) writeEnd(bytes, from, edit)
     if (draws(segment)) continue
     if (isProfile(bytes, segment)) profile.push(segment)
     else edit.zero(from + (isAdobe(bytes, segment) ? adobeBytes : 4), to)
@@ -121,15 +121,22 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
   edit.set(tiff, block)
 }
 
-function keepApplication(bytes: Buffer, segment: Segment, edit: Edit): void {
+/** Keeps the fields of JFIF and Adobe. Such a segment counts twice, because cutting it takes longer. */
+function keepApplication(
+  bytes: Buffer,
+  segment: Segment,
+  { edit, parts }: { edit: Edit; parts: PartCount },
+): void {
   const { marker, from, to } = segment
   if (isAdobe(bytes, segment)) {
+    parts.add()
     edit.keep(from, from + adobeBytes)
     if (to - from > adobeBytes) edit.set(from + 2, adobeLength)
     return
   }
   const isJfif = marker === markers.app0 && hasText(bytes, from + 4, 'JFIF\0')
   if (!isJfif || to - from < jfifBytes) return
+  parts.add()
   edit.keep(from, from + jfifBytes)
   if (to - from === jfifBytes) return
   edit.set(from + 2, jfifLength)
@@ -152,6 +159,7 @@ function scrubSegments(
   segments: readonly Segment[],
   walk: { edit: Edit; parts: PartCount },
 ): void {
+  if (segments.length === 0) return
   // The byte after the name is the number of the piece; the next byte is how many pieces there are.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)

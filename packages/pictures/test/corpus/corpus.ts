@@ -107,6 +107,10 @@ async function jpegs(): Promise<Sample[]> {
     ['Exif twice', jpegWith(plain, [exifSegment({}), exifSegment({ orientation: 6 })])],
     ['cut off', jpegWith(plain, [exifSegment({})]).subarray(0, -200)],
     ['no end, and a film', Buffer.concat([plain.subarray(0, -2), film()])],
+    [
+      'no end, and a film that ends like a JPEG',
+      Buffer.concat([plain.subarray(0, -2), film(), Buffer.from([0xff, 0xd9])]),
+    ],
     ['no end, and the trailer of a Samsung phone', samsungPanorama(plain, film())],
     ...[0xc4, 0xd9, 0xda, 0xe5, 0xfe].flatMap((marker): [name: string, bytes: Buffer][] => {
       const name = `no end, and a film with the marker ${marker.toString(16)}`

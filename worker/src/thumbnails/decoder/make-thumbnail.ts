@@ -43,9 +43,10 @@ export async function makeThumbnail(
   const walked = walk(bytes, contentType)
   if (walked === undefined) return { error: 'unreadable' }
   const { width, height } = walked
-  if (!loaders.has(contentType)) return { width, height, error: 'format' }
+  // Checked in all formats, because a list shows small pictures in other formats themselves.
   if (width * height > pixelsMax || Math.max(width, height) > sideMax)
     return { width, height, error: 'pixels' }
+  if (!loaders.has(contentType)) return { width, height, error: 'format' }
   try {
     return await decode(walked.removeMetadata())
   } catch (error) {

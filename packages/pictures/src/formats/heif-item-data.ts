@@ -1,0 +1,106 @@
+import { PictureError } from '../picture-error.ts'
+import { fourLetters, type Reader } from '../reader.ts'
+import type { Box } from './boxes.ts'
+import type { HeifWalk } from './heif-walk.ts'
+import { zeroJpegMetadata } from './jpeg.ts'
+
+const jpeg = fourLetters('jpeg')
+
+/** The location of the data of an item. */
+export interface Location {
+  id: number
+  /** The data is in the file, in the box `idat`, or in another item. */
+  place: 'file' | 'idat' | 'item'
+  extents: { offset: number; length: number }[]
+}
+
+/** Keeps the list of where the data of each item is, and returns it. */
+export function keepLocations({ reader, ranges, edit, parts }: HeifWalk, box: Box): Location[] {
+  ranges.add(box.from, box.to)
+  const version = reader.u8(box.content)
+  if (version > 2) throw new PictureError('it has items of an unknown version')
+  const numberBytes = reader.u16(box.content + 4)
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [12, 8, 4, 0].map(
+    (shift) => (numberBytes >> shift) & 0xf,
+  ) as [number, number, number, number]
+  let at = box.content + 6
+  const next = (bytes: number) => {
+    const value = readNumber(reader, at, bytes)
+    at += bytes
+    if (at > box.to) throw new PictureError('its list of items ends too early')
+    return value
+  }
+  const idBytes = version < 2 ? 2 : 4
+  const count = next(idBytes)
+  const locations: Location[] = []
+  for (let item = 0; item < count; item++) {
+    parts.add()
+    const id = next(idBytes)
+    const method = version === 0 ? 0 : next(2) & 0xf
+    next(2)
+    const base = next(baseBytes)
+    const extents: Location['extents'] = []
+    for (let left = next(2); left > 0; left--) {
+      parts.add()
+      if (version > 0) next(indexBytes)
+      const offset = base + next(offsetBytes)
+      // A length of zero means that the data extends to the end of its container.
+      extents.push({ offset, length: next(lengthBytes) || Infinity })
+    }
+    locations.push({ id, place: method === 0 ? 'file' : method === 1 ? 'idat' : 'item', extents })
+  }
+  edit.zero(at, box.to)
+  return locations
+}
+
+function readNumber(reader: Reader, at: number, bytes: number): number {
+  if (bytes === 0) return 0
+  if (bytes === 2) return reader.u16(at)
+  if (bytes === 4) return reader.u32(at)
+  if (bytes === 8) return reader.u64(at)
+  throw new PictureError('its list of items has numbers of an unknown size')
+}
+
+/**
+ * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway. But an
+ * image in a hostile file could refer to the same bytes, and then they would be kept.
+ */
+export function zeroData(
+  { reader, edit, dataBytes }: HeifWalk,
+  { place, extents }: Location,
+  data?: Box,
+): void {
+  if (place === 'item' || (place === 'idat' && data === undefined)) return
+  const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
+  for (const { offset, length } of extents) {
+    // An empty item may be written with the offset of an image, or with none. Its data would then
+    // extend over all images.
+    if (length === Infinity) continue
+    const range = [Math.min(from + offset, end), Math.min(from + offset + length, end)] as const
+    dataBytes.add(range[1] - range[0])
+    edit.zero(...range)
+  }
+}
+
+/** Keeps the data of an image; of a JPEG, without its metadata. */
+export function keepData(
+  { reader, ranges, edit, parts, dataBytes }: HeifWalk,
+  { place, extents }: Location,
+  { kind, data }: { kind: number; data: Box | undefined },
+): void {
+  if (place === 'item') throw new PictureError('an image of it is a part of another item')
+  const from = place === 'file' ? 0 : data?.content
+  const end = place === 'file' ? reader.bytes.length : data?.to
+  if (from === undefined || end === undefined)
+    throw new PictureError('it lacks the data of an item')
+  for (const { offset, length } of extents) {
+    const to = Math.min(from + offset + length, end)
+    ranges.add(from + offset, to)
+    if (kind !== jpeg) continue
+    if (extents.length > 1) throw new PictureError('a JPEG in it has several parts')
+    const range = { start: from + offset, end: to, parts }
+    if (range.start >= to) continue
+    dataBytes.add(to - range.start)
+    zeroJpegMetadata(reader.bytes, range, edit)
+  }
+}

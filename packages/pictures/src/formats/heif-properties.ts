@@ -1,0 +1,82 @@
+import { scrubProfile } from '../color-profile.ts'
+import { fourLetters, setOfFourLetters } from '../reader.ts'
+import { boxesIn, hasFixedBytes, type Box } from './boxes.ts'
+import type { HeifWalk } from './heif-walk.ts'
+import { zeroJpegMetadata } from './jpeg.ts'
+
+const types = {
+  properties: fourLetters('ipco'),
+  associations: fourLetters('ipma'),
+  size: fourLetters('ispe'),
+  channels: fourLetters('pixi'),
+  auxiliary: fourLetters('auxC'),
+  jpegStart: fourLetters('jpgC'),
+  color: fourLetters('colr'),
+}
+/**
+ * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
+ */
+const profiles = setOfFourLetters('prof,rICC')
+/** The number of bytes of the other colour types, including the type. */
+const colorBytes: ReadonlyMap<number, number> = new Map([
+  [fourLetters('nclx'), 11],
+  [fourLetters('nclc'), 10],
+])
+/** The maximum size of the name of an auxiliary image's kind, such as a depth map. */
+const auxiliaryBytesMax = 128
+/**
+ * The types of the properties that are needed to render an image. Other properties are texts
+ * (`udes`), times (`crtt`), the position of the camera (`cmex`), or free space with any content.
+ */
+const drawing = setOfFourLetters(
+  'ispe,pixi,colr,pasp,clap,irot,imir,iscl,rloc,auxC,lsel,hvcC,lhvC,av1C,avcC,vvcC,' +
+    'evcC,j2kH,jpgC,uncC,cmpd,cmpC,icef,oinf,tols,a1op,a1lx,clli,mdcv,cclv,amve,reve,' +
+    'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
+)
+
+/** Keeps the properties that are needed to render the images, and which image has which. */
+export function keepProperties(walk: HeifWalk, box: Box): void {
+  const { ranges } = walk
+  ranges.add(box.from, box.content)
+  for (const child of boxesIn(walk, box.content, box.to)) {
+    if (child.type === types.associations) ranges.add(child.from, child.to)
+    else if (child.type !== types.properties) walk.free(child)
+    else {
+      ranges.add(child.from, child.content)
+      // Items refer to properties by their position in the list, so a removed property is replaced
+      // by free space.
+      for (const property of boxesIn(walk, child.content, child.to)) keepProperty(walk, property)
+    }
+  }
+}
+
+/** Keeps a property that is needed to render an image; turns any other into free space. */
+export function keepProperty(walk: HeifWalk, property: Box): void {
+  const { reader, ranges, edit, largest } = walk
+  const { type, content, from, to } = property
+  if (!drawing.has(type) || !hasNumbersOnly(walk, property)) {
+    walk.free(property)
+    edit.zero(content, to)
+    return
+  }
+  ranges.add(from, to)
+  if (type === types.size) largest.add(reader.u32(content + 4), reader.u32(content + 8))
+  if (type === types.color && profiles.has(reader.u32(content))) {
+    scrubProfile(reader.bytes, [{ from: content + 4, to }], walk)
+  }
+  if (type === types.jpegStart) {
+    walk.dataBytes.add(to - content)
+    zeroJpegMetadata(reader.bytes, { start: content, end: to, parts: walk.parts }, edit)
+  }
+}
+
+/** Whether a property is no longer than the numbers that it consists of. */
+function hasNumbersOnly({ reader }: HeifWalk, property: Box): boolean {
+  const { type, content, to } = property
+  const bytes = to - content
+  if (type === types.channels) return bytes === 5 + reader.u8(content + 4)
+  if (type === types.auxiliary) return bytes <= auxiliaryBytesMax
+  if (type !== types.color) return hasFixedBytes(property)
+  const kind = reader.u32(content)
+  return profiles.has(kind) || colorBytes.get(kind) === bytes
+}

@@ -1,0 +1,103 @@
+export const markers = {
+  startOfImage: 0xd8,
+  endOfImage: 0xd9,
+  startOfScan: 0xda,
+  app0: 0xe0,
+  app1: 0xe1,
+  app2: 0xe2,
+  app14: 0xee,
+  app15: 0xef,
+} as const
+
+/**
+ * Whether the marker begins a frame: SOF0 to SOF15, except DHT, JPG and DAC, which lie between
+ * them.
+ */
+export function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+}
+
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
+
+/** Whether the marker has no length and no data. */
+export const isAlone = (marker: number) =>
+  isRestart(marker) ||
+  marker === 0x01 ||
+  marker === markers.startOfImage ||
+  marker === markers.endOfImage
+
+/** A view of the same bytes. It reads numbers faster than the buffer does. */
+export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** The bytes that `findMarker` reads before native searches follow. */
+const readBytes = 512
+/** Native searches go on as long as each passes over this many bytes. */
+const searchedBytes = 64
+
+/**
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
+ * native search is several times as fast as `findMarker`, unless 0xff is frequent.
+ */
+export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
+  const end = bytes.length
+  for (let at = from; ;) {
+    const to = Math.min(at + readBytes, end)
+    const marker = findMarker(view, { from: at, end: to, inScan: true })
+    if (marker < to || to === end) return marker
+    let before
+    at = to - 1
+    do {
+      before = at
+      at = bytes.indexOf(0xff, at) + 1
+      if (at === 0 || at === end) return end
+      if (secondAfterScan[bytes[at] as number] === 1) return at - 1
+    } while (at - before > searchedBytes)
+  }
+}
+
+/** For each byte, 1 if it can be the second byte of a marker. */
+const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && byte < 0xff))
+/**
+ * For each byte, 1 if it can be the second byte of a marker that ends a scan. Reserved markers
+ * result only from damage, so they count as data.
+ */
+const secondAfterScan = secondOfAny.map(
+  (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
+)
+/** The highest bit of each of four bytes. */
+const highest = 0x80808080 | 0
+
+/**
+ * Returns the position of the next marker; `end` if there is none. It reads four bytes at once, and
+ * only the branch that ends the loop depends on them, because a file could be made so that the
+ * processor always predicts the wrong branch.
+ *
+ * @param range.inScan passes over the markers that may occur in a scan
+ */
+export function findMarker(
+  bytes: DataView,
+  { from, end, inScan }: { from: number; end: number; inScan: boolean },
+): number {
+  const seconds = inScan ? secondAfterScan : secondOfAny
+  const outside = inScan ? 0 : -1
+  let at = from
+  // In these numbers, the highest bit of a byte is the result for the byte.
+  for (let before = 0; at + 4 <= end; at += 4) {
+    const four = bytes.getInt32(at, true)
+    const atLeastC0 = four & (four << 1)
+    const atLeastF0 = atLeastC0 & (atLeastC0 << 2)
+    const isFF = atLeastF0 & (atLeastF0 << 4) & highest
+    const restarts = (four << 3) & ~(four << 2) & ~(four << 4)
+    const twoBits = four | (four << 1)
+    const fourBits = twoBits | (twoBits << 2)
+    const isNotZero = fourBits | (fourBits << 4)
+    const isSecond = ((atLeastC0 & ~restarts) | (isNotZero & outside)) & ~isFF
+    if ((isSecond & ((isFF << 8) | before)) !== 0) break
+    before = isFF >>> 24
+  }
+  // Searches the bytes in which the loop found a marker, or the last ones.
+  for (at = Math.max(from, at - 1); at + 1 < end; at++) {
+    if (bytes.getUint8(at) === 0xff && seconds[bytes.getUint8(at + 1)] === 1) return at
+  }
+  return end
+}

@@ -1,0 +1,74 @@
+import { hasText } from '../reader.ts'
+import type { PartCount } from '../walked.ts'
+
+/** The letters in the box with which a film begins. */
+const fileType = Buffer.from('ftyp')
+/** How the trailer of Samsung's phones ends, and how the directory in it begins. */
+const samsung = { last: 'SEFT', directory: 'SEFH' }
+
+/**
+ * Returns the position at which a film or the trailer of a Samsung phone begins; the end if there
+ * is neither. Samsung's panoramas have such a trailer and no end of the image, and a film may
+ * contain bytes that look like markers. So the trailer is not part of the segments.
+ *
+ * @param from the position after the header of the first scan. The trailer cannot begin before it
+ */
+export function startOfTrailer(
+  bytes: Buffer,
+  { from, parts }: { from: number; parts: PartCount },
+): number {
+  const start = samsungTrailer(bytes, { from, parts })
+  return start === bytes.length ? startOfFilm(bytes, from) : start
+}
+
+/**
+ * Returns the position at which the trailer of a Samsung phone begins; the end if there is none.
+ * The trailer consists of blocks, a directory, the length of the directory, and `SEFT`. The
+ * directory has an entry of twelve bytes for each block. Bytes 4 to 7 of an entry say how far
+ * before the directory its block begins. The block begins with the first four bytes of its entry.
+ */
+function samsungTrailer(
+  bytes: Buffer,
+  { from, parts }: { from: number; parts: PartCount },
+): number {
+  const end = bytes.length
+  if (end - from < 20 || !hasText(bytes, end - 4, samsung.last)) return end
+  const directory = end - 8 - bytes.readUInt32LE(end - 8)
+  if (directory < from || !hasText(bytes, directory, samsung.directory)) return end
+  let start = directory
+  for (let entry = directory + 12; entry + 12 <= end - 8; entry += 12) {
+    parts.add()
+    const block = directory - bytes.readUInt32LE(entry + 4)
+    if (block < from || bytes.readUInt32LE(block) !== bytes.readUInt32LE(entry)) continue
+    start = Math.min(start, block)
+  }
+  return start
+}
+
+/**
+ * Returns the position of the first box of a film; the end if there is none. Its type is not in the
+ * data of a scan by chance, so only the first one that is found is examined.
+ */
+function startOfFilm(bytes: Buffer, from: number): number {
+  if (isFrequent(bytes, from)) return bytes.length
+  const at = bytes.indexOf(fileType, from + 4) - 4
+  return at >= from && bytes.readUInt32BE(at) < boxBytesMax ? at : bytes.length
+}
+
+/** The maximum size of the first box of a film. */
+const boxBytesMax = 256
+const samples = 1_024
+
+/**
+ * Whether the first letter of a film is so frequent that a native search for it would take long: up
+ * to 80 ms for 10 MB. It is not frequent in the data of a scan. The samples are random, so that no
+ * file can be made to avoid them.
+ */
+function isFrequent(bytes: Buffer, from: number): boolean {
+  let count = 0
+  for (let n = 0; n < samples; n++) {
+    const at = from + Math.floor(Math.random() * (bytes.length - from))
+    count += +(bytes[at] === fileType[0])
+  }
+  return count > samples / 16
+}

@@ -1,0 +1,70 @@
+import { PictureError } from '../picture-error.ts'
+import { hasText } from '../reader.ts'
+import { zeroJpegMetadata } from './jpeg.ts'
+import type { Entry } from './tiff-reader.ts'
+import { tags } from './tiff-tags.ts'
+import { numbersOf, type TiffWalk } from './tiff-walk.ts'
+
+const olderJpeg = 6
+/** The compression methods in which each strip is a JPEG. */
+const jpegCompressions = new Set([olderJpeg, 7, 99, 33007, 34892])
+/** Those in which each strip is JPEG XL, either its bare pixels or a file with metadata. */
+const jpegXlCompressions = new Set([50002, 52546])
+/**
+ * Those in which each strip may be a file of another format, with metadata: JPEG XR, JPEG 2000,
+ * WebP, PNG and unregistered uses of JPEG. Phones and cameras do not use them.
+ */
+const fileCompressions = new Set([
+  22610, 33003, 33004, 33005, 34712, 34927, 34933, 34934, 50001, 65000,
+])
+
+/** Keeps the strips, the tiles and the JPEG of a directory. */
+export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>): void {
+  const { reader, ranges, largest } = walk
+  const numbers = (tag: number) => {
+    const entry = entries.get(tag)
+    return entry === undefined ? [] : numbersOf(walk, entry)
+  }
+  largest.add(numbers(tags.width)[0] ?? 0, numbers(tags.height)[0] ?? 0)
+  const compressions = numbers(tags.compression)
+  const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
+  if (uses(fileCompressions)) throw new PictureError('it contains another picture')
+  // Such strips cannot be decoded without tables that are not kept.
+  if (compressions.includes(olderJpeg) && !entries.has(tags.jpegOffset)) {
+    throw new PictureError('the tables of its JPEG are elsewhere')
+  }
+  const isJpeg = uses(jpegCompressions)
+  const isJpegXl = uses(jpegXlCompressions)
+  let whole = { from: 0, to: 0 }
+  for (const [offsetTag, bytesTag] of [
+    [tags.jpegOffset, tags.jpegBytes],
+    [tags.stripOffsets, tags.stripBytes],
+    [tags.tileOffsets, tags.tileBytes],
+  ] as const) {
+    const offsets = numbers(offsetTag)
+    const sizes = numbers(bytesTag)
+    if (sizes.length < offsets.length) throw new PictureError('a part of it has no size')
+    offsets.forEach((at, n) => {
+      const size = sizes[n] ?? 0
+      ranges.add(at, at + size)
+      if (isJpegXl && hasText(reader.bytes, at + 4, 'JXL ')) {
+        throw new PictureError('it contains another picture')
+      }
+      if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
+      // In the older kind of JPEG the strips are parts of one JPEG, whose position is in
+      // `jpegOffset`.
+      else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
+      removeFromJpeg(walk, at, size)
+    })
+  }
+}
+
+/** Zeroes the metadata in a JPEG that is a strip, a tile or a table. */
+export function removeFromJpeg(walk: TiffWalk, start: number, bytes: number): void {
+  const { reader, parts, bytesRead, edit } = walk
+  const end = Math.min(start + bytes, reader.bytes.length)
+  if (start >= end) return
+  // The bytes count twice, because reading them one by one takes longer.
+  bytesRead.add(2 * (end - start))
+  zeroJpegMetadata(reader.bytes, { start, end, parts }, edit)
+}

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { findMarker } from '../src/formats/jpeg-markers.ts'
+
+/** What `findMarker` should return, by reading each byte. */
+function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean }): number {
+  for (let at = from; at + 1 < bytes.length; at++) {
+    const second = bytes[at + 1]!
+    const isRestart = second >= 0xd0 && second <= 0xd7
+    const isMarker = inScan ? second >= 0xc0 && !isRestart : second > 0
+    if (bytes[at] === 0xff && isMarker && second < 0xff) return at
+  }
+  return bytes.length
+}
+
+t.test('a marker is found wherever it is among the bytes that are read at once', async (t) => {
+  let compared = 0
+  for (const around of [0x00, 0xd0, 0xff]) {
+    for (let pair = 0; pair < 0x1_0000; pair++) {
+      for (let at = 0; at < 5; at++) {
+        const bytes = Buffer.alloc(9, around)
+        bytes.writeUInt16BE(pair, at)
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+        for (const options of [
+          { from: 0, inScan: true },
+          { from: 1, inScan: false },
+        ]) {
+          const found = findMarker(view, { ...options, end: bytes.length })
+          if (found !== slowly(bytes, options))
+            throw new Error(`${bytes.toString('hex')}: ${found}`)
+          compared++
+        }
+      }
+    }
+  }
+  t.equal(compared, 3 * 0x1_0000 * 5 * 2)
+})
