@@ -7,9 +7,10 @@ const fileType = Buffer.from('ftyp')
 const samsung = { last: 'SEFT', directory: 'SEFH' }
 
 /**
- * Returns the position at which a film or the trailer of a Samsung phone begins; the end if there
- * is neither. Samsung's panoramas have such a trailer and no end of the image, and a film may
- * contain bytes that look like markers. So the trailer is not part of the segments.
+ * Returns the position at which the data after the picture begins: a film, or the trailer that
+ * Samsung's phones append; the end if there is neither. This data is not part of the segments: a
+ * film may contain bytes that look like markers, and Samsung's panoramas have a trailer, but no
+ * end-of-image marker before it.
  *
  * @param from the position after the header of the first scan. The trailer cannot begin before it
  */
