@@ -94,7 +94,10 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
   }
 }
 
-/** The size of the gaps whose bytes are compared natively, because a gap may be as large as the file. */
+/**
+ * The size of the gaps whose bytes are compared natively, because a gap may be as large as the
+ * file.
+ */
 const nativeBytes = 64
 
 function isZero(bytes: Buffer, from: number, to: number): boolean {

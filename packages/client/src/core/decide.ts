@@ -29,8 +29,8 @@ export const resultsOf = (list: unknown): Result[] =>
   Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
 
 /**
- * Whether a failed request can succeed later. A 4xx about the records is final, even if this release
- * does not know its code.
+ * Whether a failed request can succeed later. A 4xx about the records is final, even if this
+ * release does not know its code.
  */
 export const isTemporary = (status: number): boolean =>
   status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0

@@ -37,8 +37,8 @@ export interface Storage {
   /** Removes a name or a key; has no effect if it does not exist. */
   remove(name: string): Promise<void>
   /**
-   * Reads a value; resolves to undefined if the key does not exist, or if what is stored can never be
-   * parsed.
+   * Reads a value; resolves to undefined if the key does not exist, or if what is stored can never
+   * be parsed.
    */
   get(key: string): Promise<unknown>
   set(key: string, value: unknown): Promise<void>

@@ -67,8 +67,8 @@ function readBox(reader: Reader, at: number, end: number): Box | undefined {
 }
 
 /**
- * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a text.
- * `dinf` says that the data is in the same file; it could contain the address of another one.
+ * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a
+ * text. `dinf` says that the data is in the same file; it could contain the address of another one.
  */
 const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
   Object.entries({

@@ -102,8 +102,8 @@ function keepGroups(walk: HeifWalk, box: Box): void {
 }
 
 /**
- * Keeps the boxes in a list whose contents have as many bytes as their numbers need, and turns others
- * into free space.
+ * Keeps the boxes in a list whose contents have as many bytes as their numbers need, and turns
+ * others into free space.
  */
 function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
   // A list of references begins with its version, a list of groups does not.
@@ -116,8 +116,8 @@ function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): 
 }
 
 /**
- * Keeps the types of the images, and zeroes the names of all items. Returns the types by id, as they
- * were.
+ * Keeps the types of the images, and zeroes the names of all items. Returns the types by id, as
+ * they were.
  */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk

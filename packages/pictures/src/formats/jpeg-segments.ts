@@ -12,8 +12,8 @@ export interface Segment {
 }
 
 /**
- * Yields the segments after the start of an image. Ends at the end-of-image marker, at a trailer, or
- * at a segment that is not complete. Like decoders, it skips bytes between two segments. Each
+ * Yields the segments after the start of an image. Ends at the end-of-image marker, at a trailer,
+ * or at a segment that is not complete. Like decoders, it skips bytes between two segments. Each
  * segment begins where the one before ended or later, so that each byte is read at most once, and
  * once more to find the trailer. If no end-of-image marker precedes a trailer, the trailer's first
  * two bytes are yielded as that marker: the caller must write it there.

@@ -121,7 +121,9 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
   edit.set(tiff, block)
 }
 
-/** Keeps the fields of JFIF and Adobe. Such a segment counts twice, because cutting it takes longer. */
+/**
+ * Keeps the fields of JFIF and Adobe. Such a segment counts twice, because cutting it takes longer.
+ */
 function keepApplication(
   bytes: Buffer,
   segment: Segment,

@@ -19,8 +19,8 @@ const chunks = {
   profile: fourLetters('iCCP'),
 }
 /**
- * The chunks that are needed to render the image, and the minimum and maximum number of bytes of the
- * content of each. A longer one could contain a text.
+ * The chunks that are needed to render the image, and the minimum and maximum number of bytes of
+ * the content of each. A longer one could contain a text.
  */
 const sizes: readonly (readonly [names: string, min: number, max: number])[] = [
   ['IDAT', 0, Infinity],
@@ -113,8 +113,8 @@ export function walkPng(bytes: Buffer): Walked {
 }
 
 /**
- * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that are not in one
- * row of chunks, and frames without the header of an animation.
+ * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that are not in
+ * one row of chunks, and frames without the header of an animation.
  *
  * @param before.found the types of the chunks before this one
  * @param before.last the type of the chunk directly before this one

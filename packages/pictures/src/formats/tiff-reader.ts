@@ -6,8 +6,8 @@ const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]
 /**
- * The types of whole numbers: BYTE, SHORT, LONG, IFD, LONG8 and IFD8, and the signed types, which are
- * read as if they had no sign.
+ * The types of whole numbers: BYTE, SHORT, LONG, IFD, LONG8 and IFD8, and the signed types, which
+ * are read as if they had no sign.
  */
 export const wholeTypes = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 
