@@ -63,7 +63,7 @@ t.test('an image that the server leaves out is counted with its code', async (t)
       id: 'x',
       attachments: [
         { status: 'rejected', code: 'attachment_too_large' },
-        { status: 'accepted', key: 'k' },
+        { status: 'stored', bytes: 70 },
         null,
         { status: 'rejected' },
       ],

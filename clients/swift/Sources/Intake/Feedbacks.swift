@@ -85,7 +85,7 @@ final class Feedbacks {
 
   /// Counts the images that the server has left out, although it keeps the feedback.
   private func countRefused(_ results: [[String: Any]]) {
-    for result in results where !["accepted", "dropped"].contains(result["status"] as? String) {
+    for result in results where result["status"] as? String != "stored" {
       drops.add(result["code"] as? String ?? "unknown")
     }
   }

@@ -1,6 +1,6 @@
 import { attemptRequest } from './answer.ts'
 import type { Core } from './core.ts'
-import { isTaken, parseObject, resultsOf } from './decide.ts'
+import { parseObject, resultsOf } from './decide.ts'
 import { feedbackMax, fewAttempts } from './limits.ts'
 import { printAccepted } from './print-accepted.ts'
 import type { Sent } from './send-loop.ts'
@@ -66,7 +66,7 @@ export function createFeedbacks(core: Core): Feedbacks {
   /** Counts the images that the server has left out, although it keeps the feedback. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
-      if (!isTaken(status)) drops.add(code, 1)
+      if (status !== 'stored') drops.add(code, 1)
   }
 
   return {

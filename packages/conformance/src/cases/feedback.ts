@@ -64,7 +64,7 @@ export const feedback: ConformanceCase[] = [
     title: 'delivers a feedback with text, e-mail and picture',
     needs: ['feedback'],
     async run(trial) {
-      const { start, sender, settle, expect } = trial
+      const { start, sender, settle, drainLogs, attempts, expect } = trial
       await start()
       await sender.feedback({
         text: 'Größer, please.',
@@ -80,6 +80,14 @@ export const feedback: ConformanceCase[] = [
       expect(attachment?.sha256 === hash('sha256', png), () => {
         return `its picture has ${attachment?.bytes ?? 0} of ${png.length} bytes`
       })
+      // A sender that takes the stored picture for a refused one reports this with its logs.
+      await sender.log(tap, { n: 1 })
+      await drainLogs(1)
+      await settle()
+      const reports = attempts()
+        .flatMap(({ events }) => events)
+        .filter(({ event }) => event === 'intake.dropped')
+      expect(reports.length === 0, () => `it reports ${JSON.stringify(reports[0]?.params)}`)
     },
   },
   survives(

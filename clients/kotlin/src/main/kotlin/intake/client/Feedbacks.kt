@@ -127,8 +127,7 @@ internal class Feedbacks(private val core: Core) {
     private fun countRefused(body: Map<String, Any?>) {
         for (result in body["attachments"] as? List<*> ?: return) {
             val (status, code) = (result as? Map<*, *>).let { it?.get("status") to it?.get("code") }
-            if (status != "accepted" && status != "dropped")
-                core.drops.add(code as? String ?: "unknown", 1)
+            if (status != "stored") core.drops.add(code as? String ?: "unknown", 1)
         }
     }
 
