@@ -1,4 +1,4 @@
-import { pause, type Clock } from '@intake/runtime'
+import { pause, untilWholeSecond, type Clock } from '@intake/runtime'
 import type { Waiting } from './job-source.ts'
 
 const defaultGatherMs = 350
@@ -7,8 +7,11 @@ const defaultGatherMs = 350
  * of the other consumer. So the other consumer, whose connection is already in use, keeps claiming.
  */
 const standbyMs = 500
-/** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
-const idleMaxMs = 5_000
+/**
+ * After this time the next peek is followed by a claim, which is then at most five seconds after
+ * the last one: only a claim finds jobs whose delay has passed.
+ */
+const idleMaxMs = 4_500
 /**
  * A queue that has been empty for this long is polled less often; a record still becomes visible
  * within two seconds.
@@ -53,7 +56,8 @@ export function createClaimTurn(options: {
       if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest
       const isQuiet = clock.now() - busyAt >= quietAfterMs
-      await pause(isQuiet ? Math.max(quietMs, intervalMs) : intervalMs, { clock, signal })
+      const pauseMs = isQuiet ? untilWholeSecond(Math.max(quietMs, intervalMs), clock) : intervalMs
+      await pause(pauseMs, { clock, signal })
     }
     return 0
   }

@@ -66,6 +66,16 @@ t.test('an empty queue is read once a second, and a delayed job is claimed', asy
   t.equal(await taken, undefined)
 })
 
+t.test('an empty queue is read at whole seconds, together with other polls', async (t) => {
+  const { clock, consumer } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(20_300)
+  t.strictSame(clock.pending(), [700])
+  consumer.close()
+  await clock.runAll()
+  t.equal(await taken, undefined)
+})
+
 t.test('a frame that ends a long silence is taken within a second and a half', async (t) => {
   const { clock, consumer, add } = build()
   const taken = consumer.take(limits)
