@@ -1,5 +1,5 @@
 import { pause, untilWholeSecond, type Clock } from '@intake/runtime'
-import type { Waiting } from './job-source.ts'
+import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
@@ -8,8 +8,8 @@ const defaultGatherMs = 350
  */
 const standbyMs = 500
 /**
- * After this time the next peek is followed by a claim, which is then at most five seconds after
- * the last one: only a claim finds jobs whose delay has passed.
+ * After this time without a claim the next peek is followed by one, if there are jobs. So a
+ * postponed job is claimed about five seconds after its delay at the latest.
  */
 const idleMaxMs = 4_500
 /**
@@ -31,28 +31,28 @@ const quietMs = 1_000
  * whose delay has passed
  */
 export function createClaimTurn(options: {
-  peek: () => Promise<Waiting>
+  source: Pick<JobSource, 'peek' | 'hasPostponed'>
   signal: AbortSignal
   clock: Clock
   gatherMs?: number | undefined
 }): (framesMax: number) => Promise<number> {
-  const { peek, signal, clock, gatherMs = defaultGatherMs } = options
+  const { source, signal, clock, gatherMs = defaultGatherMs } = options
   let intervalMs = gatherMs
   /** When a job was last seen. */
   let busyAt = clock.now()
 
   return async (framesMax) => {
-    const idleSince = clock.now()
+    let idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
-      const { count, oldest } = await peek()
+      const { count, oldest } = await source.peek()
       if (oldest !== undefined) busyAt = clock.now()
       if (count >= framesMax) return count
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
-      if (isUnclaimed || clock.now() - idleSince >= idleMaxMs) {
-        intervalMs = gatherMs
-        return count
-      }
+      const isIdle = clock.now() - idleSince >= idleMaxMs
+      if (isUnclaimed || isIdle) intervalMs = gatherMs
+      if (isUnclaimed || (isIdle && (count > 0 || (await source.hasPostponed())))) return count
+      if (isIdle) idleSince = clock.now()
       if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest
       const isQuiet = clock.now() - busyAt >= quietAfterMs
