@@ -146,6 +146,11 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
         () => source.peek(),
         () => ({ count: twin.count('waiting'), oldest: twin.oldest() }),
       )
+      await both(
+        'postponed',
+        () => source.hasPostponed(),
+        () => twin.count('delayed') > 0,
+      )
       await both('backlog', readFrames, () => ({
         waiting: twin.count('waiting'),
         active: twin.count('active'),

@@ -1,4 +1,11 @@
-import { addGauge, systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
+import {
+  addGauge,
+  systemClock,
+  untilWholeSecond,
+  type Clock,
+  type Logger,
+  type Registry,
+} from '@intake/runtime'
 import {
   helpOf,
   problemCatalogue,
@@ -181,7 +188,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   let timer = clock.setTimeout(tick, 0)
   function tick(): void {
     present()
-    timer = clock.setTimeout(tick, intervalMs)
+    timer = clock.setTimeout(tick, untilWholeSecond(intervalMs, clock))
   }
 
   return {

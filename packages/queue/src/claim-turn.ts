@@ -1,5 +1,5 @@
-import { pause, type Clock } from '@intake/runtime'
-import type { Waiting } from './job-source.ts'
+import { pause, untilWholeSecond, type Clock } from '@intake/runtime'
+import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
@@ -7,8 +7,11 @@ const defaultGatherMs = 350
  * of the other consumer. So the other consumer, whose connection is already in use, keeps claiming.
  */
 const standbyMs = 500
-/** The maximum time without a claim: only a claim finds jobs whose delay has passed. */
-const idleMaxMs = 5_000
+/**
+ * After this time without a claim the next peek is followed by one, if there are jobs. So a
+ * postponed job is claimed about five seconds after its delay at the latest.
+ */
+const idleMaxMs = 4_500
 /**
  * A queue that has been empty for this long is polled less often; a record still becomes visible
  * within two seconds.
@@ -28,32 +31,33 @@ const quietMs = 1_000
  * whose delay has passed
  */
 export function createClaimTurn(options: {
-  peek: () => Promise<Waiting>
+  source: Pick<JobSource, 'peek' | 'hasPostponed'>
   signal: AbortSignal
   clock: Clock
   gatherMs?: number | undefined
 }): (framesMax: number) => Promise<number> {
-  const { peek, signal, clock, gatherMs = defaultGatherMs } = options
+  const { source, signal, clock, gatherMs = defaultGatherMs } = options
   let intervalMs = gatherMs
   /** When a job was last seen. */
   let busyAt = clock.now()
 
   return async (framesMax) => {
-    const idleSince = clock.now()
+    let idleSince = clock.now()
     let oldestBefore: string | undefined
     while (!signal.aborted) {
-      const { count, oldest } = await peek()
+      const { count, oldest } = await source.peek()
       if (oldest !== undefined) busyAt = clock.now()
       if (count >= framesMax) return count
       const isUnclaimed = oldest !== undefined && oldest === oldestBefore
-      if (isUnclaimed || clock.now() - idleSince >= idleMaxMs) {
-        intervalMs = gatherMs
-        return count
-      }
+      const isIdle = clock.now() - idleSince >= idleMaxMs
+      if (isUnclaimed || isIdle) intervalMs = gatherMs
+      if (isUnclaimed || (isIdle && (count > 0 || (await source.hasPostponed())))) return count
+      if (isIdle) idleSince = clock.now()
       if (oldestBefore !== undefined) intervalMs = Math.max(gatherMs, standbyMs)
       oldestBefore = oldest
       const isQuiet = clock.now() - busyAt >= quietAfterMs
-      await pause(isQuiet ? Math.max(quietMs, intervalMs) : intervalMs, { clock, signal })
+      const pauseMs = isQuiet ? untilWholeSecond(Math.max(quietMs, intervalMs), clock) : intervalMs
+      await pause(pauseMs, { clock, signal })
     }
     return 0
   }

@@ -91,7 +91,7 @@ export function createFrameConsumer(options: {
   const { source, onError, onUnreadable, onLocksLost, gatherMs, clock = systemClock } = options
   const closing = new AbortController()
   const { signal } = closing
-  const untilDue = createClaimTurn({ peek: source.peek, signal, clock, gatherMs })
+  const untilDue = createClaimTurn({ source, signal, clock, gatherMs })
   const locks = createLockRenewal({ renew: source.renew, onError, onLost: onLocksLost, clock })
   /**
    * Claimed frames that are in no batch yet: they did not fit into the last batch, or `complete`

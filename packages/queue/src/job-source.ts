@@ -24,6 +24,11 @@ export interface Waiting {
 /** One queue. A command rejects when Redis refuses it, and waits while Redis is unavailable. */
 export interface JobSource {
   peek(): Promise<Waiting>
+  /**
+   * Whether jobs are postponed, or were and wait for a claim: only a claim finds jobs whose delay
+   * has passed.
+   */
+  hasPostponed(): Promise<boolean>
   /** Claims the oldest job; undefined when there is none. */
   claim(): Promise<ClaimedJob | undefined>
   /**
@@ -109,6 +114,8 @@ export function createJobSource(options: {
       ])
       return isPaused === 1 ? { count: 0, oldest: undefined } : { count, oldest }
     },
+
+    hasPostponed: async () => (await redis.zcard(key('delayed'))) > 0,
 
     async claim() {
       const token = createToken()

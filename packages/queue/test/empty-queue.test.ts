@@ -11,9 +11,10 @@ const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any')
  *
  * @param options.arriving jobs that are added while the first claim runs
  * @param options.isSilent whether `peek` gets no response after the first claim
+ * @param options.hasPostponed whether a job is postponed, which no claim gets
  * @param options.claimMs how long each claim takes; during each, one more job arrives
  */
-function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
+function build({ arriving = 0, isSilent = false, hasPostponed = false, claimMs = 0 } = {}) {
   const errors: string[] = []
   const clock = createTestClock()
   const waiting: ClaimedJob[] = []
@@ -24,6 +25,7 @@ function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
       if (isSilent && asked.claim > 0) return new Promise<never>(() => {})
       return { count: waiting.length, oldest: waiting[0]?.id }
     },
+    hasPostponed: async () => hasPostponed,
     async claim() {
       if (asked.claim++ === 0) add(arriving)
       if (claimMs > 0) {
@@ -51,8 +53,21 @@ function build({ arriving = 0, isSilent = false, claimMs = 0 } = {}) {
   return { clock, asked, consumer, add, errors }
 }
 
-t.test('an empty queue is read once a second, and a delayed job is claimed', async (t) => {
+t.test('an empty queue is read once a second, and nothing is claimed', async (t) => {
   const { clock, asked, consumer } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(20_000)
+  const { peek } = asked
+  await clock.advance(60_000)
+  t.equal(asked.peek - peek, 60)
+  t.equal(asked.claim, 0)
+  consumer.close()
+  await clock.runAll()
+  t.equal(await taken, undefined)
+})
+
+t.test('a queue with a postponed job is claimed from every five seconds', async (t) => {
+  const { clock, asked, consumer } = build({ hasPostponed: true })
   const taken = consumer.take(limits)
   await clock.advance(20_000)
   const before = { ...asked }
@@ -61,6 +76,16 @@ t.test('an empty queue is read once a second, and a delayed job is claimed', asy
   t.ok(peeks >= 50 && peeks <= 75, `${peeks} looks in a minute`)
   const claims = asked.claim - before.claim
   t.ok(claims >= 9 && claims <= 13, `${claims} claims in a minute`)
+  consumer.close()
+  await clock.runAll()
+  t.equal(await taken, undefined)
+})
+
+t.test('an empty queue is read at whole seconds, together with other polls', async (t) => {
+  const { clock, consumer } = build()
+  const taken = consumer.take(limits)
+  await clock.advance(20_300)
+  t.strictSame(clock.pending(), [700])
   consumer.close()
   await clock.runAll()
   t.equal(await taken, undefined)

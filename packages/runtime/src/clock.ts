@@ -22,6 +22,23 @@ export const systemClock: Clock = {
   random: () => Math.random(),
 }
 
+const secondMs = 1_000
+/** How early a timer may run: a poll that runs early must not run again at the second itself. */
+const earlyMs = 50
+
+/**
+ * Shortens a pause of a second or more so that it ends at a whole second of the clock. Polls that
+ * pause like this run in the same turn of the event loop, and an idle process wakes up once for all
+ * of them: a turn after a pause costs much more than what a poll does in it. A pause is at most
+ * `earlyMs` longer than `ms`, and usually as long, because the previous one ended at a whole second,
+ * too.
+ */
+export function untilWholeSecond(ms: number, clock: Pick<Clock, 'now'>): number {
+  if (ms < secondMs) return ms
+  const now = clock.now()
+  return Math.floor((now + ms + earlyMs) / secondMs) * secondMs - now
+}
+
 /**
  * Resolves after `ms` milliseconds.
  *

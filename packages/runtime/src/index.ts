@@ -1,4 +1,4 @@
-export { pause, systemClock, type Clock, type Timer } from './clock.ts'
+export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
 export { ConfigError, loadConfig } from './config.ts'
 export { Endpoints, endpointsFile, readEndpoints } from './endpoints.ts'
 export { limitRepeats } from './limit-repeats.ts'

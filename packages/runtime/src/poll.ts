@@ -1,4 +1,4 @@
-import { systemClock, type Clock, type Timer } from './clock.ts'
+import { systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
 
 export interface Polling {
   /** Polls at once, unless a poll is in progress. */
@@ -9,8 +9,9 @@ export interface Polling {
 const firstRetryMs = 100
 
 /**
- * Calls `poll` at once and then `intervalMs` after each poll has settled. Until the first success
- * the intervals are shorter: they double from 100 ms.
+ * Calls `poll` at once and then about `intervalMs` after each poll has settled, at a whole second
+ * (see `untilWholeSecond`). Until the first success the intervals are shorter: they double from 100
+ * ms.
  *
  * @param options.onError called when a poll rejects, unless polling has been closed
  */
@@ -37,7 +38,10 @@ export function startPolling(options: {
       if (!isClosed) {
         await new Promise<void>((resolve) => {
           endPause = resolve
-          timer = clock.setTimeout(resolve, hasSucceeded ? intervalMs : retryMs)
+          timer = clock.setTimeout(
+            resolve,
+            hasSucceeded ? untilWholeSecond(intervalMs, clock) : retryMs,
+          )
         })
       }
       if (isClosed) return

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startPolling } from '@intake/runtime'
+import { startPolling, untilWholeSecond } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 
 t.test('intervals double from 100 ms until the first success, errors are reported', async (t) => {
@@ -51,4 +51,31 @@ t.test('polls at once on request, and never after close', async (t) => {
   await clock.runAll()
   t.equal(polls, 2)
   t.equal(errors.length, 2)
+})
+
+t.test('polls that began at different times run at the same whole seconds', async (t) => {
+  const clock = createTestClock()
+  const polledAt: number[] = []
+  const start = (intervalMs: number) =>
+    startPolling({
+      poll: async () => void polledAt.push(clock.now()),
+      intervalMs,
+      onError: (error) => t.fail(error as Error),
+      clock,
+    })
+  const often = start(1_000)
+  await clock.advance(300)
+  const rarely = start(2_000)
+  await clock.advance(3_700)
+  t.strictSame(polledAt, [0, 300, 1_000, 2_000, 2_000, 3_000, 4_000, 4_000])
+  often.close()
+  rarely.close()
+})
+
+t.test('a pause until a whole second is as long as asked, or shorter', async (t) => {
+  const pauseAt = (now: number, ms: number) => untilWholeSecond(ms, { now: () => now })
+  t.equal(pauseAt(3_000, 5_000), 5_000)
+  t.equal(pauseAt(3_600, 5_000), 4_400)
+  t.equal(pauseAt(3_999, 1_000), 1_001, 'a timer that ran early does not run twice')
+  t.equal(pauseAt(3_600, 350), 350, 'shorter pauses are not changed')
 })

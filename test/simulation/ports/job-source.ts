@@ -88,6 +88,9 @@ export function createJobSource(options: {
     peek: () =>
       command('peek', (jobs) => ({ count: jobs.count('waiting'), oldest: jobs.oldest() }), true),
 
+    hasPostponed: () =>
+      command('look for postponed jobs', (jobs) => jobs.count('delayed') > 0, true),
+
     async claim() {
       const token = createToken()
       const claimed = await command('claim a job', (jobs) => {

@@ -83,6 +83,7 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
   return {
     ...source,
     peek: async () => (isConfirmed() ? source.peek() : { count: 0, oldest: undefined }),
+    hasPostponed: async () => isConfirmed() && source.hasPostponed(),
     claim: async () => (isConfirmed() ? source.claim() : undefined),
     complete: (job, { claimNext }) =>
       source.complete(job, { claimNext: claimNext && isConfirmed() }),

@@ -16,6 +16,7 @@ t.test('closing waits for every loop, even if one ends with an error', async (t)
     const jobs = [{ id: kind, data, attempts: 1 }]
     return {
       peek: async () => ({ count: jobs.length, oldest: jobs[0]?.id }),
+      hasPostponed: async () => false,
       claim: async () => jobs.shift(),
       complete,
       postpone: async () => {},

@@ -174,6 +174,13 @@ export function createShardedSource(options: {
       }
     },
 
+    async hasPostponed() {
+      const answers = [...shards.values()].map(
+        async (shard) => shard.unanswered === 0 && (await ask(shard, shard.source.hasPostponed())),
+      )
+      return (await Promise.all(answers)).includes(true)
+    },
+
     async claim() {
       for (let shard = next(); shard !== undefined; shard = next()) {
         const job = await claimFrom(shard)

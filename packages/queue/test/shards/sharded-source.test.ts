@@ -6,6 +6,7 @@ import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/
 function createShard(shard: number, jobs: number) {
   const waiting = Array.from({ length: jobs }, (_, n) => `${1_000 + n}-${shard}`)
   const completed: string[] = []
+  let postponed = 0
   /** Every command first waits for this promise. */
   let answers = Promise.resolve()
   const take = (): ClaimedJob | undefined => {
@@ -14,13 +15,14 @@ function createShard(shard: number, jobs: number) {
   }
   const source: JobSource = {
     peek: () => answers.then(() => ({ count: waiting.length, oldest: waiting[0] })),
+    hasPostponed: () => answers.then(() => postponed > 0),
     claim: () => answers.then(take),
     complete: (job, { claimNext }) =>
       answers.then(() => {
         completed.push(job.id)
         return claimNext ? take() : undefined
       }),
-    postpone: () => answers,
+    postpone: () => answers.then(() => void postponed++),
     release: (job) => answers.then(() => void waiting.unshift(job.id)),
     renew: (held) => answers.then(() => held.map(({ id }) => id)),
     close: () => Promise.resolve(),
@@ -83,6 +85,14 @@ t.test('several shards look like one queue', async (t) => {
     [3, 2],
   )
   t.same(await source.peek(), { count: 0, oldest: undefined })
+})
+
+t.test('a queue has postponed jobs if one of its shards has', async (t) => {
+  const { source } = await open([0, 1])
+  t.equal(await source.hasPostponed(), false)
+  const [job] = await claim(source, 1)
+  await source.postpone(job!, 1_000)
+  t.equal(await source.hasPostponed(), true)
 })
 
 t.test('shards with a backlog are served equally, by claims and by completions', async (t) => {
