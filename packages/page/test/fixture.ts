@@ -116,9 +116,14 @@ const now = Date.now()
 /** A time before the start of the tests, in ISO 8601. */
 export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString()
 
+/** Opens a view, up to three times: a busy machine may need longer for it than the page waits. */
 export async function view(url: string, path: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(url + path)
-  return { status: response.status, text: await response.text() }
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(url + path)
+    const { status } = response
+    const text = await response.text()
+    if (status !== 503 || attempt === 3) return { status, text }
+  }
 }
 
 /** The paths that the document at `path` links to. */
