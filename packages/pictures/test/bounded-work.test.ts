@@ -154,3 +154,19 @@ t.test('a profile with more than a thousand tags is emptied', (t) => {
   }
   t.end()
 })
+
+t.test('a strip that begins where the file begins is not searched for a film', (t) => {
+  const [text, at] = ['a comment', 200]
+  const strip = Buffer.concat([
+    Buffer.from('ffda0008010100003f00', 'hex'),
+    Buffer.from('\0\0\0\x18ftypmp42', 'latin1'),
+    segment(0xfe, text),
+  ])
+  const size = [short(256, 1), short(257, 1), short(259, 7)]
+  const tiff = writeTiff([[...size, long(273, 0), long(279, at + strip.length)]], { order: 'II' })
+  const bytes = Buffer.alloc(500)
+  tiff.copy(bytes)
+  strip.copy(bytes, at)
+  t.notOk(examinePicture(bytes, 'image/tiff').removeMetadata().includes(text))
+  t.end()
+})

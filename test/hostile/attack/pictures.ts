@@ -242,6 +242,20 @@ function jpegStrips(): Buffer {
   return bytes
 }
 
+/** A TIFF with as many strips as possible. Each is the beginning of the file, with a scan. */
+function stripsAtStart(): Buffer {
+  const count = 4_970
+  const [offsets, sizes] = [1_000, 1_000 + 4 * count]
+  const strips: TiffEntry[] = [
+    [273, 4, count, offsets],
+    [279, 4, count, sizes],
+  ]
+  const bytes = tiff(1, [...tiffSize, jpegInTiff, ...strips])
+  for (let n = 0; n < count; n++) bytes.writeUInt32LE(2_000, sizes + 4 * n)
+  scanStart.copy(bytes, 500)
+  return bytes
+}
+
 function box(type: string, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   return Buffer.concat([u32(content.length + 8), latin1(type), content])
@@ -415,6 +429,7 @@ export const craftedPictures: readonly CostlyPicture[] = [
       return bytes
     },
   },
+  { name: 'strips that begin where the file begins', type: 'image/tiff', bytes: stripsAtStart },
   {
     name: 'a directory that refers to itself',
     type: 'image/tiff',

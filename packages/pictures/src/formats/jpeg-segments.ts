@@ -11,6 +11,14 @@ export interface Segment {
   to: number
 }
 
+interface JpegRange {
+  start: number
+  end: number
+  parts: PartCount
+  /** Whether the JPEG is a file of its own. One within another file has no trailer. */
+  isFile?: boolean
+}
+
 /**
  * Yields the segments after the start of an image. Ends at the end-of-image marker, at a trailer,
  * or at a segment that is not complete. Like decoders, it skips bytes between two segments. Each
@@ -20,7 +28,7 @@ export interface Segment {
  */
 export function* jpegSegments(
   file: Buffer,
-  { start, end, parts }: { start: number; end: number; parts: PartCount },
+  { start, end, parts, isFile = false }: JpegRange,
 ): Generator<Segment> {
   // No search may pass over the end, because a file may contain many JPEGs.
   let bytes = file.subarray(0, end)
@@ -45,8 +53,7 @@ export function* jpegSegments(
     let to = at + 2 + length
     if (to > bytes.length) return
     if (marker === markers.startOfScan) {
-      // A JPEG within another file has no trailer.
-      if (!hasScan && start === 0) {
+      if (!hasScan && isFile) {
         bytes = file.subarray(0, startOfTrailer(bytes, { from: to, parts }))
         view = viewOf(bytes)
       }

@@ -19,7 +19,7 @@ export function startOfTrailer(
   { from, parts }: { from: number; parts: PartCount },
 ): number {
   const start = samsungTrailer(bytes, { from, parts })
-  return start === bytes.length ? startOfFilm(bytes, from) : start
+  return start === bytes.length ? startOfFilm(bytes, { from, parts }) : start
 }
 
 /**
@@ -47,13 +47,16 @@ function samsungTrailer(
 }
 
 /**
- * Returns the position of the first box of a film; the end if there is none. Its type is not in the
- * data of a scan by chance, so only the first one that is found is examined.
+ * Returns the position of the first box of a film; the end if there is none. Its type occurs by
+ * chance in the scan of about one in a thousand large pictures.
  */
-function startOfFilm(bytes: Buffer, from: number): number {
+function startOfFilm(bytes: Buffer, { from, parts }: { from: number; parts: PartCount }): number {
   if (isFrequent(bytes, from)) return bytes.length
-  const at = bytes.indexOf(fileType, from + 4) - 4
-  return at >= from && bytes.readUInt32BE(at) < boxBytesMax ? at : bytes.length
+  for (let at = from + 4; (at = bytes.indexOf(fileType, at)) !== -1; at += 4) {
+    parts.add()
+    if (bytes.readUInt32BE(at - 4) < boxBytesMax) return at - 4
+  }
+  return bytes.length
 }
 
 /** The maximum size of the first box of a film. */

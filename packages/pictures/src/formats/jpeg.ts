@@ -29,7 +29,8 @@ export function walkJpeg(bytes: Buffer): Walked {
   const parts = new PartCount()
   const profile: Segment[] = []
   edit.keep(0, 2)
-  for (const segment of jpegSegments(bytes, { start: 0, end: bytes.length, parts })) {
+  const file = { start: 0, end: bytes.length, parts, isFile: true }
+  for (const segment of jpegSegments(bytes, file)) {
     const { marker, from, to } = segment
     if (marker === markers.startOfImage) break
     if (marker === markers.app1 && !hasExif && hasText(bytes, from + 4, exif)) {

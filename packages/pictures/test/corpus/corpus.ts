@@ -111,6 +111,10 @@ async function jpegs(): Promise<Sample[]> {
       'no end, and a film that ends like a JPEG',
       Buffer.concat([plain.subarray(0, -2), film(), Buffer.from([0xff, 0xd9])]),
     ],
+    [
+      'no end, the type of a film by chance, and a film',
+      Buffer.concat([plain.subarray(0, -2), Buffer.from('some ftyp'), film()]),
+    ],
     ['no end, and the trailer of a Samsung phone', samsungPanorama(plain, film())],
     ...[0xc4, 0xd9, 0xda, 0xe5, 0xfe].flatMap((marker): [name: string, bytes: Buffer][] => {
       const name = `no end, and a film with the marker ${marker.toString(16)}`
