@@ -15,6 +15,7 @@ import {
 import type { GuardOptions } from './options.ts'
 import {
   passBatches,
+  passForms,
   passIdle,
   passLogs,
   settle,
@@ -80,12 +81,16 @@ async function measurePair(
   // half a minute without load.
   for (let half = 0; half < 2; half++) {
     await inTurn((name) =>
-      warmUpHalf(tools, targets[name], { withBatches: wants('batch', 'worker') }),
+      warmUpHalf(tools, targets[name], {
+        withBatches: wants('batch', 'worker'),
+        withForms: wants('form'),
+      }),
     )
   }
   const sent: Both<Sent>[] = []
   for (let pass = 0; pass < passes; pass++) {
     if (wants('gateway')) note(await inTurn((name) => passLogs(tools, targets[name])))
+    if (wants('form')) note(await inTurn((name) => passForms(tools, targets[name])))
     if (!wants('batch', 'worker')) continue
     const costs = await inTurn((name) => passBatches(tools, targets[name]))
     if (wants('batch')) note(costs)

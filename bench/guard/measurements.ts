@@ -3,13 +3,14 @@ import { median } from '../statistics.ts'
 import { medianCpu, total } from './thread-account.ts'
 
 /** The parts of a guard run; `--only` selects some of them. */
-export const parts = ['gateway', 'batch', 'worker', 'idle'] as const
+export const parts = ['gateway', 'batch', 'form', 'worker', 'idle'] as const
 export type Part = (typeof parts)[number]
 
 /** The figures that are compared, each with the part that measures it. */
 export const figures = {
   gateway: { part: 'gateway', title: 'gateway, µs per log' },
   batch: { part: 'batch', title: 'gateway, µs per event in batches of 50' },
+  form: { part: 'form', title: 'gateway, µs per form with a picture of 300 kB' },
   worker: { part: 'worker', title: 'worker, µs per event' },
   idleGateway: { part: 'idle', title: 'idle gateway, ms per second' },
   idleWorker: { part: 'idle', title: 'idle worker, ms per second' },

@@ -42,6 +42,12 @@ const batches: LoadKind = {
   // V8 has compiled all of a worker's hot code after some 200,000 events.
   warmUpRequests: 4_000,
 }
+const forms: LoadKind = {
+  requests: { kind: 'feedback', images: 1, imageBytes: 300_000 },
+  connections: 8,
+  passRequests: 300,
+  warmUpRequests: 1_200,
+}
 
 /** The timeout of a load. Only a load that hangs reaches it. */
 const loadSecondsMax = 600
@@ -56,16 +62,17 @@ const settleSeconds = 12
  */
 const idleSeconds = 6
 
-const table = 'intake.logs_raw'
-
 /** Executes the first or second half of a warm-up, in which V8 compiles the code of the passes. */
 export async function warmUpHalf(
   tools: Tools,
   target: Target,
-  options: { withBatches: boolean },
+  options: { withBatches: boolean; withForms: boolean },
 ): Promise<void> {
   if (options.withBatches) {
     await send(tools, target, { ...batches, requestsMax: batches.warmUpRequests / 2 })
+  }
+  if (options.withForms) {
+    await send(tools, target, { ...forms, requestsMax: forms.warmUpRequests / 2 })
   }
   await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
 }
@@ -85,6 +92,12 @@ export async function passBatches(
 ): Promise<{ batch: ThreadCpu; sent: Sent }> {
   const sent = await send(tools, target, { ...batches, requestsMax: batches.passRequests })
   return { batch: times(sent.gateway.cpu, 1e6 / sent.events), sent }
+}
+
+/** Measures the cost of forms with a picture for the gateway. */
+export async function passForms(tools: Tools, target: Target): Promise<Costs> {
+  const sent = await send(tools, target, { ...forms, requestsMax: forms.passRequests })
+  return { form: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
 /**
@@ -162,6 +175,7 @@ async function send(
   const gateway = accounts.gateway.read()
   requireNoFailure(name, result)
   const { acknowledged } = result
+  const table = requests.kind === 'feedback' ? 'intake.feedback_raw' : 'intake.logs_raw'
   await untilRows({ services, owner }, table, acknowledged.count)
   await untilAtRest({ say }, [target.worker.pid])
   const worker = accounts.worker.read()

@@ -86,7 +86,10 @@ function batchRequests(
   })
 }
 
-/** A form with PNG images. Their data is noise, which is what compressed pixels look like. */
+/**
+ * A form with PNG and JPEG images in turn. Their data is noise, which is what compressed pixels look
+ * like.
+ */
 function feedbackRequest(
   { images, imageBytes }: { images: number; imageBytes: number },
   { apiKey, index }: { apiKey: string; index: number },
@@ -100,14 +103,17 @@ function feedbackRequest(
     Buffer.from('\r\n'),
   ]
   const disposition = 'content-disposition: form-data; name='
+  const imagePart = (image: number) => {
+    const isPng = (index + image) % 2 === 0
+    const headers = [
+      `${disposition}"attachments"; filename="${image}.${isPng ? 'png' : 'jpg'}"`,
+      `content-type: image/${isPng ? 'png' : 'jpeg'}`,
+    ]
+    return part(headers, (isPng ? png : jpeg)(imageBytes, index * 10 + image))
+  }
   const body = Buffer.concat([
     ...part([`${disposition}"payload"`], Buffer.from(JSON.stringify(payload))),
-    ...Array.from({ length: images }, (_, image) =>
-      part(
-        [`${disposition}"attachments"; filename="${image}.png"`, 'content-type: image/png'],
-        png(imageBytes, index * 10 + image),
-      ),
-    ).flat(),
+    ...Array.from({ length: images }, (_, image) => imagePart(image)).flat(),
     Buffer.from(`--${boundary}--\r\n`),
   ])
   const contentType = `multipart/form-data; boundary=${boundary}`
@@ -123,14 +129,39 @@ const pngHead = Buffer.from(
 const pngEnd = Buffer.from('0000000049454e44ae426082', 'hex')
 
 function png(bytes: number, salt: number): Buffer {
-  const image = Buffer.alloc(bytes)
-  for (let at = 0, state = salt + 1; at + 4 <= bytes; at += 4) {
-    state = Math.imul(state, 1_664_525) + 1_013_904_223
-    image.writeInt32LE(state | 0, at)
-  }
+  const image = noise(bytes, salt)
   pngHead.copy(image)
   const chunkAt = pngHead.length - 8
   image.writeUInt32BE(bytes - chunkAt - 12 - pngEnd.length, chunkAt)
   pngEnd.copy(image, bytes - pngEnd.length)
   return image
+}
+
+/**
+ * The beginning of a JPEG: an empty Exif segment of 1,000 bytes, the frame, and the header of its
+ * scan.
+ */
+const jpegHead = Buffer.concat([
+  Buffer.from('ffd8ffe103e8457869660000', 'hex'),
+  Buffer.alloc(1_000 - 8),
+  Buffer.from('ffc0000b080300040001011100ffda0008010100003f00', 'hex'),
+])
+const jpegEnd = Buffer.from('ffd9', 'hex')
+
+function jpeg(bytes: number, salt: number): Buffer {
+  const image = noise(bytes, salt)
+  // A zero follows each 0xff in a scan.
+  for (let at = image.indexOf(0xff); at !== -1; at = image.indexOf(0xff, at + 1)) image[at + 1] = 0
+  jpegHead.copy(image)
+  jpegEnd.copy(image, bytes - jpegEnd.length)
+  return image
+}
+
+function noise(bytes: number, salt: number): Buffer {
+  const data = Buffer.alloc(bytes)
+  for (let at = 0, state = salt + 1; at + 4 <= bytes; at += 4) {
+    state = Math.imul(state, 1_664_525) + 1_013_904_223
+    data.writeInt32LE(state | 0, at)
+  }
+  return data
 }
