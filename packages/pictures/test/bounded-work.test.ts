@@ -6,7 +6,7 @@ import { examinePicture, PictureError } from '../src/index.ts'
 import { colorProfile } from './corpus/color-profile.ts'
 import { chunk, segment } from './corpus/containers.ts'
 import { ordinaryPictures, profileOfTables } from './corpus/ordinary.ts'
-import { planted } from './corpus/planted.ts'
+import { film, planted } from './corpus/planted.ts'
 import { blocks, long, short, writeTiff } from './corpus/tiff-writer.ts'
 
 const costly = [...picturesOfManyParts, ...craftedPictures]
@@ -151,6 +151,19 @@ t.test('a profile with more than a thousand tags is emptied', (t) => {
       Buffer.from('ffc0000b080010001001011100ffda0008010100003f00ffd9', 'hex'),
     ])
     t.equal(examinePicture(jpeg, 'image/jpeg').removeMetadata().includes(text), isKept, `${tags}`)
+  }
+  t.end()
+})
+
+t.test('a film is found at every position after a scan with many of its letters', (t) => {
+  const scan = Buffer.from('ffd8ffc0000b080010001001011100ffda0008010100003f00', 'hex')
+  for (const letters of ['f', 'fty', 'tpyf', 'p']) {
+    for (let length = 4_000; length < 4_008; length++) {
+      const picture = Buffer.concat([scan, Buffer.alloc(length, letters)])
+      const kept = examinePicture(Buffer.concat([picture, film()]), 'image/jpeg').removeMetadata()
+      const expected = Buffer.concat([picture, Buffer.from('ffd9', 'hex')])
+      t.ok(kept.equals(expected), `${letters}, ${length} bytes`)
+    }
   }
   t.end()
 })

@@ -409,10 +409,11 @@ export const craftedPictures: readonly CostlyPicture[] = [
     type: 'image/jpeg',
     bytes: () => filled(Buffer.concat([jpegStart, filmsInScanHeader()]), hex('ff00')),
   },
-  ...['f', 'ftyp', 'fty'].map((letters) => ({
+  ...['f', 'fty', 'fy..p.tt', 'ftyp'].map((letters) => ({
     name: `a scan of "${letters}"`,
     type: 'image/jpeg',
     bytes: () => filled(jpegScan, latin1(letters)),
+    ...(letters === 'ftyp' && { refusal: tooMany }),
   })),
   {
     name: 'a strip whose trailer begins before its scan',

@@ -1,8 +1,10 @@
 import { hasText } from '../reader.ts'
 import type { PartCount } from '../walked.ts'
+import { viewOf } from './jpeg-markers.ts'
 
 /** The letters in the box with which a film begins. */
 const fileType = Buffer.from('ftyp')
+const fileTypeNumber = fileType.readUInt32BE()
 /** How the trailer of Samsung's phones ends, and how the directory in it begins. */
 const samsung = { last: 'SEFT', directory: 'SEFH' }
 
@@ -51,8 +53,8 @@ function samsungTrailer(
  * chance in the scan of about one in a thousand large pictures.
  */
 function startOfFilm(bytes: Buffer, { from, parts }: { from: number; parts: PartCount }): number {
-  if (isFrequent(bytes, from)) return bytes.length
-  for (let at = from + 4; (at = bytes.indexOf(fileType, at)) !== -1; at += 4) {
+  const next = isFrequent(bytes, from) ? indexOfType : nativeIndexOfType
+  for (let at = from + 4; (at = next(bytes, at)) !== -1; at += 4) {
     parts.add()
     if (bytes.readUInt32BE(at - 4) < boxBytesMax) return at - 4
   }
@@ -64,8 +66,8 @@ const boxBytesMax = 256
 const samples = 1_024
 
 /**
- * Whether the first letter of a film is so frequent that a native search for it would take long: up
- * to 80 ms for 10 MB. It is not frequent in the data of a scan. The samples are random, so that no
+ * Whether the first letter of a film is so frequent that `nativeIndexOfType` would take long: up to
+ * 80 ms for 10 MB. It is not frequent in the data of a scan. The samples are random, so that no
  * file can be made to avoid them.
  */
 function isFrequent(bytes: Buffer, from: number): boolean {
@@ -74,5 +76,25 @@ function isFrequent(bytes: Buffer, from: number): boolean {
     const at = from + Math.floor(Math.random() * (bytes.length - from))
     count += +(bytes[at] === fileType[0])
   }
-  return count > samples / 16
+  return count > samples / 32
+}
+
+const nativeIndexOfType = (bytes: Buffer, from: number) => bytes.indexOf(fileType, from)
+
+/** For each byte, its place among the letters, beginning with 1; 0 if it is none of them. */
+const placeOf = Uint8Array.from({ length: 256 }, (_, byte) => fileType.indexOf(byte) + 1)
+
+/**
+ * Does the same as `nativeIndexOfType`: more slowly for ordinary data, but no data makes it slow.
+ * The letters differ, so one of four bytes tells where they would have to begin.
+ */
+function indexOfType(bytes: Buffer, from: number): number {
+  const view = viewOf(bytes)
+  for (let at = from + 3; at < bytes.length; at += 4) {
+    const place = placeOf[view.getUint8(at)] as number
+    const start = at + 1 - place
+    if (place === 0 || start + 4 > bytes.length) continue
+    if (view.getUint32(start) === fileTypeNumber) return start
+  }
+  return -1
 }
