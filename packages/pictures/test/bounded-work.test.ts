@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { deflateSync, inflateSync } from 'node:zlib'
 import t from 'tap'
-import { craftedPictures, picturesOfManyParts } from '../../../test/hostile/attack/pictures.ts'
+import {
+  craftedPictures,
+  picturesOfManyParts,
+} from '../../../test/hostile/attack/pictures/index.ts'
 import { examinePicture, PictureError } from '../src/index.ts'
 import { colorProfile } from './corpus/color-profile.ts'
 import { chunk, segment } from './corpus/containers.ts'

@@ -5,7 +5,10 @@
 // After npm run build: npx tsx packages/pictures/test/measure.ts
 import { createHash } from 'node:crypto'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'
-import { craftedPictures, picturesOfManyParts } from '../../../test/hostile/attack/pictures.ts'
+import {
+  craftedPictures,
+  picturesOfManyParts,
+} from '../../../test/hostile/attack/pictures/index.ts'
 import { ordinaryPictures } from './corpus/ordinary.ts'
 
 const runs = 25

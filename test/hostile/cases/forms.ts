@@ -2,7 +2,11 @@ import { payloadText, mebibyte } from '../attack/bodies.ts'
 import { createTally, exchange } from '../attack/exchange.ts'
 import { boundary, form, request } from '../attack/http-text.ts'
 import { repeat } from '../attack/loops.ts'
-import { craftedPictures, picturesOfManyParts, type CostlyPicture } from '../attack/pictures.ts'
+import {
+  craftedPictures,
+  picturesOfManyParts,
+  type CostlyPicture,
+} from '../attack/pictures/index.ts'
 import { hostileCase, type HostileCase } from '../hostile-case.ts'
 
 const payload = `--${boundary}\r\ncontent-disposition: form-data; name="payload"\r\n\r\n${payloadText()}\r\n`
