@@ -12,15 +12,15 @@ export interface Account {
   /** Elapsed seconds. */
   elapsed: number
   cpu: CpuByPart
-  /** Share of all processors that other programs used, from 0 to 1. */
+  /** The share of the machine's CPU time that other programs used, from 0 to 1. */
   foreignShare: number
 }
 
 /**
- * Accounts for the CPU that is used from now on.
+ * Starts to count the CPU that processes use.
  *
  * @param pids the processes of the bench; the CPU of all other programs counts as foreign
- * @returns `read` returns the CPU that was used since `openAccount` was called
+ * @returns an account whose `read` returns the CPU used since `openAccount` was called
  */
 export function openAccount(pids: Record<Part, number[]>): { read(): Account } {
   const begin = readUsed(pids)

@@ -12,7 +12,9 @@ import { requireExact, visibleDigest } from './visible.ts'
 
 export const backlogConnections = 64
 
-/** A load whose events wait in Redis, and the size of one event in Redis. */
+/**
+ * A load whose events wait in Redis, and how much memory and file space one event takes in Redis.
+ */
 export interface Buffered {
   load: LoadResult
   memoryPerEvent: number
@@ -21,25 +23,26 @@ export interface Buffered {
   loadCpuPerEvent: number
 }
 
-/** How a backlog drained. Times begin at the call of `drain`, unless said otherwise. */
+/** The speed and cost of a drain. Times count from the call of `drain`, unless stated otherwise. */
 export interface Drain {
   /** Seconds until the first row was visible. */
   firstRowSeconds: number
   emptySeconds: number
   /** Rows per second from the first to the last row. */
   rowsPerSecond: number
-  /** Microseconds of CPU per event, until the processes were at rest. */
+  /** Microseconds of CPU per event, until the worker and ClickHouse were at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
-   * Microseconds of the worker's CPU per event at saturation: from the first row until seven tenths
-   * of the events are visible. During this time the worker claims as many frames as it completes.
+   * Microseconds of the worker's CPU per event while the worker is saturated: it claims as many
+   * frames as it completes. This lasts from the first visible row until seven tenths of the events
+   * are visible.
    */
   saturatedWorkerCpu: number
-  /** Share of all processors, until the last row was visible. */
+  /** The shares of the machine's CPU time that were used until the last row was visible. */
   machineShare: { worker: number; clickhouse: number }
-  /** Share of all processors that other programs used until the processes were at rest. */
+  /** The share of the machine's CPU that other programs used until the processes were at rest. */
   foreignShare: number
-  /** The counts of visible rows, beginning with the first row. */
+  /** The number of visible rows over time, from the first visible row on. */
   samples: RowsSample[]
 }
 

@@ -11,8 +11,8 @@ export interface BenchOptions extends RoundsOptions {
   /** True to try the bench without measuring. Suites with a fixed number of events send fewer. */
   quick: boolean
   /**
-   * Rounds per variant in comparisons that have a limit. Some suites have their own number of
-   * rounds.
+   * Rounds per variant, in comparisons whose result must not exceed a limit. Some suites have their
+   * own number of rounds.
    */
   rounds: number
   /** Length of the load in a round. */
@@ -46,7 +46,7 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; env?: Record<string, string> },
   ): Promise<Variant>
-  /** Returns this bench, but with a new, empty Redis of this size (such as `64mb`). */
+  /** Returns a bench like this one, but with its own empty Redis of this size (such as `64mb`). */
   withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
   say(sentence: string): void

@@ -1,9 +1,11 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** The CPU of each variant in microseconds per event; all are measured in the same turn. */
+/**
+ * The CPU of each variant in microseconds per event, from one turn or as the median of all turns.
+ */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
-/** The cost of one variant as a multiple of another's, with the limit for Intake. */
+/** Intake's cost, divided by the cost of another variant, and the limit of this ratio. */
 export interface CostRatio {
   /** Number of the requirement in the report. */
   item: string
@@ -16,15 +18,15 @@ export interface CostRatio {
 /** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** A variant's costs, divided by those of `bare` or `naive`; undefined if a variant is missing. */
+/** A variant's costs ÷ the costs of `bare` or `naive`; undefined if one of the two is missing. */
 export interface Multiples {
   /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
   gateway: number | undefined
   /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
   gatewayAndRedis: number | undefined
   /**
-   * The CPU beyond `bare`, divided by the CPU of `naive` beyond `bare`. CPU beyond `bare` is the
-   * CPU of gateway, Redis and worker minus the CPU of the gateway of `bare`.
+   * The CPU beyond `bare`, divided by the CPU of `naive` beyond `bare`. The CPU beyond `bare` is a
+   * variant's CPU of gateway, Redis and worker, minus the CPU of the gateway of `bare`.
    */
   beyondBare: number | undefined
 }
@@ -40,7 +42,7 @@ export function multiplesOf(name: string, costs: Costs): Multiples {
   }
 }
 
-/** The ratios that have a limit and whose variants were measured. */
+/** Returns the ratios that have a limit, if all their variants were measured. */
 export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
   const valuesOf = (pick: keyof Multiples) =>
     turns.flatMap((costs) => multiplesOf('intake', costs)[pick] ?? [])

@@ -7,8 +7,8 @@ export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300
 
 /**
- * The number of distinct events. This is more than fit into a frame (1,000), and many more than fit
- * into a window of gzip (32 KiB).
+ * The number of distinct events: more than a frame holds (1,000), and many more than a window of
+ * gzip holds (32 KiB).
  */
 const corpusEvents = 1_024
 
@@ -50,8 +50,8 @@ function createEvent(random: () => number, size: BodySize): LogBody {
       network: pick(random, networks),
     })
   }
-  // Adds parameters until the size is reached: first those of `extras`, then breadcrumbs, of which
-  // large events mostly consist.
+  // Adds parameters until the size is reached. The parameters of `extras` come first. Breadcrumbs
+  // follow; they are the largest part of a large event.
   const trail: unknown[] = []
   for (let next = 0; bytesOf(body) < size * 0.95; next++) {
     const extra = extras[next]
@@ -103,7 +103,7 @@ function smallDevice(random: () => number, model: Model): Record<string, unknown
   }
 }
 
-/** Every documented field, and one that is not documented. */
+/** A device with every documented field, and with one that is not documented. */
 function fullDevice(random: () => number, model: Model): Record<string, unknown> {
   const version = pick(random, model.versions)
   const incremental = `${model.build}.${integer(random, 1, 30)}`

@@ -12,25 +12,25 @@ export function readProcessCpu(pid: number): number {
 }
 
 /**
- * The CPU seconds in the text of `/proc/<pid>/stat`.
+ * Returns the CPU seconds in the text of `/proc/<pid>/stat`.
  *
- * @param stat the name of the program in it may contain blanks and parentheses
+ * @param stat contains the program's name, in which blanks and parentheses may occur
  */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // These are fields 14 and 15 in proc(5): the name is field 2, and `fields` begins with field 3.
+  // These are fields 14 and 15 in proc(5). Field 2 is the name, and `fields` begins with field 3.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
 /** CPU seconds of a process by thread. */
 export interface ThreadCpu {
-  /** The main thread: with Node, the event loop. */
+  /** CPU of the main thread, which in Node runs the event loop. */
   main: number
   /** CPU of all other threads: garbage collection, compilation, the thread pool. */
   helpers: number
 }
 
-/** Like `readProcessCpu`, but exact to the nanosecond, and without threads that have ended. */
+/** Like `readProcessCpu`, but exact to the nanosecond, and without the CPU of ended threads. */
 export function readThreadCpu(pid: number): ThreadCpu {
   const cpu = { main: 0, helpers: 0 }
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -13,7 +13,9 @@ export interface DirectInsert {
   cpuPerRow: number
   /** Rows per second when one insert runs at a time. */
   rowsPerSecond: number
-  /** Share of all processors that other programs used during the inserts, from 0 to 1. */
+  /**
+   * The share of the machine's CPU time that other programs used during the inserts, from 0 to 1.
+   */
   foreignShare: number
   /**
    * Microseconds of the load generator's CPU for creating a row, measured just before the inserts.

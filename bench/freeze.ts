@@ -10,7 +10,8 @@ export function thaw(processes: readonly BenchProcess[]): void {
     try {
       process.kill(pid, 'SIGCONT')
     } catch (error) {
-      // A process that has exited is ignored here: the code that awaits its work detects that.
+      // Ignores a process that has exited. The code that waits for the work of this process detects
+      // the exit.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

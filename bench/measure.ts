@@ -32,8 +32,8 @@ export interface Round {
 }
 
 /**
- * Puts a load on a variant and waits until every acknowledged event is visible and the processes
- * are idle, so that postponed work (completions, merges) is accounted for. Then empties the table,
+ * Puts a load on a variant. Waits until every acknowledged event is visible and the processes are
+ * idle, so that the CPU of postponed work (completions, merges) is counted. Then empties the table,
  * so that rounds do not affect each other.
  *
  * @param options.workersLater whether to freeze the workers during the load, so that they and
@@ -113,8 +113,8 @@ export function requireNoFailure(what: string, { failures }: LoadResult): void {
 
 const restWindowMs = 200
 /**
- * Processes that use less than this share of one processor are at rest. Polling by Redis clients
- * and background work of ClickHouse use less.
+ * Processes are at rest if together they use less than this share of one processor. Polling by
+ * Redis clients and background work of ClickHouse use less.
  */
 const restShare = 0.1
 const restMs = 8_000

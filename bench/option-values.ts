@@ -23,7 +23,8 @@ export function parseOptions<const Options extends Config>(
     return parseArgs({ args, options }).values
   } catch (error) {
     const { message } = error as Error
-    // Uses only the first sentence. The rest is about arguments that begin with a dash.
+    // Keeps only the first sentence of Node's message. The rest is about arguments that begin with
+    // a dash.
     throw new OptionError(`${message.split('. ')[0]}; --help lists the options.`)
   }
 }

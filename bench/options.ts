@@ -5,11 +5,13 @@ import { variantNames, type VariantName } from './variants.ts'
 
 export interface RunOptions {
   options: BenchOptions
-  /** Names of the suites to run, in their order. */
+  /** The names of the suites to run, in the order in which they run. */
   wanted: string[]
   /** Whether to write the report to `bench/results`. */
   save: boolean
-  /** Name of the report. If all suites run, it is `latest`. */
+  /**
+   * The name of the report: `latest` if the default suites run, otherwise the names of the suites.
+   */
   name: string
 }
 
@@ -24,11 +26,14 @@ export const runOptions = {
   seconds: { type: 'string' },
   /** Runs all suites with short rounds and few events, for trying the bench, not for measuring. */
   quick: { type: 'boolean', default: false },
-  /** Percent of all processors that other programs may use during a round. */
+  /** The percentage of the machine's CPU time that other programs may use during a round. */
   'foreign-max': { type: 'string', default: '6' },
-  /** Maximum slowness of the machine, relative to the fastest round of the same kind. */
+  /**
+   * The maximum slowness. At 1.2, the load generator uses 20 % more CPU per event than in the
+   * fastest round of the same kind.
+   */
   'slowness-max': { type: 'string', default: '1.2' },
-  /** How many disturbed turns a suite repeats. */
+  /** How many disturbed turns are measured again, at most. */
   repetitions: { type: 'string', default: '1' },
   /** Length of the soak. */
   minutes: { type: 'string' },

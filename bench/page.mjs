@@ -1,7 +1,7 @@
-// node bench/page.mjs [--rows 20000000]: measures what the page costs on a large table. Fills a
-// ClickHouse of its own with generated events, opens every view, compares the hourly counts with
-// the records after repeats, late events and an erasure, and measures the event loop of a worker
-// with 50 readers. Prints Markdown.
+// node bench/page.mjs [--rows 20000000]: measures what the workers' page (docs/page.md) costs on a
+// large table. Fills a ClickHouse of its own with generated events, and opens every view. After
+// repeats, late events and an erasure, compares the hourly counts with the records. Measures the
+// event loop of a worker with 50 readers. Prints Markdown.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,9 @@ const rows = Number(values.rows)
 const seconds = Number(values.seconds)
 const readers = 50
 const runs = 3
-/** On a busy machine a view may be refused. With more refusals the measurement fails. */
+/**
+ * A busy machine may refuse some views. If it refuses more than this many, the measurement fails.
+ */
 const refusedMax = 5
 const [application] = applications
 const workerMain = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
@@ -50,7 +52,9 @@ const differing = `SELECT count() AS hours, countIf(counted != stored) AS differ
       SELECT bundle_identifier, toStartOfHour(time), 0, count() FROM intake.logs GROUP BY ALL)
     GROUP BY ALL)`
 
-/** Functions that end everything that was started; the newest comes first. */
+/**
+ * Functions that end everything that was started. The newest one comes first, and is called first.
+ */
 const owned = []
 const own = (end) => void owned.unshift(end)
 
@@ -164,7 +168,7 @@ async function measureViews({ owner, reader }) {
   return lines
 }
 
-/** @param found an event and a feedback that exist */
+/** Returns the path of each view. `one` is an existing event, `feedback` an existing feedback. */
 function viewPaths({ one, feedback }) {
   return {
     '/': '/',
@@ -190,8 +194,8 @@ function viewPaths({ one, feedback }) {
 }
 
 /**
- * Opens a view. Resolves to its cost; to undefined if the view was refused because its queries took
- * longer than the page waits.
+ * Opens a view, and resolves to its cost. Resolves to undefined if the view was refused because its
+ * queries took longer than the page waits.
  */
 async function open({ owner, reader, path }) {
   const admin = await startPage(reader)
@@ -313,7 +317,7 @@ async function measureEventLoop({ redis, server, s3, owner }) {
   return lines
 }
 
-/** Does what one reader does until the time `until`. */
+/** Acts as one reader until the time `until`. */
 async function behave({ url, reader, until }) {
   const others = ['/', '/events', `/applications/${application}`, '/feedback', '/status']
   const tally = { asked: 0, failed: 0 }

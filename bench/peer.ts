@@ -13,7 +13,7 @@ const cacheDir = fileURLToPath(new URL('../.cache/', import.meta.url))
 const buildMs = 480_000
 const run = promisify(execFile)
 
-/** Builds Benthos once, if Go is present; takes about two minutes. */
+/** Builds Benthos if Go is installed. This takes about two minutes, but is done only once. */
 export async function buildPeer(options: {
   say: (sentence: string) => void
   signal: AbortSignal
@@ -48,7 +48,7 @@ export async function buildPeer(options: {
   }
 }
 
-/** The last line of stderr, because the error's message begins with the whole command. */
+/** Returns the last line of stderr. The error's message is longer: it has the whole command. */
 function reasonOf(error: unknown): string {
   const { stderr, code } = error as { stderr?: string; code?: string | number }
   return stderr?.trim().split('\n').at(-1) || String(code)

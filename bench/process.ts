@@ -10,7 +10,7 @@ export interface BenchProcess {
   stop(): Promise<void>
 }
 
-/** Starts a program that its owner stops; resolves when it is up. */
+/** Starts a program, and resolves when it is up. The owner stops the program. */
 export async function startProcess(
   options: AppProcessOptions & { owner: Owner },
 ): Promise<BenchProcess> {

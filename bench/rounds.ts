@@ -1,8 +1,8 @@
 import { median } from './statistics.ts'
 
 /**
- * The order of measurements: alternately forwards and backwards (ABC CBA ABC …), so that a drift of
- * the machine affects all items alike.
+ * Returns the order of measurements: the items alternately forwards and backwards (ABC CBA ABC …),
+ * so that a drift of the machine affects all items alike.
  */
 export function abbaOrder<T>(items: readonly T[], turns: number): T[] {
   return Array.from({ length: turns }, (_, turn) => inTurn(items, turn)).flat()
@@ -23,25 +23,29 @@ export async function measureEach<T, M>(
 
 /** The part of a measurement that shows whether it was disturbed. */
 export interface Disturbance {
-  /** Share of all processors that other programs used during the measurement, from 0 to 1. */
+  /**
+   * The share of the machine's CPU time that other programs used during the measurement (0 to 1).
+   */
   foreignShare: number
   /**
    * CPU of the load generator per event, in microseconds. The load generator does almost the same
-   * work for every event of an item, so this shows how fast the machine was.
+   * work for every event of an item, so a higher value shows a slower machine.
    */
   cpuPerEvent?: { load: number }
 }
 
 /** Limits above which a round counts as disturbed. */
 export interface DisturbanceLimits {
-  /** Share of all processors that other programs may use during a measurement, from 0 to 1. */
+  /**
+   * The share of the machine's CPU time that other programs may use during a measurement (0 to 1).
+   */
   foreignShareMax: number
-  /** The load generator's CPU per event, divided by the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest such value of the same item. */
   slownessMax: number
 }
 
 export interface RoundsOptions extends DisturbanceLimits {
-  /** How many disturbed turns are repeated per call of `measure`. */
+  /** How many disturbed turns a call of `measure` repeats, at most. */
   repetitions: number
 }
 
@@ -51,9 +55,9 @@ export interface RoundsSummary {
   rounds: number
   /** Number of rounds that count although they were disturbed. */
   disturbed: number
-  /** Number of rounds in repeated turns, whether they count or not. */
+  /** Number of rounds that were measured again, whether the new measurements count or not. */
   repeated: number
-  /** The load generator's CPU per event, divided by the lowest for the same item. */
+  /** The load generator's CPU per event, divided by the lowest such value of the same item. */
   slowness: { median: number; max: number }
 }
 
@@ -92,7 +96,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const slowness = ({ measured, least }: Try<Disturbance>) =>
     measured.cpuPerEvent === undefined ? 1 : measured.cpuPerEvent.load / least.load
-  /** How disturbed a round was. Above 1, the round exceeds a limit. */
+  /** How disturbed a round was. If this is above 1, the round exceeds a limit. */
   const disturbance = (one: Try<Disturbance>) =>
     Math.max(one.measured.foreignShare / foreignShareMax, (slowness(one) - 1) / (slownessMax - 1))
   const worst = (turn: Try<Disturbance>[]) => Math.max(...turn.map(disturbance))

@@ -11,8 +11,8 @@ export interface RowsSample {
 
 const sampleMs = 50
 /**
- * If no row arrives for this time, no more rows will arrive: a worker pauses for at most a minute
- * between attempts.
+ * If no row arrives for this time, none will arrive later. The longest pause of a worker between
+ * two attempts is shorter: a minute.
  */
 const standstillMs = 75_000
 

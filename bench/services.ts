@@ -111,8 +111,8 @@ export async function withOwnRedis(
     clickhouseUrl: services.clickhouse.url,
     s3: { endpoint: services.s3.url, ...s3Settings },
     apiKey: { name: 'bench', secret: apiKey },
-    // The tables in ClickHouse belong to the other Redis's installation, so this Redis must be
-    // accepted explicitly although it is empty.
+    // The tables in ClickHouse belong to the installation of the other Redis. So the setup must be
+    // allowed explicitly to use this empty Redis.
     acceptEmptyRedis: true,
   })
   const keys = await observe(redis, owner)
@@ -130,8 +130,8 @@ function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Own
   return {
     dataDir: join(dataDir, name),
     signal: owner.signal,
-    // ClickHouse gets no session of its own: Linux first divides processor time between sessions,
-    // and applies priorities only within a session.
+    // ClickHouse gets no session of its own, because its idle priority would then have no effect.
+    // Linux first divides processor time between sessions, and applies priorities only within one.
     ownSession: false,
   }
 }
@@ -154,7 +154,7 @@ async function observe(redis: Service, owner: Owner): Promise<Redis> {
 
 /**
  * Runs a process at idle priority (SCHED_IDLE): it yields the processors to other processes at
- * once. On one machine, this comes closest to a separate machine.
+ * once. This resembles a separate machine for the process as closely as one machine can.
  */
 function leaveToOthers(pid: number): void {
   execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], { timeout: chrtMs })

@@ -6,8 +6,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The p50, p99, p99.9 and maximum, in the unit of the values; NaN if there are no values. If the
- * number of values is even, the p50 is the mean of the middle two.
+ * Percentiles of values: p50, p99, p99.9 and the maximum, in the unit of the values. They are NaN
+ * if there are no values. The p50 of an even number of values is the mean of the middle two.
  */
 export interface Percentiles {
   count: number

@@ -15,7 +15,7 @@ export async function visibleDigest(sql: ClickHouse, table: string): Promise<IdD
   return digest as IdDigest
 }
 
-/** The error if the visible rows are not exactly the acknowledged events. */
+/** Thrown if the visible rows are not exactly the acknowledged events. */
 export class NotExactError extends Error {
   override name = 'NotExactError'
 }

@@ -19,8 +19,8 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// This file stands for the configuration in the image. Our files change its settings, so the
-// settings must exist.
+// This file takes the place of the image's configuration. Our files change some of its settings, so
+// these settings must exist.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>
@@ -169,7 +169,7 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Waits until the server responds. On a busy machine it needs half a minute to start. */
+/** Waits until the server responds. On a busy machine, its start takes up to half a minute. */
 async function untilUp(clickhouse) {
   const deadline = performance.now() + 120_000
   for (;;) {

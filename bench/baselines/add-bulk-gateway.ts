@@ -1,5 +1,5 @@
-// One job per event, as in naive-gateway.ts. But events that arrive while an `addBulk` is running
-// wait, and the next `addBulk` sends all of them.
+// A gateway that adds one job per event, as naive-gateway.ts does. It collects the events that
+// arrive while an `addBulk` runs, and adds all of them with the next `addBulk`.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

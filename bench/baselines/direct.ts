@@ -1,5 +1,5 @@
-// Uses no queue: one ClickHouse insert per request. (The embedded ClickHouse has no asynchronous
-// inserts.)
+// A gateway without a queue: it makes one ClickHouse insert per request. (The embedded ClickHouse
+// has no asynchronous inserts.)
 import { serveLogs } from './log-server.ts'
 import { openTable } from './table.ts'
 

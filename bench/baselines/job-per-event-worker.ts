@@ -1,5 +1,5 @@
-// Each job has one event. Collects up to 1,000 jobs, for at most 100 ms. One insert stores all
-// their events; then the jobs complete.
+// A worker for jobs of one event each. It collects up to 1,000 jobs, for at most 100 ms. Then it
+// stores their events with one insert, and completes the jobs.
 import { Worker, type Job } from 'bullmq'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'

@@ -1,4 +1,4 @@
-// One job per request, with BullMQ's defaults, as in most services.
+// A gateway that adds one job per request, with BullMQ's defaults, as most services do.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** The queue of the baselines in this folder that use BullMQ: one job per event. */
+/** The queue of the BullMQ baselines: one job per event. `redis-list` uses only its prefix. */
 export const eventQueue = { name: process.env['DATABASE'] ?? '', prefix: '{bench}' }
 
 export const connect = () =>

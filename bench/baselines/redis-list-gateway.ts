@@ -1,5 +1,5 @@
-// A Redis list as the buffer, one RPUSH per event, like OpenPanel's event buffer. Unlike OpenPanel,
-// this gateway responds only after Redis has confirmed.
+// A gateway that uses a Redis list as its buffer, with one RPUSH per event, like OpenPanel's event
+// buffer. Unlike OpenPanel, this gateway responds only after Redis has confirmed.
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'
 

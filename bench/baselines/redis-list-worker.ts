@@ -1,5 +1,5 @@
-// Reads a chunk from the head of the list, inserts it, and only then trims the list. Run only one
-// such worker: a second one would insert the same chunk.
+// A worker that reads a chunk from the head of the list, inserts it, and only then trims the list.
+// Run only one such worker: a second one would insert the same chunk.
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, eventQueue } from './queue.ts'
 import type { LogRow } from './row.ts'
@@ -21,7 +21,7 @@ while (!stop.signal.aborted) {
     await table.insert(chunk.map((json) => JSON.parse(json) as LogRow))
     await redis.ltrim(key, chunk.length, -1)
   }
-  // A full chunk means that more events are waiting.
+  // Does not pause after a full chunk, because more events are waiting.
   if (chunk.length < chunkRows) await pause(idleMs)
 }
 redis.disconnect()

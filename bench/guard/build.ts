@@ -6,7 +6,9 @@ import type { BenchProcess } from '../process.ts'
 import { s3Settings, startServices, type Addresses, type Services } from '../services.ts'
 import { startVariant } from '../variants.ts'
 
-/** A built tree with its own services, because two trees may differ in tables and keys. */
+/**
+ * A built source tree. It has its own services, because two trees may differ in tables and keys.
+ */
 export interface Build {
   root: string
   dataDir: string
@@ -26,7 +28,7 @@ export interface Target {
 
 const setUpMs = 120_000
 
-/** Starts the services and has the tree's own command set them up. */
+/** Starts the services, and sets them up with the command `setup` of the tree itself. */
 export async function openBuild(options: Omit<Build, 'services'>): Promise<Build> {
   const { root, dataDir, owner } = options
   const prepare = (addresses: Addresses) => setUp(addresses, { root, signal: owner.signal })

@@ -28,7 +28,7 @@ import {
 import { medianCpu } from './thread-account.ts'
 import { describePair, report, type Report } from './report.ts'
 
-/** Compares this tree with a base, which is an earlier build. */
+/** Compares the CPU use of this tree with that of a base, which is an earlier build. */
 export async function guard(
   options: GuardOptions & { base: string; roots: Both<string> },
 ): Promise<Report> {
@@ -69,7 +69,7 @@ async function measureProcesses(
   return measurements
 }
 
-/** Warms up a gateway and a worker of each build, and measures their passes in turn. */
+/** Warms up a gateway and a worker of each build. Then measures passes of both builds in turn. */
 async function measurePair(
   tools: Tools,
   targets: Both<Target>,
@@ -77,8 +77,8 @@ async function measurePair(
   note: (costs: Both<Costs>) => void,
 ): Promise<void> {
   const wants = (...parts: Part[]) => parts.some((part) => only.includes(part))
-  // Warms up in two halves, because V8 can drop compiled code during another kind of load, or after
-  // half a minute without load.
+  // Warms up in two halves, each with every kind of load. V8 can drop compiled code during another
+  // kind of load, or after half a minute without load. The second half compiles such code again.
   for (let half = 0; half < 2; half++) {
     await inTurn((name) =>
       warmUpHalf(tools, targets[name], {

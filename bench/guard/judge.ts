@@ -23,12 +23,12 @@ export interface Judgement {
 }
 
 /**
- * Decides from one ratio per pair of processes whether a figure is beyond its limit. The bounds are
- * those of Wilcoxon's signed-rank test: take the averages of every two ratios (and of each ratio
- * with itself), and leave out as many of the smallest and largest as a confidence of 95 % allows;
- * the bounds are the smallest and the largest of the rest. The only assumption about the
- * distribution of the ratios is that it is symmetric. With fewer than five ratios a confidence of
- * 95 % is impossible, so the result is 'cannot tell'.
+ * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds
+ * are those of Wilcoxon's signed-rank test. They come from the geometric averages of every two
+ * ratios (and of each ratio with itself). As many of the smallest and largest averages are left out
+ * as a confidence of 95 % allows. The bounds are the smallest and the largest of the rest. The only
+ * assumption is that the logarithms of the ratios are distributed symmetrically. With fewer than
+ * five ratios a confidence of 95 % is impossible, so the result is 'cannot tell'.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)
@@ -49,8 +49,7 @@ function verdictOf({ low, high, confidence }: Omit<Judgement, 'ratio' | 'verdict
 }
 
 /**
- * How many of the smallest averages (and as many of the largest) lie outside the bounds, and the
- * confidence of these bounds.
+ * Returns how many averages to leave out at each end, and the confidence of the bounds that remain.
  */
 function boundsOf(count: number): { leftOut: number; confidence: number } {
   const ways = waysToRankSum(count)
@@ -65,7 +64,7 @@ function boundsOf(count: number): { leftOut: number; confidence: number } {
   return { leftOut, confidence: 1 - error }
 }
 
-/** Counts for every sum how many subsets of the ranks 1 to `count` have this sum. */
+/** Counts how many subsets of the ranks 1 to `count` have a certain sum, for every possible sum. */
 function waysToRankSum(count: number): number[] {
   let ways = [1]
   for (let rank = 1; rank <= count; rank++) {

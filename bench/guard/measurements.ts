@@ -23,12 +23,12 @@ export type BuildName = (typeof buildNames)[number]
 export type Both<T> = Record<BuildName, T>
 
 /**
- * What one pass measured: microseconds of CPU per event, or milliseconds per second of an idle
- * process.
+ * What one pass measured: microseconds of CPU per event, or, for an idle process, milliseconds of
+ * CPU per second.
  */
 export type Costs = Partial<Record<Figure, ThreadCpu>>
 
-/** The figures of all passes, by pair of processes. */
+/** The figures of all passes, grouped by pair of processes. */
 export interface Measurements {
   /** The figures to compare. */
   figures: readonly Figure[]
@@ -36,12 +36,13 @@ export interface Measurements {
    * Adds the costs of a pair of passes.
    *
    * @param process the number of the pair of processes
-   * @param costs of two passes that ran one right after the other, or at the same time
+   * @param costs the costs of two passes, one of each build, that ran one right after the other or
+   * at the same time
    */
   add(process: number, costs: Both<Costs>): void
-  /** For each pair of processes, the median ratio (this tree ÷ base) of its passes. */
+  /** Returns one ratio (this tree ÷ base) per pair of processes: the median over its passes. */
   ratios(figure: Figure): number[]
-  /** The median over all processes of the median of each process. */
+  /** Returns the median over all processes. The value of a process is the median of its passes. */
   typical(figure: Figure, build: BuildName): ThreadCpu
 }
 

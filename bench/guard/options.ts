@@ -4,9 +4,9 @@ import { parts, type Part } from './measurements.ts'
 export interface GuardOptions {
   /** The commit to compare with; undefined selects the default. */
   base: string | undefined
-  /** How often a new gateway and a new worker of each build are started. */
+  /** How many times a new gateway and a new worker of each build are started. */
   processes: number
-  /** How often the processes of each pair are measured. The two builds take turns. */
+  /** How many times each pair of processes is measured. The two builds take turns. */
   passes: number
   only: readonly Part[]
 }

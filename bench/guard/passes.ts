@@ -14,18 +14,20 @@ import { minus, openThreadAccount, times, type ThreadAccount, type Use } from '.
 export type Tools = Pick<Bench, 'generator' | 'owner' | 'say'>
 
 /**
- * A kind of load. Its length is a number of requests, not a time, so that it is the same work on a
- * busy machine.
+ * A kind of load. Its length is a number of requests, not a time, so that a busy machine gets the
+ * same work.
  */
 interface LoadKind {
   requests: RequestKind
   connections: number
   /**
    * The number of requests in a pass. They take less than a second on two free processors, so that
-   * both passes of a pair see the same machine.
+   * the machine hardly changes between the two passes of a pair.
    */
   passRequests: number
-  /** The number of requests in a warm-up. After so many requests V8 compiles hardly anything. */
+  /**
+   * The number of requests in a warm-up. After so many requests, V8 compiles hardly any more code.
+   */
   warmUpRequests: number
 }
 
@@ -39,7 +41,7 @@ const batches: LoadKind = {
   requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
   connections: 16,
   passRequests: 600,
-  // V8 has compiled all of a worker's hot code after some 200,000 events.
+  // After some 200,000 events (4,000 batches of 50), V8 has compiled all of a worker's hot code.
   warmUpRequests: 4_000,
 }
 const forms: LoadKind = {
@@ -52,13 +54,13 @@ const forms: LoadKind = {
 /** The timeout of a load. Only a load that hangs reaches it. */
 const loadSecondsMax = 600
 /**
- * Waits this long after a load, because a worker polls its queues more often until ten seconds
- * after the last record.
+ * How long to wait after a load before idle processes are measured. A worker polls its queues more
+ * often until ten seconds after the last record.
  */
 const settleSeconds = 12
 /**
- * The period for measuring idle processes, long enough to include several runs of tasks that run
- * every second or two.
+ * How long idle processes are measured. Some of their tasks run every second or two, and this is
+ * long enough for several runs of each.
  */
 const idleSeconds = 6
 
@@ -77,14 +79,15 @@ export async function warmUpHalf(
   await send(tools, target, { ...logs, requestsMax: logs.warmUpRequests / 2 })
 }
 
-/** Measures the cost of single logs for the gateway. */
+/** Measures how much CPU a single log costs the gateway. */
 export async function passLogs(tools: Tools, target: Target): Promise<Costs> {
   const sent = await send(tools, target, { ...logs, requestsMax: logs.passRequests })
   return { gateway: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
 /**
- * Measures the cost of batches for the gateway, and the CPU that the worker used for their events.
+ * Measures how much CPU an event in a batch costs the gateway, and how much CPU the worker used for
+ * these events.
  */
 export async function passBatches(
   tools: Tools,
@@ -94,16 +97,16 @@ export async function passBatches(
   return { batch: times(sent.gateway.cpu, 1e6 / sent.events), sent }
 }
 
-/** Measures the cost of forms with a picture for the gateway. */
+/** Measures how much CPU a form with a picture costs the gateway. */
 export async function passForms(tools: Tools, target: Target): Promise<Costs> {
   const sent = await send(tools, target, { ...forms, requestsMax: forms.passRequests })
   return { form: times(sent.gateway.cpu, 1e6 / sent.events) }
 }
 
 /**
- * Computes the cost of events for the worker: the CPU that it used for batches, minus the CPU that
- * an idle worker uses in the same time. (With single logs, half of the measured CPU would be the
- * CPU of an idle worker.)
+ * Computes how much CPU an event costs the worker. This is the CPU that the worker used for
+ * batches, minus the CPU that an idle worker uses in the same time. (If single logs were measured,
+ * half of the CPU would be that of an idle worker.)
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)
@@ -111,8 +114,8 @@ export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Cos
 }
 
 /**
- * Measures the cost of idle gateways and workers, of both builds in the same period. After a load,
- * call `settle` first.
+ * Measures how much CPU idle gateways and workers use, for both builds in the same period. After a
+ * load, call `settle` first.
  */
 export async function passIdle(targets: Both<Target>): Promise<Both<IdleCosts>> {
   const open = ({ gateway, worker }: Target) => ({

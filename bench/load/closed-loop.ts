@@ -3,7 +3,7 @@ import { openConnection } from './connection.ts'
 import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
-/** Each connection sends its next request as soon as it has the response to the previous one. */
+/** A load in which each connection sends a request right after the response to the previous one. */
 export interface ClosedLoop {
   loop: 'closed'
   /** Ports of the gateways; the connections are spread over them. */

@@ -8,7 +8,8 @@ export interface Answer {
 /** A keep-alive connection with at most one pending request. */
 export interface Connection {
   /**
-   * Rejects if the connection closes before the response is complete, or after 30 s without data.
+   * Sends a request, and resolves to its response. Rejects if the connection closes before the
+   * response is complete, or after 30 s without data.
    */
   send(request: Buffer): Promise<Answer>
   close(): void

@@ -12,7 +12,7 @@ export interface Generator {
    * Runs a load, and resolves to its result.
    *
    * @param onBegin called when everything is prepared, right before the first request
-   * @throws if the load takes a minute longer than it should, or the process has exited
+   * @throws if there is no result a minute after the end of the load, or if the process has exited
    */
   run(load: Load, onBegin?: () => void): Promise<LoadResult>
 }
@@ -20,7 +20,7 @@ export interface Generator {
 const script = fileURLToPath(new URL('main.js', import.meta.url))
 
 const prepareMs = 30_000
-/** The time allowed after a load: pending requests have 30 s, then the result is computed. */
+/** The time allowed after the end of a load: 30 s for pending requests, the rest for the result. */
 const settleMs = 60_000
 
 type Message = { prepared: true } | { result: LoadResult }

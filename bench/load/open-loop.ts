@@ -5,9 +5,9 @@ import type { PreparedRequests } from './requests.ts'
 import { createTally, type LoadResult } from './tally.ts'
 
 /**
- * Requests become due at random moments (a Poisson process), independently of responses. The
- * latency of a request counts from the moment it was due, so it includes waiting behind a stalled
- * server, and delays of the generator.
+ * A load whose requests become due at random moments (a Poisson process), independently of
+ * responses. The latency of a request counts from the moment when it was due. So it includes the
+ * wait for a stalled server, and delays of the generator.
  */
 export interface OpenLoop {
   loop: 'open'

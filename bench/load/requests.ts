@@ -7,7 +7,7 @@ export type RequestKind =
   | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
   | { kind: 'feedback'; images: number; imageBytes: number }
 
-/** Requests as bytes on the wire, to be sent in turn. */
+/** Requests as bytes on the wire. A load sends them in turn. */
 export interface PreparedRequests {
   /** The n-th request. */
   at(index: number): Buffer
@@ -67,7 +67,8 @@ function request(options: {
 }
 
 /**
- * Batches of logs with one device context, as an SDK sends events that it has collected on a phone.
+ * Builds batches of logs. All logs of a batch have one device context, like the logs that an SDK
+ * has collected on a phone.
  */
 function batchRequests(
   { size, entries, gzip }: RequestKind & { kind: 'batch' },
@@ -87,8 +88,8 @@ function batchRequests(
 }
 
 /**
- * A form with PNG and JPEG images in turn. Their data is noise, which is what compressed pixels look
- * like.
+ * Builds a form with PNG and JPEG images in turn. The images contain noise, because compressed
+ * pixels look like noise.
  */
 function feedbackRequest(
   { images, imageBytes }: { images: number; imageBytes: number },
@@ -120,7 +121,7 @@ function feedbackRequest(
   return request({ path: '/api/feedback', apiKey, body, contentType })
 }
 
-/** Signature and header of a PNG, and the start of its pixels, whose length `png` replaces. */
+/** The beginning of a PNG, up to its pixels. `png` replaces the length of the pixel data. */
 const pngHead = Buffer.from(
   '89504e470d0a1a0a0000000d49484452000004000000080008020000009d6f3c2b0004000049444154',
   'hex',
@@ -150,7 +151,7 @@ const jpegEnd = Buffer.from('ffd9', 'hex')
 
 function jpeg(bytes: number, salt: number): Buffer {
   const image = noise(bytes, salt)
-  // A zero follows each 0xff in a scan.
+  // In the scan of a JPEG, a zero must follow each 0xff of the data.
   for (let at = image.indexOf(0xff); at !== -1; at = image.indexOf(0xff, at + 1)) image[at + 1] = 0
   jpegHead.copy(image)
   jpegEnd.copy(image, bytes - jpegEnd.length)

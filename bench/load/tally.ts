@@ -7,7 +7,7 @@ export interface LoadResult {
   /** Seconds from the first request to the last response. */
   seconds: number
   requests: number
-  /** The acknowledged events, by the ids in the responses. */
+  /** The digest of the ids of the acknowledged events. The responses contain these ids. */
   acknowledged: IdDigest
   /** The number of requests without an acknowledgement, by status or error. */
   failures: Record<string, number>

@@ -11,8 +11,8 @@ export interface QueryReport {
 const timeoutMs = 130_000
 
 /**
- * Executes a query as the analyst. Returns what ClickHouse reports about it. The result is read and
- * discarded; the time is ClickHouse's own.
+ * Executes a query as the analyst, and discards the rows. Returns what ClickHouse reports about the
+ * query, including the time that ClickHouse measured.
  *
  * @throws {Error} if ClickHouse refuses the query
  */

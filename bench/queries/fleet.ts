@@ -2,9 +2,9 @@ import { dayMs } from '@intake/contract'
 import { appVersions, models, networks, screens } from '../vocabulary.ts'
 
 /**
- * A fleet in SQL, deterministic: every value is a hash of the number of its event. Events are
- * numbered in the order of their arrival. The last one, number `rows - 1`, arrives at `endMs`, 90
- * days after number 0.
+ * A fleet of devices. Their events are computed in SQL and are always the same, because every value
+ * is a hash of the number of its event. Events are numbered in the order of their arrival. The last
+ * one, number `rows - 1`, arrives at `endMs`, 90 days after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */
@@ -25,7 +25,7 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** A device's number modulo 100 selects its application. These are the lowest ones for each. */
+/** The lowest number of each application. A device's number modulo 100 selects its application. */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -65,7 +65,9 @@ const device = `tuple(
     ${ofModel(({ brand }) => brand)}, ${ofModel(({ product }) => product)}, ${ofModel(({ sdk }) => sdk)},
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
-/** The param `ms` has a decimal in one of ten events, and is a text in one of fifty events. */
+/**
+ * The param `ms` has a decimal place in one of ten events, and is a text in one of fifty events.
+ */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),
     '","step":', toString(step), ',"ms":', multiIf(event_hash % 10 = 0,
@@ -80,9 +82,9 @@ const params = `concat(
     if(event = 'crash', concat(',"reason":"', ['OutOfMemory', 'NullPointer', 'ANR'][1 + event_hash % 3], '"'), ''), '}')`
 
 /**
- * Events in arrival order, as columns of `logs_raw`. A session is 20 events of one device within
- * about seven minutes. All events of a session arrive at once: 82 % of sessions within seconds, 15
- * % up to an hour late, 3 % up to ten days late.
+ * Selects events in arrival order, as columns of `logs_raw`. A session is 20 events of one device
+ * within about seven minutes. They all arrive at once: in 82 % of sessions within seconds, in 15 %
+ * up to an hour late, and in 3 % up to ten days late.
  *
  * @param range.repeated whether to select only repeats: one event in a hundred arrives again, a day
  * later

@@ -15,9 +15,9 @@ export const logColumns = `${head}, event, params`
 const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
- * Writes the fleet's events and its feedback in the order of their arrival; one event in a hundred
- * is written twice. Resolves when ClickHouse has finished the merges that it starts by itself, and
- * the merges of idle months that it would start only after a day (if `logs_raw` is set to do so).
+ * Writes the fleet's events and its feedback in the order of their arrival. One event in a hundred
+ * is written twice. Resolves when ClickHouse has finished its merges. If `logs_raw` is set to merge
+ * idle months after a day, the merges of these months are included.
  */
 export async function load(
   sql: ClickHouse,

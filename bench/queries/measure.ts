@@ -25,7 +25,7 @@ export interface Storage {
   bytesPerRow: number
   indexBytesPerRow: number
   parts: number
-  /** Rows that merges have written for each row inserted. */
+  /** How many rows the merges have written per inserted row. */
   rewrites: number
 }
 

@@ -8,7 +8,7 @@ import type { Bench } from '../bench.ts'
 /** A separate ClickHouse server, at normal priority. */
 export interface Server {
   pid: number
-  /** The connection of the tables' owner. */
+  /** A connection as the user that owns the tables. */
   sql: ClickHouse
   analystUrl: string
   /** Stops the server and deletes its data. */

@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts'
 
-/** Prints the median of the values, with the smallest and the largest in brackets. */
+/** Returns the median of the values as text, with the smallest and the largest in brackets. */
 export function range(values: readonly number[], digits: number): string {
   const show = (value: number) => number(value, digits)
   if (values.length === 1) return show(values[0] as number)
@@ -8,7 +8,7 @@ export function range(values: readonly number[], digits: number): string {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
-/** Prints a number with this many digits; a dash for NaN. */
+/** Returns a number as text, with this many decimal places. NaN becomes a dash. */
 export function number(value: number, digits = 0): string {
   if (Number.isNaN(value)) return '–'
   return value.toLocaleString('en-US', {
@@ -17,7 +17,7 @@ export function number(value: number, digits = 0): string {
   })
 }
 
-/** Prints the median of the ratios, with the smallest and the largest in brackets. */
+/** Returns the median of the ratios as text, with the smallest and the largest in brackets. */
 export function ratioRange(values: readonly number[]): string {
   if (values.length === 0) return '–'
   const middle = ratio(median(values))
@@ -27,5 +27,5 @@ export function ratioRange(values: readonly number[]): string {
 
 const shown = (value: number) => value.toFixed(value < 0.2 ? 3 : 2)
 
-/** Prints a ratio; a dash for NaN. */
+/** Returns a ratio as text. NaN becomes a dash. */
 export const ratio = (value: number) => (Number.isNaN(value) ? '–' : `${shown(value)} ×`)

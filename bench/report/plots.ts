@@ -5,7 +5,7 @@ import type { RowsSample } from '../rows-over-time.ts'
 import type { Plot } from '../suites/suite.ts'
 
 const costParts = ['gateway', 'redis', 'worker', 'clickhouse'] as const
-/** The number of points of a line, at equal distances. */
+/** A line is drawn through this many points, at equal distances on the x axis. */
 const linePoints = 40
 
 /** A chart with one bar per variant. */

@@ -106,7 +106,7 @@ const demand = (seconds: number): Demand => ({
 const namesOf = (rounds: Round[]) => [...new Set(rounds.map(({ variant }) => variant))]
 const roundsOf = (rounds: Round[], name: string) => rounds.filter(({ variant }) => variant === name)
 
-/** Divides the costs into turns: the n-th round of each variant belongs to the n-th turn. */
+/** Groups the costs by turn: the n-th round of each variant belongs to the n-th turn. */
 function costsByTurn(rounds: Round[]): Costs[] {
   const byName = namesOf(rounds).map((name) => ({ name, own: roundsOf(rounds, name) }))
   const turns = Math.max(0, ...byName.map(({ own }) => own.length))

@@ -13,7 +13,7 @@ export interface OpenRound {
   round: Round
 }
 
-/** Latency of sequential requests, and of the single Redis write for which each request waits. */
+/** Latencies without other load. `redis` is the Redis write for which a request to Intake waits. */
 export type Idle = Record<'intake' | 'bare' | 'redis', Percentiles>
 
 type Point = 'p50' | 'p99' | 'p999'
@@ -24,7 +24,7 @@ const values = (rounds: OpenRound[], variant: string, level: number, point: Poin
     .filter((one) => one.level === level && one.round.variant === variant)
     .map(({ round }) => round.load.latencyMs[point])
 
-/** Median over the rounds, in milliseconds. */
+/** The median of each percentile over the rounds of a variant at a load, in milliseconds. */
 export function latencyAt(
   rounds: OpenRound[],
   variant: string,

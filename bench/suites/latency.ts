@@ -23,8 +23,8 @@ import type { SuiteResult } from './suite.ts'
 const requests = { kind: 'log', size: defaultBodySize } as const
 const capacityConnections = 64
 /**
- * The capacity is the median of this many rounds, because single rounds of one day varied from
- * 4,800 to 7,400 events per second.
+ * The capacity is the median of this many rounds. One round is not enough: on one day, single
+ * rounds varied from 4,800 to 7,400 events per second.
  */
 const capacityTurns = 3
 const openConnections = 256
@@ -33,7 +33,7 @@ const openConnections = 256
  * these need more events than the costs and rates that other rounds measure.
  */
 const openExtraSeconds = 0.5
-/** Additional turns with the load for which the suite states a limit of the latency. */
+/** Additional turns for the load whose latency has a limit (`judgedLevel`). */
 const extraTurns = 2
 const idleRequests = 200
 const idlePauseMs = 10

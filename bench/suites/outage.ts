@@ -35,8 +35,8 @@ const requests = { kind: 'log', size: defaultBodySize } as const
  */
 const saturationEvents = 80_000
 /**
- * This suite uses only a fraction of the repetitions in the options, because its turns take much
- * longer.
+ * The share of `options.repetitions` that this suite uses, because its turns take much longer than
+ * those of other suites.
  */
 const repeatedShare = 1 / 3
 
@@ -105,7 +105,8 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // A drain has no load, so this is the load generator's CPU during the load before the drain.
+    // The load generator is idle during a drain. So this is its CPU during the load before the
+    // drain.
     const cpuPerEvent = { load: buffered.loadCpuPerEvent }
     return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }

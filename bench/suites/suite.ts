@@ -22,7 +22,7 @@ export interface Table {
 
 export interface Plot {
   title: string
-  /** A Mermaid chart, which the forge renders. */
+  /** A chart in Mermaid's language, which code-hosting sites render. */
   mermaid: string
 }
 
@@ -36,7 +36,7 @@ export interface SuiteResult {
   plots: Plot[]
 }
 
-/** A part of a suite that consists of several measurements. */
+/** The result of one measurement, in a suite that makes several. */
 export interface SuitePart {
   table: Table
   checks: Check[]

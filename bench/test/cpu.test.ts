@@ -36,7 +36,7 @@ t.test('the CPU accounted to a busy process matches the clock', { skip: noProc()
   const account = openAccount({ ...none, load: [process.pid] })
   const cpuBefore = readProcessCpu(process.pid)
   const opened = process.cpuUsage()
-  // Works until this process has used so much CPU. In a fixed time it might get little CPU, because
+  // Works until this process has used 0.3 s of CPU. In a fixed time it might get less CPU, because
   // the machine may be busy.
   while (usedSince(opened) < 0.3);
   const atLeast = usedSince(opened)

@@ -7,9 +7,9 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Simulates successive measurements with these foreign shares and this CPU per event of the load
- * generator. After the end of a list, the share is 0 and the CPU is not known. Each measurement
- * returns its number.
+ * Simulates successive measurements. Each takes the next foreign share and the next CPU per event
+ * of the load generator from its list. After the end of a list, the share is 0 and the CPU is
+ * not known. Each measurement returns its number.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found

@@ -7,7 +7,7 @@ let package = Package(
   products: [.library(name: "Intake", targets: ["Intake"])],
   targets: [
     .target(name: "Intake"),
-    // A program with a client, which the tests of the repository drive and kill.
+    // A program that contains a client. The repository's tests control and kill this program.
     .executableTarget(name: "intake-driven", dependencies: ["Intake"], path: "Sources/Driven"),
     .testTarget(name: "IntakeTests", dependencies: ["Intake"]),
   ]

@@ -12,7 +12,7 @@ import { GatewayConfig, WorkerConfig } from '@intake/config'
 const closeTimeoutMs = 10_000
 /** The default of `helm install --timeout`. */
 const helmTimeoutSeconds = 300
-/** Variables that processes and commands read although they are not settings. */
+/** Variables that processes or commands read, but that are not in the two schemas of settings. */
 const others = [
   'LOG_LEVEL',
   'INTAKE_API_KEY',

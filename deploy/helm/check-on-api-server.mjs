@@ -76,8 +76,8 @@ async function checkObjects({ kubectl, run }) {
 }
 
 /**
- * While `work` runs, does to Jobs and to the Pod of `helm test` what controllers and a node would
- * do.
+ * Acts as the controllers and the node while `work` runs: completes or fails Jobs, and completes
+ * the Pod of `helm test`.
  */
 async function withStandIn({ kubectl, work, jobsFail = false }) {
   const over = work.then((result) => ({ result }))
@@ -122,7 +122,7 @@ async function admitPods(kubectl, owners) {
   await kubectl(['create', ...inNamespace, ...strict], JSON.stringify(listOf(pods)))
 }
 
-/** The state of the release: the names of all its objects, and its complete Deployments. */
+/** The state of the release: the names of all its objects, and the content of its Deployments. */
 async function readState(kubectl) {
   const kinds = await kubectl(['api-resources', '--namespaced', '--verbs=list', '-o', 'name'])
   const all = kinds.trim().split('\n').join(',')
@@ -152,9 +152,9 @@ function requireQuiet(result) {
 }
 
 /**
- * The objects that exist in a cluster before an install. The user gets the two roles that a
- * controller would aggregate into the role `edit`, and the rights for custom resources, which an
- * operator would bring.
+ * The objects that exist in a cluster before an install. The user gets two roles that a controller
+ * would aggregate into the role `edit`. The user also gets the rights for custom resources. In a
+ * real cluster, KEDA and the other providers of these resources would bring them.
  */
 function surroundings() {
   const customResources = {

@@ -5,8 +5,8 @@ import { judge } from '../../guard/judge.ts'
 const runs = 2_000
 
 /**
- * The share of simulated runs that have this result. In a run, the ratios of the processes scatter
- * around a true ratio.
+ * Returns the share of simulated runs whose result is `wanted`. In a run, the ratios of the
+ * processes scatter around the true ratio `ratio`.
  */
 function shareOf(
   wanted: string,
@@ -52,8 +52,8 @@ t.test('the bounds are those of the signed-rank test', async (t) => {
   // Three of 64 combinations of signs have a rank sum of at most 2.
   const six = judge([1.01, 1.02, 1.03, 1.04, 1.05, 1.06])
   t.equal(six.confidence, 1 - 3 / 64)
-  // Left out are the two smallest averages (of 1.01 with itself, and of 1.01 with 1.02) and the two
-  // largest.
+  // The bounds leave out the two smallest averages (1.01 with itself, and 1.01 with 1.02) and the
+  // two largest.
   t.equal(six.low.toFixed(4), Math.sqrt(1.01 * 1.03).toFixed(4))
   t.equal(six.high.toFixed(4), Math.sqrt(1.04 * 1.06).toFixed(4))
   t.equal(six.ratio.toFixed(4), '1.0350')

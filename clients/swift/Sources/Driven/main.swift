@@ -1,6 +1,6 @@
 // A process with a client. It reads calls from its standard input, one per line as JSON, and writes
-// their results to its standard output. It ends when its input ends. `intake-driven cost` measures
-// `log` instead.
+// their results to its standard output. It ends when its input ends. With the argument `cost`, it
+// measures the CPU time of `log` instead.
 import Foundation
 import Intake
 

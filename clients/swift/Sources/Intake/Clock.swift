@@ -1,5 +1,5 @@
-/// A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
-/// the same amount.
+/// A period in which neither the device's clock jumped nor its correction changed. So the times in
+/// all ids of an era are wrong by the same amount.
 struct Era: Equatable, Codable, Sendable {
   /// The device's clock minus the monotonic clock, in milliseconds.
   var drift: Double
@@ -11,8 +11,8 @@ struct Era: Equatable, Codable, Sendable {
 
 /// The device's clock, corrected if it differs from the server's by more than a minute.
 ///
-/// If the device's clock jumps, someone set it, or the device slept and its monotonic clock stopped
-/// meanwhile. If the jump is backwards or longer than a day, the clock was set.
+/// If the device's clock jumps, either someone set it, or the device slept and its monotonic clock
+/// stopped meanwhile. A jump that is backwards or longer than a day counts as set.
 struct Clock {
   /// Smaller differences from the server's clock are not corrected, because the transfer time of a
   /// response can cause them.
@@ -64,7 +64,7 @@ struct Clock {
     let byClock = era.offset - past.offset
     let jump = era.drift - past.drift
     let isSet = isOfThisRun && Self.wasSet(jump)
-    // An era that was read from a damaged file may have any numbers.
+    // The conversion can fail, because an era from a damaged file may have any numbers.
     return Int(exactly: Self.unlessTolerated(isSet ? byClock + jump : byClock).rounded()) ?? 0
   }
 

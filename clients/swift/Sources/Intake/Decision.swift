@@ -14,8 +14,8 @@ enum Decision {
 
   /// Decides what to do after a failed request. A 4xx about the records is final, even if this
   /// release does not know its code. A 4xx about the address or the key stops sending if it has a
-  /// code. Without a code it comes from a proxy, through which a later request may reach the
-  /// gateway, so it is retried.
+  /// code. If it has none, it comes from a proxy. A later request may pass the proxy and reach the
+  /// gateway, so the request is retried.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response

@@ -25,8 +25,8 @@ final class Drops: Sendable {
   /// The number of records dropped since the client started, by reason.
   var total: [String: Int] { counts.withLock { $0.total } }
 
-  /// Adds records that an earlier run dropped and did not report. Their counts come from a file, so
-  /// sums may be too large for a number.
+  /// Adds records that an earlier run dropped and did not report. Their counts come from a file
+  /// that may be damaged, so an addition must not fail if the sum is too large.
   func adopt(_ unreported: [String: Int]) {
     counts.withLock { $0.unreported.merge(unreported, uniquingKeysWith: &+) }
   }

@@ -33,14 +33,14 @@ final class Feedbacks {
     return true
   }
 
-  /// Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order.
+  /// Takes over feedback of earlier runs. `keys` are the keys of all stored values, ascending.
   func adopt(_ keys: [String]) {
     let known = Set(entries.map(\.key))
     let left = keys.filter { isKey($0) && !known.contains($0) }
     entries = left.map { Entry(key: $0) } + entries
   }
 
-  /// Whether this is the key of a feedback. Others may have files whose names only begin like one.
+  /// Whether this is the key of a feedback. The prefix alone is no proof: other files may have it.
   private func isKey(_ key: String) -> Bool {
     key.hasPrefix(Self.prefix) && isUuid(String(key.dropFirst(Self.prefix.count)))
   }
@@ -64,7 +64,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // If the body has no id, a proxy has responded, even if Intake could send this status.
+      // If the body has no id, a proxy has responded, even though Intake uses the same status.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       countRefused(body["attachments"] as? [[String: Any]] ?? [])
       remove(key)
@@ -83,7 +83,7 @@ final class Feedbacks {
     }
   }
 
-  /// Counts the images that the server has left out, although it keeps the feedback.
+  /// Counts the images that the server has refused although it has stored their feedback.
   private func countRefused(_ results: [[String: Any]]) {
     for result in results where result["status"] as? String != "stored" {
       drops.add(result["code"] as? String ?? "unknown")

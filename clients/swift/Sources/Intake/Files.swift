@@ -38,8 +38,8 @@ final class Files {
       close()
       lock = try openFile(name, O_RDWR | O_CREAT)
       if flock(lock, LOCK_EX) != 0 { throw FileError.last }
-      // Repeats this if another process has removed the file meanwhile: before this process locked
-      // the file, the other process may have taken it for the lock of an ended client.
+      // Repeats this if the lock file is gone. Before this process locked the file, another process
+      // may have taken it for the lock of an ended client, and removed it.
     } while linkCount(lock) == 0
     isReady = true
   }
@@ -62,7 +62,7 @@ final class Files {
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
       if name.hasSuffix(Self.lockEnd) {
         let other = String(name.dropLast(Self.lockEnd.count))
-        // Other programs also have files of this kind. They must stay.
+        // Other programs may have files with the same ending. They must stay.
         if isUuid(other) { _ = lives(other, &living) }
       } else if name != Self.sequenceName && !name.hasSuffix(Self.temporaryEnd) {
         if let owner = runOf(name), lives(owner, &living) { continue }
@@ -216,7 +216,7 @@ private func protectDirectory(_ directory: URL) {
     var url = directory
     var values = URLResourceValues()
     values.isExcludedFromBackup = true
-    // Ignores errors, after which the directory is protected like all other files of the app.
+    // Ignores errors. After an error, the directory is protected like all other files of the app.
     try? url.setResourceValues(values)
     #if !os(macOS)
       try? FileManager.default.setAttributes(

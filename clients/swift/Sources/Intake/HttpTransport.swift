@@ -58,8 +58,8 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     session?.finishTasksAndInvalidate()
   }
 
-  /// Makes a task with the lock, because a session that is invalid ends the process when it is
-  /// asked for one.
+  /// Makes a task while holding the lock, so that `close` cannot invalidate the session meanwhile.
+  /// An invalid session ends the process when it is asked for a task.
   ///
   /// - Returns: nil after `close`
   private func makeTask(_ request: URLRequest) -> URLSessionDataTask? {
@@ -106,7 +106,7 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
   }
 }
 
-/// The prefix of all paths. `/api` is appended to an address without a path.
+/// Returns the prefix of all paths: the address, with `/api` appended if it has no path.
 func prefixOf(_ url: String) -> String {
   var prefix = url
   while prefix.hasSuffix("/") { prefix.removeLast() }

@@ -80,7 +80,7 @@ public final class Intake: Sendable {
   }
 
   /// Sends the records that wait: at once, or after the pause that follows a failure. Returns when
-  /// none remain, when sending has stopped, or after `timeout` seconds, with the number of
+  /// none remain, when sending has stopped, or after `timeout` seconds. The result is the number of
   /// remaining records.
   @discardableResult
   public func flush(timeout: TimeInterval = 5) async -> Int {
@@ -88,7 +88,7 @@ public final class Intake: Sendable {
   }
 
   /// Flushes and ends the client. Returns the number of remaining records, which are sent after the
-  /// next start. Later calls do nothing.
+  /// next start. Calls after this one do nothing.
   @discardableResult
   public func shutdown(timeout: TimeInterval = 5) async -> Int {
     await worker.shutdown(timeout: timeout)
@@ -99,7 +99,7 @@ public final class Intake: Sendable {
     await worker.optOut()
   }
 
-  /// Ends the effect of `optOut`.
+  /// Undoes `optOut`, so that later records are kept and sent.
   public func optIn() async {
     await worker.optIn()
   }

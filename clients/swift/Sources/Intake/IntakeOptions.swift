@@ -6,11 +6,11 @@ public struct IntakeOptions: Sendable {
   /// its `/api`, such as `https://www.example.com/i`.
   public var url: String
   public var apiKey: String
-  /// By default, the bundle identifier of the main bundle.
+  /// Identifies the app. Default: the bundle identifier of the main bundle.
   public var bundleIdentifier: String
   /// The UUID that identifies the device. Default: the client makes one and keeps it.
   public var deviceUuid: UUID?
-  /// Identifies the user. Without it, the device's UUID is sent. `identify` changes it.
+  /// The id of the user. Without one, the device's UUID is sent. `identify` changes the user.
   public var userId: String?
   /// Properties of the device. They replace properties of the same name that the client finds.
   public var device: [String: any Sendable] = [:]

@@ -3,7 +3,8 @@ import Foundation
 /// Prints and parses JSON as UTF-8. Does not use `JSONSerialization` for printing, because it would
 /// make `log` slow.
 enum Json {
-  /// Deeper nesting is refused, because a mutable dictionary of Foundation can contain itself.
+  /// The maximum nesting of a value. Without a limit, printing a Foundation dictionary that
+  /// contains itself would never end.
   private static let depthMax = 64
 
   /// Prints an object.

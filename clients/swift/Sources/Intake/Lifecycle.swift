@@ -2,7 +2,7 @@ import Foundation
 
 #if os(iOS) || os(tvOS) || os(visionOS)
   /// Sends when the app goes to the background and when it returns. Names the notifications by
-  /// texts, so that the package can be used in extensions, which have no application object.
+  /// texts, not by the constants of the application object, because extensions have no such object.
   final class Lifecycle: @unchecked Sendable {
     private static let flushTimeout: TimeInterval = 5
     private let observers: [any NSObjectProtocol]

@@ -17,7 +17,7 @@ enum Limits {
   static let eventAgeMs = 29 * 86_400_000
   static let feedback = 20
   static let attachments = 4
-  /// How often a request that gets status 500 is sent in one run, at most.
+  /// After this many responses with status 500, a request is not sent again before the next start.
   static let fewAttempts = 3
   /// The maximum number of times that an event gets a new id.
   static let generations = 3

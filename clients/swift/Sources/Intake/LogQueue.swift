@@ -44,7 +44,7 @@ final class LogQueue {
   func store(_ taken: Recorder.Taken) {
     let events = taken.events
     if events.isEmpty { return }
-    // Everything that is stored is older than the events that were dropped, so it goes first.
+    // If events in memory were dropped, drops all stored events, too, because they are older.
     if taken.isAfterGap { makeRoom(events: eventsMax, bytes: 0, except: nil) }
     var sequence = storage.takeNumbers(events.count)
     /// The lines for the open segment.
@@ -244,7 +244,7 @@ final class LogQueue {
     return nil
   }
 
-  /// Replaces a segment by `parts`; removes it if there are none.
+  /// Replaces a segment by `parts`. If there are no parts, only removes the segment.
   func replace(_ segment: Segment, by parts: [(entry: SegmentName, stored: StoredSegment)] = []) {
     guard let at = segments.firstIndex(where: { $0 === segment }) else { return }
     var added: [Segment] = []

@@ -18,7 +18,8 @@ final class Recorder: Sendable {
 
   struct Taken {
     let events: [RecordedEvent]
-    /// Whether events were dropped after the previous take and before the first of these events.
+    /// Whether events were dropped between the previous call of `take` and the first of these
+    /// events.
     let isAfterGap: Bool
   }
 

@@ -63,7 +63,7 @@ extension StoredSegment {
     else { return nil }
     self.origin = origin
     sender = Array(parts[1])
-    // The part after the last newline is empty or incomplete.
+    // Drops the part after the last newline, which is empty or an incomplete line.
     lines = parts.dropFirst(2).dropLast().filter(isLine).map(Array.init)
   }
 }

@@ -9,13 +9,13 @@ enum SegmentState: Int {
   case attempted = 3
 }
 
-/// The content of the name of a segment's file. A rename changes the state of a whole segment at
-/// once.
+/// What the name of a segment's file contains. The state is part of the name, so that a rename
+/// changes the state of the whole segment at once.
 struct SegmentName: Equatable {
   /// Begins with a UUIDv7, so that segments sort by the time of their creation.
   var key: String
-  /// How often events of the segment got new ids. If several stored segments have the same key,
-  /// only the one with the highest generation (and then the highest state) counts.
+  /// How many times events of the segment got new ids. If several stored segments have the same
+  /// key, only the one with the highest generation (and then the highest state) counts.
   var generation = 0
   var state = SegmentState.closed
   /// The run of the client that wrote the segment.
@@ -32,14 +32,15 @@ struct SegmentName: Equatable {
 }
 
 extension SegmentName {
-  /// Times in UUIDv7 have 48 bits, so no shift is larger.
+  /// The largest shift that a name may contain. Times in UUIDv7 have 48 bits.
   private static let shiftMsMax = 1 << 48
   private static let bytesMax = 1_000_000
 
   /// Parses the name of a segment's file.
   ///
-  /// - Returns: nil for any other name, also for one with numbers that no client writes: the file
-  /// belongs to someone else, and numbers that are too large would displace events
+  /// - Returns: nil for any other name, because such a file belongs to someone else. This includes
+  /// names with numbers that no client writes: if such a number is too large, the segment would
+  /// displace events
   init?(parsing text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 7, let generation = Int(parts[1]),

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Stores the records that wait. If the directory is full, forbidden or broken, it keeps in memory
-/// what cannot be stored. Reading throws, so that a failure is never mistaken for absence. Only one
-/// thread uses it.
+/// Stores the records that wait. If the directory is full, forbidden or broken, keeps new records
+/// in memory instead. Reading throws, so that a failure is never mistaken for absence. Only one
+/// thread uses this class.
 final class Storage {
   enum Renamed {
     case done

@@ -158,8 +158,8 @@ actor Worker {
 
   /// Sends the requests of a lane, at once or after its pause.
   ///
-  /// - Parameter isUrgent: also ends a pause after a failure, but not a pause that the server asked
-  /// for
+  /// - Parameter isUrgent: whether to end a pause after a failure. A pause that the server asked
+  /// for is never ended early
   private func wake(_ lane: Lane, isUrgent: Bool = false) {
     if lane.isRunning || lane.isClosed { return }
     lane.timer?.cancel()
@@ -298,7 +298,7 @@ actor Worker {
 
   private var left: Int { recorder.count + logs.count + feedbacks.count }
 
-  /// Whether nothing more will be sent, not even after a pause, unless the app makes another call.
+  /// Whether nothing is left that can be sent, at once or after a pause, until the app's next call.
   private var isSettled: Bool {
     if logLane.isRunning || feedbackLane.isRunning { return false }
     return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)

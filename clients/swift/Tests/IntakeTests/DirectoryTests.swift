@@ -3,7 +3,7 @@ import XCTest
 
 @testable import Intake
 
-/// Tests with files in the directory that no client, or a broken disk, has left there.
+/// Tests with unexpected files in the directory: files of other programs, and damaged files.
 final class DirectoryTests: XCTestCase {
   private var directory = FileManager.default.temporaryDirectory
   private let server = FakeServer()
@@ -23,7 +23,8 @@ final class DirectoryTests: XCTestCase {
     options.directory = directory
     options.flushInterval = 3600
     options.retry = isOffline ? 3600...3600 : 0.01...0.05
-    // The next client repeats what these are left for.
+    // These responses are for this client. If some are left, the next client gets them, and repeats
+    // its requests.
     if isOffline { for _ in 1...5 { server.add(.unreachable) } }
     return Intake(options, time: .system, transport: server)
   }

@@ -141,7 +141,7 @@ final class PartsTests: XCTestCase {
     let queue = LogQueue(
       options, storage: Storage(Files(directory, run: run)), recorder: recorder, run: run,
       senderOf: { _ in Array("{}".utf8) })
-    // The second time, the storage is so slow that memory gets full.
+    // In the second step, memory gets full before any event is stored, as with slow storage.
     for numbers in [0..<5, 5..<300] {
       for n in numbers { _ = recorder.log("tap", ["n": n]) }
       queue.store(recorder.take())

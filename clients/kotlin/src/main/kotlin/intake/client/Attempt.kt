@@ -15,7 +15,8 @@ internal enum class Decision {
     SPLIT,
 
     /**
-     * Keep all records and send nothing more: every request fails until someone changes a setting.
+     * Keep all records and send nothing more, because every request fails until someone changes a
+     * setting.
      */
     STOP,
 
@@ -27,7 +28,7 @@ internal enum class Decision {
  * The result of an attempt.
  *
  * @property body the body of a successful response; otherwise null
- * @property code the error code in the response. If it has none: `http_` and the status, or
+ * @property code the error code in the response. Without such a code: `http_` and the status, or
  *   `http_0` if there was no response
  * @property isDefinite whether it is certain that nothing was stored
  * @property retryAfterMs the pause that the server asked for; 0 if it asked for none
@@ -92,12 +93,12 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
- * does not know its code. A 4xx about the address or the key stops sending if it has a code.
- * Without a code it comes from a proxy, through which a later request may reach the gateway, so it
- * is retried.
+ * does not know its code. A 4xx about the address or the key stops sending if it has a code. If it
+ * has none, it comes from a proxy. A later request may pass the proxy and reach the gateway, so the
+ * request is retried.
  *
- * @param code the error code in the response; null if there was no response, or if it is not
- *   Intake's
+ * @param code the error code in the response; null if there was no response, or if the response is
+ *   not Intake's
  */
 internal fun decide(status: Int, code: String?): Decision =
     when {

@@ -3,9 +3,9 @@ package intake.client
 import kotlin.math.abs
 
 /**
- * A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
- * the same amount. Every change of the clock creates a new object, so eras are compared by
- * identity.
+ * A period in which neither the device's clock jumped nor its correction changed. So the times in
+ * all ids of an era are wrong by the same amount. Each era is an object of its own, so eras are
+ * compared by identity.
  */
 internal class Era(
     /** The device's clock minus the monotonic clock. */
@@ -29,8 +29,8 @@ private const val DAY_MS = 86_400_000L
 /**
  * The device's clock, corrected if it differs from the server's by more than a minute.
  *
- * If the device's clock jumps, someone set it, or the device slept: Java's monotonic clock stops
- * during sleep. If the jump is backwards or longer than a day, the clock was set. Only one thread
+ * If the device's clock jumps, either someone set it, or the device slept. (Java's monotonic clock
+ * stops during sleep.) A jump that is backwards or longer than a day counts as set. Only one thread
  * may use a clock at a time.
  */
 internal class Clock(private val time: TimeSource) {

@@ -1,8 +1,8 @@
 package intake.client
 
 /**
- * Documented properties that are sent only with feedback: they would nearly double the size of the
- * device in a batch.
+ * Documented properties that are sent only with feedback. In a batch, they would nearly double the
+ * size of the device's properties.
  */
 private val feedbackOnly =
     setOf(

@@ -37,8 +37,8 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
     }
 
     /**
-     * The counts to store: those of dropped records that are not reported yet. Null if the counts
-     * have not changed since the last call.
+     * Returns the counts of dropped records that are not reported yet, so that they can be stored.
+     * Returns null if the counts have not changed since the last call.
      */
     @Synchronized
     fun changed(): Map<String, Int>? {

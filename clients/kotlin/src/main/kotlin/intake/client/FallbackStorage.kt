@@ -50,10 +50,10 @@ internal class MemoryStorage : Storage {
 }
 
 /**
- * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Only reading and renaming throw, so that a failure is never
- * mistaken for absence. If an append to an existing name fails, it returns false, as if the name
- * did not exist. The caller then stores the remaining lines under a new name.
+ * Storage that keeps new names and values in memory if the real storage is full, forbidden or
+ * broken. Only reading and renaming throw, so that a failure is never mistaken for absence. If an
+ * append to an existing name fails, it returns false, as if the name did not exist. The caller then
+ * stores the remaining lines under a new name.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()

@@ -7,7 +7,7 @@ private const val PREFIX = "feedback-"
 /** An image as it is stored. */
 internal class StoredAttachment(val name: String, val type: String, val data: ByteArray)
 
-/** Others may have files whose names only begin like that of a feedback. */
+/** Whether this is the key of a feedback. The prefix alone is no proof: other files may have it. */
 internal fun isFeedback(key: String): Boolean =
     key.startsWith(PREFIX) && isUuid(key.substring(PREFIX.length))
 
@@ -65,7 +65,7 @@ internal class Feedbacks(private val core: Core) {
             null
         }
 
-    /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
+    /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, ascending. */
     fun adopt(keys: List<String>) =
         synchronized(core.memory) {
             val known = entries.mapTo(HashSet()) { it.key }
@@ -123,7 +123,7 @@ internal class Feedbacks(private val core: Core) {
         }
     }
 
-    /** Counts the images that the server has left out, although it keeps the feedback. */
+    /** Counts the images that the server has refused although it has stored their feedback. */
     private fun countRefused(body: Map<String, Any?>) {
         for (result in body["attachments"] as? List<*> ?: return) {
             val (status, code) = (result as? Map<*, *>).let { it?.get("status") to it?.get("code") }

@@ -11,7 +11,7 @@ private const val VALUE_END = ".value"
 private const val TEMPORARY_END = ".new"
 private const val DIGITS = 16
 
-/** Precedes the id of the process in the name of a run. */
+/** Stands before the id of the process in the name of a run. */
 private const val PID_MARK = "-pid"
 
 /**
@@ -54,8 +54,8 @@ internal class FileStorage(directory: () -> File) : Storage {
                 }
         val first = sequence + 1
         sequence += count
-        // This is not synced to disk: the counter survives the end of the process anyway, and after
-        // a power failure numbers may be used twice.
+        // This is not synced to disk. The counter survives the end of the process without a sync,
+        // but after a power failure numbers may be used twice.
         file.seek(0)
         file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
         return first
@@ -130,7 +130,7 @@ internal class FileStorage(directory: () -> File) : Storage {
         write(fileOf(key + VALUE_END), parts.asList())
     }
 
-    /** Replaces a file in one step: after a kill it has its old or its new content. */
+    /** Replaces a file in one step. After a kill, the file has its old or its new content. */
     private fun write(file: File, parts: List<ByteArray>) {
         val temporary = File(file.path + TEMPORARY_END)
         FileOutputStream(temporary).use { out ->
@@ -159,7 +159,7 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 }
 
-/** The end of a run's name, which contains the id of the process; empty if there is no `/proc`. */
+/** The part of a run's name that contains the id of the process; empty if there is no `/proc`. */
 internal fun processSuffix(): String = pid?.let { PID_MARK + it } ?: ""
 
 private val pid: String? by lazy {

@@ -27,7 +27,7 @@ private const val ANSWER_BYTES_MAX = 4_000_000
 /** The type of the body of every error response of Intake. */
 private const val PROBLEM = "application/problem+json"
 
-/** The prefix of all paths. `/api` is appended to an address without a path. */
+/** Returns the prefix of all paths: the address, with `/api` appended if it has no path. */
 internal fun prefixOf(url: String): String {
     val prefix = url.trimEnd('/')
     return if (Regex("[a-zA-Z]+://[^/]+").matches(prefix)) "$prefix/api" else prefix
@@ -142,7 +142,7 @@ internal class HttpTransport(
         if (status == 401 && stream == null && connection.contentType.orEmpty().startsWith(PROBLEM))
             return Answer(status, "{\"code\":\"unauthorized\"}")
         val body = stream?.use(::readAll) ?: ByteArray(0)
-        // Compares the length, because Java takes the early end of a connection for the end of the
+        // Compares the length, because Java treats the early end of a connection as the end of the
         // body.
         val length = connection.getHeaderField("Content-Length")?.toLongOrNull()
         if (length != null && body.size < length) throw IOException("the answer is incomplete")

@@ -45,7 +45,7 @@ internal constructor(
     private var user = validUser(options.userId)
     private var isOptedOut = false
 
-    /** What the app asked for last, with `optOut` or `optIn`; null if it did not ask. */
+    /** True after `optOut`, false after `optIn`, null if the app has called neither in this run. */
     private var wantsOut: Boolean? = null
     private var isShut = false
     private var stopped: String? = null
@@ -234,8 +234,8 @@ internal constructor(
     }
 
     /**
-     * Flushes and ends the client. Remaining records are sent after the next start. Later calls do
-     * nothing.
+     * Flushes and ends the client. Remaining records are sent after the next start. Calls after
+     * this one do nothing.
      *
      * @return the number of records that remain
      */
@@ -276,7 +276,7 @@ internal constructor(
         return applyConsent()
     }
 
-    /** Ends the effect of `optOut`. */
+    /** Undoes `optOut`, so that later records are kept and sent. */
     fun optIn(): Future<Unit> {
         synchronized(core.memory) { wantsOut = false }
         return applyConsent()
@@ -295,8 +295,8 @@ internal constructor(
     }
 
     /**
-     * Puts the last call of `optOut` or `optIn` into effect, because tasks may run in another order
-     * than the calls. The caller must hold `io`.
+     * Puts the last call of `optOut` or `optIn` into effect. An earlier call does not count, even
+     * if its task runs later. The caller must hold `io`.
      */
     private fun storeConsent() {
         val isOut = synchronized(core.memory) { wantsOut } ?: return

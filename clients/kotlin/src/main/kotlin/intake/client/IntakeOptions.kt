@@ -8,7 +8,7 @@ class IntakeOptions internal constructor() {
     /** The UUID that identifies the device. Default: the client makes one and keeps it. */
     var deviceUuid: String? = null
 
-    /** Identifies the user. Without it, the device's UUID is sent. `identify` changes it. */
+    /** The id of the user. Without one, the device's UUID is sent. `identify` changes the user. */
     var userId: String? = null
 
     /** Properties of the device. They replace properties of the same name that the client finds. */

@@ -11,8 +11,8 @@ private const val DEPTH_MAX = 100
 internal class JsonException(message: String) : Exception(message)
 
 /**
- * Prints and parses JSON. A plain JVM lacks Android's `org.json`, and a library would be one more
- * dependency of every app.
+ * Prints and parses JSON. This class is needed because a plain JVM lacks Android's `org.json`. A
+ * library would be one more dependency of every app.
  */
 internal object Json {
     /**

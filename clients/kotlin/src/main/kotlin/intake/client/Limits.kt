@@ -34,7 +34,7 @@ internal const val EVENT_AGE_MS_MAX = 29 * DAY_MS
 internal const val FEEDBACK_MAX = 20
 internal const val ATTACHMENTS_MAX = 4
 
-/** How often a request that gets status 500 is sent in one run, at most. */
+/** After this many responses with status 500, a request is not sent again before the next start. */
 internal const val FEW_ATTEMPTS = 3
 
 /** The maximum number of times that an event gets a new id. */

@@ -18,7 +18,7 @@ internal class LogQueue(private val core: Core) {
     private val segments = ArrayList<Segment>()
     private var open: Segment? = null
 
-    /** The forgotten segments that are still in storage. */
+    /** The segments that the queue has removed and that are still in storage. */
     private val doomed = ArrayList<Segment>()
     private var count = 0
     private var bytes = 0L
@@ -74,9 +74,9 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Forgets a segment at once, and deletes it from storage on a thread of the client. All such
-     * segments are deleted before more events are written, so that storage stays below its limit
-     * even if events arrive faster than files are deleted.
+     * Removes a segment from the queue at once, and from storage on a thread of the client. All
+     * such segments are deleted before more events are written, so that storage stays below its
+     * limit even if events arrive faster than files are deleted.
      */
     private fun remove(segment: Segment) =
         synchronized(core.memory) {
@@ -119,7 +119,9 @@ internal class LogQueue(private val core: Core) {
         for (segment in unsaved) core.io.withLock { store(segment) }
     }
 
-    /** Stores the events of a segment of this run, and its state if it is closed. */
+    /**
+     * Stores the events of a segment of this run. If the segment is closed, also stores its state.
+     */
     private fun store(segment: Segment) {
         val memory = write(segment) ?: return
         val isOver =
@@ -169,8 +171,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Returns the lines before `end` that are not stored, each with its sequence number. The
-     * context comes before the first line of a segment.
+     * Returns the lines before `end` that are not stored, each with its sequence number. If
+     * `context` is not null, it comes first, in a line of its own.
      */
     private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
         synchronized(core.memory) {
@@ -300,7 +302,7 @@ internal class LogQueue(private val core: Core) {
         return if (length == 0) null else stored
     }
 
-    /** Replaces a segment by `parts`; removes it if there are none. */
+    /** Replaces a segment by `parts`. If there are no parts, only removes the segment. */
     fun replace(segment: Segment, parts: List<Pair<Segment, StoredSegment>> = emptyList()) {
         core.io.withLock {
             if (!segment.isKnown) return

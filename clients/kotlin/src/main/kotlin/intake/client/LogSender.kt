@@ -48,8 +48,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // If the number of results is not the number of entries, a proxy has responded, even if
-            // Intake could send this status.
+            // If the number of results differs from the number of entries, a proxy has responded,
+            // even though Intake uses the same status.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen

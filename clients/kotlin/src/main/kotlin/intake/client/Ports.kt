@@ -26,7 +26,7 @@ internal interface Storage {
      */
     fun append(name: String, isNew: Boolean, count: Int, print: (first: Long) -> String): Boolean
 
-    /** Creates a name with all of its text. */
+    /** Creates `name` with its complete text. */
     fun create(name: String, text: String)
 
     /**

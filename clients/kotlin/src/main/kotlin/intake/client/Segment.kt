@@ -13,15 +13,15 @@ internal const val CLOSED = 2
 internal const val ATTEMPTED = 3
 
 /**
- * The content of the name of a stored segment. A rename changes the state of a whole segment at
- * once.
+ * What the name of a stored segment contains. The state is part of the name, so that a rename
+ * changes the state of the whole segment at once.
  */
 internal class EntryName(
     /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
     val key: String,
     /**
-     * How often events of the segment got new ids. If several stored segments have the same key,
-     * only the one with the highest generation (and then the highest state) counts.
+     * How many times events of the segment got new ids. If several stored segments have the same
+     * key, only the one with the highest generation (and then the highest state) counts.
      */
     val generation: Int,
     val state: Int,
@@ -36,7 +36,7 @@ internal class EntryName(
     override fun toString() = "$key.$generation.$state.$run.$count.$bytes.$shiftMs"
 }
 
-/** The key has a digit more for each time that the segment was halved. */
+/** The form of a segment's name. Each time a segment is halved, a digit is added to its key. */
 private val nameForm =
     Regex(
         "($UUID_FORM[01]*)\\.(\\d)\\.([0-3])\\.($UUID_FORM(?:-pid\\d+)?)" +
@@ -44,13 +44,13 @@ private val nameForm =
     )
 private const val BYTES_MAX = 1_000_000L
 
-/** Times in UUIDv7 have 48 bits, so no shift is larger. */
+/** The shifts that a name may contain. Times in UUIDv7 have 48 bits, so no shift is larger. */
 private val shiftsMs = -(1L shl 48)..(1L shl 48)
 
 /**
- * Parses the name of a stored segment. Returns null for any other name, also for one with numbers
- * that no client writes: the file belongs to someone else, and numbers that are too large would
- * displace events.
+ * Parses the name of a stored segment. Returns null for any other name, because such a file belongs
+ * to someone else. This includes names with numbers that no client writes: if such a number is too
+ * large, the segment would displace events.
  */
 internal fun parseName(name: String): EntryName? {
     val (key, generation, state, run, count, bytes, shiftMs) =
@@ -92,7 +92,9 @@ internal class Segment(
      * segment is not stored yet.
      */
     var name: String = "",
-    /** The events in memory. Only a segment of this run has them, until it is closed and stored. */
+    /**
+     * The events in memory; null if the segment is closed and stored, or is from an earlier run.
+     */
     var memory: SegmentMemory? = null,
     /** Whether an attempt may have stored events. If so, their ids must not change. */
     var mayBeStored: Boolean = state == ATTEMPTED,

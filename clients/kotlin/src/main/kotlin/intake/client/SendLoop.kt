@@ -44,7 +44,8 @@ internal class SendLoop(
     /**
      * Sends until no record waits.
      *
-     * @param isUrgent also ends a pause after a failure, but not a pause that the server asked for
+     * @param isUrgent whether to end a pause after a failure. A pause that the server asked for is
+     *   never ended early
      */
     fun wake(isUrgent: Boolean = false) {
         synchronized(core.memory) {

@@ -84,7 +84,8 @@ class BoundsTest {
                 intake.stored().get()
                 nanos
             }
-        // Leaves out the first groups, because Java interprets them before it compiles the code.
+        // Leaves out the first groups of calls: Java interprets the code at first, and compiles it
+        // later.
         val sorted = groups.drop(1000).sorted()
         fun at(part: Double) = "%.1f".format(sorted[(sorted.size * part).toInt()] / 1000.0)
         println(

@@ -9,7 +9,7 @@ import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
 
-/** Tests with files in the directory that no client, or a broken disk, has left there. */
+/** Tests with unexpected files in the directory: files of other programs, and damaged files. */
 class DirectoryTest {
     @get:Rule val folder = TemporaryFolder()
 

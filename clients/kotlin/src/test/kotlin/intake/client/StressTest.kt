@@ -15,7 +15,7 @@ private const val LIVES = 20
 private const val THREADS = 4
 private const val EVENTS_OF_THREAD = 100
 
-/** Handles batches so that a client notices no difference from the gateway, with random faults. */
+/** A server that handles batches like the gateway, but with random faults. */
 private class FakeIntake(seed: Int) {
     /** The number `n` of each stored event, by its id. */
     val rows = ConcurrentHashMap<String, Long>()

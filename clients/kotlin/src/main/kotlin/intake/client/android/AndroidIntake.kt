@@ -79,8 +79,8 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
             }
 
             override fun onActivityStopped(activity: Activity) {
-                // If the client was created late, it has not counted the activities that had
-                // already started.
+                // Prevents a negative count: if the client was created late, it has not counted the
+                // activities that had already started.
                 visible = maxOf(visible - 1, 0)
                 if (visible == 0) intake.flush()
             }

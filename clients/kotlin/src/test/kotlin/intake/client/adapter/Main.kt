@@ -100,7 +100,8 @@ private fun init(given: Map<String, Any?>) {
             options,
             ShiftedTime,
         )
-    // `stored` resolves after the client has taken over the records of earlier runs.
+    // Waits until the client has taken over the records of earlier runs: `stored` resolves after
+    // that.
     client!!.stored().get()
 }
 
