@@ -9,7 +9,7 @@ import { editLog } from './apply-rules.ts'
 /** The intermediate result for an entry, or the error for which the entry is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
 
-/** An entry that can be stored. */
+/** A valid entry. */
 export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */
@@ -53,8 +53,8 @@ export function createEntryReader(options: {
 }): (value: unknown, index: number) => OrRejection<Entry> {
   const { sender, extra, isPlain, bytesMax, ruled } = options
   /**
-   * Columns of at most this many UTF-16 units fit into a row, because a unit takes at most three
-   * bytes of UTF-8.
+   * Columns of at most this many UTF-16 units always fit into a row, because a unit takes at most
+   * three bytes of UTF-8.
    */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
@@ -77,8 +77,8 @@ export function createEntryReader(options: {
 }
 
 /**
- * Prints the columns of an entry after the edits of the rules; empty if a rule leaves the entry
- * out.
+ * Applies the edits of the rules to an entry and prints its columns; empty if a rule leaves the
+ * entry out.
  */
 function ruledColumns(
   log: LogEntry,

@@ -40,12 +40,12 @@ export interface IdentifiedBatch {
   rulings: Ruling[]
 }
 
-/** A valid envelope whose entries have not been read. */
+/** A batch whose entries are not validated yet; everything else in it is valid. */
 interface SentBatch {
   batch: LogBatchEnvelope
   /**
    * Whether the document is plain (see `ParsedJson.isPlain`) and no entry has too many members and
-   * elements. `checkJson` then need not check the entries.
+   * elements. If so, `checkJson` need not check the entries.
    */
   isPlain: boolean
   /** The size of the JSON after decompression. */
@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * other events.
  *
- * @param options.sharedBytesMax maximum size of what all rows together repeat: each row has a copy
- * of the sender's columns, such as the device, and of the batch's unknown fields
+ * @param options.sharedBytesMax the maximum size of the copies of shared data in all rows together:
+ * each row has a copy of the sender's columns and of the batch's unknown fields
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -83,7 +83,8 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // The batch is copied before `senderColumns` runs, because that changes the device.
+      // Copies the batch and its device before `senderColumns` runs, because `senderColumns`
+      // changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&

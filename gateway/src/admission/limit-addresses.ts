@@ -4,7 +4,8 @@ import type { Clock } from '@intake/runtime'
 import { createWindowSketch } from './window-sketch.ts'
 
 /**
- * Limits what each address does in a minute. It needs half a megabyte for any number of addresses.
+ * Limits how often each client address may do something in a minute, such as send a wrong API key.
+ * It needs half a megabyte of memory for any number of addresses.
  */
 export interface AddressLimit {
   /**
