@@ -22,8 +22,9 @@ export interface IdempotencyStore {
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another
-   * fingerprint; `keys_full` for a new key when there is no capacity for it; `queue_unavailable`
-   * when Redis does not respond. In all cases the record is not stored
+   * fingerprint; `keys_full` when the key is new and there is no capacity for it;
+   * `queue_unavailable` when Redis does not respond. After each of these errors the record must not
+   * be stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
