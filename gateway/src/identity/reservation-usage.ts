@@ -45,8 +45,8 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
- * Only the counts of today and yesterday can change. A gateway still counts for yesterday if its
- * clock is a little late, or if it has not noticed midnight yet. Older counts are final.
+ * Only the counts of today and yesterday can change, because a gateway that has not noticed
+ * midnight yet still counts for yesterday. Older counts are final.
  */
 const changingDays = 2
 /** The counts of older days are read again at this interval, because Redis may have lost them. */
