@@ -130,7 +130,7 @@ export async function buildApp(
   const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
   openapiRoute(app, { url, limits: config })
   docsRoute(app, { url })
-  // The public health routes omit the reasons; the health routes on the admin port give them.
+  // The public health routes omit the reasons of problems; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)

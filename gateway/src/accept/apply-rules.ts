@@ -27,7 +27,7 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   return Object.keys(edited).length === 0 ? undefined : rowJson(edited)
 }
 
-/** A value that all records of a request share, after the edits of the rules. */
+/** A value that all records of a request share, with the edits of the rules applied. */
 interface Shared<Edited> {
   edited: Edited
   acted: readonly ActiveRule[]

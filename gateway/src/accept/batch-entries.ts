@@ -14,7 +14,7 @@ export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */
   columns: string
-  /** What the rules say about the event; undefined if they say nothing. */
+  /** What the rules decide about the event; undefined if no rule applies. */
   ruling: Ruling | undefined
 }
 
@@ -31,7 +31,7 @@ export interface EntryRules {
 }
 
 const validateEntry = compileSchema(LogEntry)
-/** The root of the document and the array `logs` are the two levels above an entry. */
+/** The depth that is left for an entry below the root of the document and the array `logs`. */
 const entryDepthMax = limits.jsonDepth - 2
 
 /**

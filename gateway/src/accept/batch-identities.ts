@@ -27,7 +27,7 @@ interface IdentifyOptions {
   deadline: number
 }
 
-/** The batch has an earlier entry with the same id and content; `of` is the index of that entry. */
+/** An entry with the id and content of an earlier entry; `of` is the index of the earlier entry. */
 export interface Repeat {
   of: number
 }

@@ -42,7 +42,7 @@ export interface Feedback extends FeedbackForm {
 
 interface PreparedFeedback {
   images: Image[]
-  /** What the rules say about the feedback; undefined if they say nothing. */
+  /** What the rules decide about the feedback; undefined if no rule applies. */
   ruling: Ruling | undefined
 }
 

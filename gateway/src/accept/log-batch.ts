@@ -33,10 +33,10 @@ export interface IdentifiedBatch {
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
-  /** The number of entries that are stored, or that a rule leaves out. */
+  /** The number of acknowledged entries, including those that a rule or suppression leaves out. */
   accepted: number
   rejected: IntakeError[]
-  /** What the rules say about accepted entries. */
+  /** What the rules decide about the accepted entries. */
   rulings: Ruling[]
 }
 
@@ -165,8 +165,8 @@ function leaseShared(
 }
 
 /**
- * Completes the rows of a batch and makes its results. This runs at once, without taking a turn,
- * because it copies no text and takes 0.1 ms for the largest batch.
+ * Completes the rows of a batch and makes its results. This runs at once and does not wait for the
+ * sender's turn, because it copies no text and takes only 0.1 ms for the largest batch.
  */
 function finishRows(batch: {
   entries: OrRejection<Entry>[]

@@ -37,8 +37,9 @@ export type RedisProblems = Partial<
 
 /**
  * Records are refused when the used share of Redis's memory reaches `refuse`, and accepted again
- * when it is below `resume`. The rest is a reserve for workers: at its memory limit Redis would
- * reject their writes, too. Feedback is rare and valuable, so it may use more memory than logs.
+ * when it is below `resume`. The remaining memory is a reserve for workers, because Redis rejects
+ * their writes, too, when its memory is full. Feedback is rare and valuable, so it may use more
+ * memory than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },

@@ -26,7 +26,7 @@ const exposedFields = [
  * Creates the CORS handling that lets pages of other origins use the interface; undefined if no
  * other origin is allowed.
  *
- * @param options.addresses limits preflight requests, which have no key
+ * @param options.addresses limits the preflight requests of each address, because they have no key
  */
 export function createApiCors(options: {
   allowed: AllowedOrigins

@@ -104,11 +104,11 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Keeps counts over all gateways, without a call to Redis per request. Each gateway counts for
- * itself, adds its counts to the shared counts every half second (sooner if they grow fast), and
- * reads the counts of the other gateways. Between two readings each gateway may exceed the limit by
- * about a fiftieth of it, or by what arrives in half a second if that is less. While Redis is down,
- * each gateway continues with the counts that it knows.
+ * Keeps counts that include all gateways, without calling Redis for each request. Each gateway
+ * counts for itself, adds its counts to the shared counts every half second (sooner if they grow
+ * fast), and reads the counts of the other gateways. Between two readings each gateway may exceed
+ * the limit by about a fiftieth of it, or by what arrives in half a second if that is less. While
+ * Redis is down, each gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts

@@ -9,8 +9,8 @@ import { createWindowSketch } from './window-sketch.ts'
  */
 export interface AddressLimit {
   /**
-   * Counts one more action of the request's address; returns false if the address has used up its
-   * share.
+   * Counts one action of the address that sent the request; returns false if the address has
+   * reached its limit.
    */
   take(request: IncomingMessage): boolean
   /** Milliseconds until an address that was refused may try again. */

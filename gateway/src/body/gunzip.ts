@@ -55,7 +55,9 @@ export async function gunzip(
   return chunks.concat()
 }
 
-/** Decompresses a small body; undefined if it is large, expands over `bytesMax`, or is damaged. */
+/**
+ * Decompresses a small body. Returns undefined if it is large or damaged, or exceeds `bytesMax`.
+ */
 function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length < sizeBytes || body.length > atOnceBytes) return undefined
   const bytes = body.readUInt32LE(body.length - sizeBytes)

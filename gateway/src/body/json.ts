@@ -93,7 +93,8 @@ export interface ParsedText extends Survey {
 }
 
 /**
- * Parses a text, and surveys the value. Integers may be rounded (see `exactJson`).
+ * Parses a text, and examines the value (see `Survey`). Integers in the value may be rounded (see
+ * `exactJson`).
  *
  * @throws {IntakeError} `invalid_json`, `body_too_large`
  */

@@ -158,7 +158,7 @@ export function createGroupCommit(
   }
 }
 
-/** Creates the function that stores one frame and settles its rows; it never rejects. */
+/** Creates the function that stores one frame and settles its rows. The function never rejects. */
 function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
   const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
   const writeLines = createLineWriter(keptBytesMax)

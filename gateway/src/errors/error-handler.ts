@@ -19,9 +19,9 @@ import type { Outcomes } from '../report/outcomes.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The number of records in the request; if the request is refused, so many refused records are
-     * counted. It is 1 until the number is known. It is undefined if the router cannot parse the
-     * URL, because Fastify does not decorate such a request.
+     * The number of records in the request; if the request is refused, this many refused records
+     * are counted. It is 1 until the number is known. It is undefined if the router cannot parse
+     * the URL, because Fastify does not decorate such a request.
      */
     records: number | undefined
   }

@@ -16,7 +16,7 @@ export interface FeedbackForm {
   /** Whether the payload is plain (see `ParsedJson.isPlain`). */
   isPlain: boolean
   textBytes: number
-  /** The file parts in order, under any name. */
+  /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
   /**
    * The text parts other than the payload, by name; several parts of the same name become a list.

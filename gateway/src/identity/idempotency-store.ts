@@ -48,7 +48,7 @@ export function createIdempotencyStore(options: {
   const { reserve, ledger, clock = systemClock } = options
 
   /**
-   * Makes one attempt. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * Makes one attempt to reserve a key. If the reply is lost, the next attempt finds the
    * reservation.
    */
   async function attempt(reservation: Reservation): Promise<SettledReply> {

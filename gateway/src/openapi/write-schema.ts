@@ -41,8 +41,8 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
  * - `additionalProperties` is only on objects without documented properties.
  *
  * @param options.names schemas that become a `$ref`, with the name of the component
- * @param options.recommended keywords by schema; they say what clients should send where the
- * gateway accepts more
+ * @param options.recommended keywords to add to a schema; they say what clients should send where
+ * the gateway accepts more
  * @param options.undocumented schemas of properties that are left out
  */
 export function createSchemaWriter(options: {

@@ -28,7 +28,8 @@ export const submissionFields = (record: string): ReadonlySet<string> =>
 
 /**
  * Adds the unknown fields of a record, under the name `record`, to the unknown fields of its
- * submission. If the submission has an unknown field of that name, the result is a list of both.
+ * submission. If the submission has an unknown field of the same name, that field becomes a list of
+ * both values.
  */
 export function joinExtra(submission: Extra, record: string, inRecord: Extra): Extra {
   if (inRecord === undefined) return submission

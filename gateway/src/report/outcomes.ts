@@ -13,7 +13,7 @@ export interface Settled {
   /** How many records are stored, or left out because of a rule or a suppressed sender. */
   accepted: number
   isSuppressed: boolean
-  /** What the rules say about accepted records. */
+  /** What the rules decide about the accepted records. */
   rulings: readonly Ruling[]
   /** The error of each rejected entry of a batch. */
   rejected: readonly IntakeError[]

@@ -152,7 +152,8 @@ for (const scope of ['logs', 'feedback'] as const) {
     const buckets = await redis.keys(`{intake:*}:${scope}:*`)
     const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
     t.same([...new Set(encodings)], ['listpack'])
-    // The last keys are in the second level of buckets.
+    // The last keys are in the second level of buckets, which a gateway that has just started must
+    // find.
     const { store: justStarted } = await createStore(t, { memoryBytes })
     const last = { from: reservations - 2_000, to: reservations }
     const found = await fill(justStarted, last, { scope, id: id(0) })
