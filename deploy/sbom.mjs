@@ -1,7 +1,7 @@
-// Writes the bill of materials of each image (CycloneDX, by pnpm) from the folders that
-// check-images.sh made. Checks that it lists exactly the packages in the folder, and that each
-// package has one of the licences below. The contents of the base image (Debian, Node) are not
-// included. Usage: node deploy/sbom.mjs FOLDER
+// Writes a bill of materials for each image, with pnpm, in the format CycloneDX. Reads the folders
+// of the images, which check-images.sh made. Checks that each bill lists exactly the packages in
+// its folder, and that each package has one of the licences below. The bills do not include the
+// contents of the base image (Debian, Node). Usage: node deploy/sbom.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
@@ -37,8 +37,8 @@ for (const image of ['gateway', 'worker', 'cli']) {
   })
   const { components } = JSON.parse(readFileSync(file, 'utf8'))
   const foreign = components.filter(({ group }) => group !== '@intake')
-  // In the folder names of pnpm's store, `+` stands for `/`, and peer dependencies follow after
-  // `_`.
+  // Folders in pnpm's store have names like `@scope+name@1.0.0_PEERS`: `+` stands for `/`, and the
+  // peer dependencies follow after `_`.
   const names = foreign.map(({ group, name, version }) => ({
     name: `${group ? `${group}+` : ''}${name}@${version}`,
   }))

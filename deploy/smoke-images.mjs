@@ -1,8 +1,8 @@
-// Runs the programs of the images from the folders that check-images.sh made. From this checkout it
-// uses only Redis, ClickHouse and S3. Checks that setup creates the tables, that a log and a
-// feedback with an image become rows in ClickHouse, that the daily commands and the health check
-// succeed, and that SIGTERM ends each process with code 0. Usage: node deploy/smoke-images.mjs
-// FOLDER
+// Runs the programs of the images, from the folders that check-images.sh made. Only Redis,
+// ClickHouse and S3 are started by code of this checkout. Checks that setup creates the tables,
+// that a log and a feedback with an image become rows in ClickHouse, that the daily commands and
+// the health check succeed, and that SIGTERM ends each process with code 0. Usage: node
+// deploy/smoke-images.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,9 @@ import { randomSecret, startClickHouse, startRedis, startS3 } from '@intake/loca
 const run = promisify(execFile)
 const folder = resolve(process.argv[2] ?? '')
 const dataDir = await mkdtemp(join(tmpdir(), 'intake-smoke-'))
-/** The started processes, in the order of their start. At the end they are stopped in reverse. */
+/**
+ * The started processes, in the order of their start. At the end they are stopped in reverse order.
+ */
 const running = []
 const key = randomSecret()
 
@@ -90,8 +92,8 @@ async function own(starting) {
 }
 
 /**
- * Starts a program with only `settings` as its environment. `up` is the log line with the address
- * on which the program listens.
+ * Starts a program and waits until it listens. Its environment contains only `settings`, `PATH` and
+ * `NODE_ENV`. The result's `up` is the log line that contains the program's ports.
  */
 async function startProgram(name, settings) {
   const child = spawn(process.execPath, [`${name}/dist/main.js`], {
@@ -146,7 +148,9 @@ async function send(gateway) {
   }
 }
 
-/** Sends a request and repeats it while the gateway is not ready, as a sender does. */
+/**
+ * Sends a request. While the gateway responds with 503, repeats the request, as a client should.
+ */
 async function post(url, body, headers = {}) {
   const deadline = Date.now() + 120_000
   for (;;) {

@@ -56,20 +56,21 @@ import { logRoute } from './routes/log.ts'
 import { openapiRoute } from './routes/openapi.ts'
 
 /**
- * Load balancers keep idle connections for 60 s, some for 600 s; the gateway keeps them longer, so
- * that it never closes a connection on which the balancer is sending a request. This costs no
- * capacity, because idle connections are closed when new connections need their places.
+ * How long the gateway keeps an idle connection. Most load balancers keep one for 60 s, some for
+ * 600 s. The gateway keeps it longer, so that it never closes a connection on which the balancer is
+ * sending a request. This costs no capacity, because idle connections are closed when new
+ * connections need their places.
  */
 const keepAliveTimeoutMs = 620_000
 /** A connection is closed if a request has no response this long after the request's last byte. */
 const responseTimeoutMs = 30_000
 /**
- * The limits for slow senders. A sender gets 408 when its body is ten seconds behind
- * `bodyBytesPerSecondMin`, or when it takes longer than `headersTimeoutMs` to send the head of a
- * request.
+ * The limits for slow senders. A sender gets 408 when its body arrives ten seconds later than it
+ * would at `bodyBytesPerSecondMin`, or when the head of its request takes longer than
+ * `headersTimeoutMs`.
  */
 const slowestSenders = { bodyBytesPerSecondMin: 4_096, headersTimeoutMs: 10_000 }
-/** Serving this many requests takes about two milliseconds. */
+/** The maximum number of requests in one turn of the event loop. Serving them takes about 2 ms. */
 const requestsPerTurn = 32
 
 export interface AppOptions {
@@ -129,7 +130,7 @@ export async function buildApp(
   const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
   openapiRoute(app, { url, limits: config })
   docsRoute(app, { url })
-  // The public health routes omit the reasons; the health routes on the admin port give them.
+  // The public health routes omit the reasons of problems; those on the admin port give them.
   healthRoutes(app, { problems, isDraining, reasons: false })
 
   const commits = createCommits(options)
@@ -191,8 +192,8 @@ function createFastify(
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // A child logger per request would cost more than routing the request; log lines name the
-    // request instead.
+    // Uses one logger for all requests, because creating a child logger for a request would cost
+    // more than routing it. Log lines contain the id of the request instead.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),

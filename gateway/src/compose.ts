@@ -57,8 +57,8 @@ interface Process {
 }
 
 /**
- * The owner closes the parts in reverse order, so each part is created after the parts that it
- * uses.
+ * Gives a part to the owner, which later closes the parts in reverse order. So each part must be
+ * created after the parts that it uses.
  */
 type Own = Owner['own']
 
@@ -306,8 +306,8 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
 const closeSink = (sink: JobSink) => sink.close()
 
 /**
- * Polls the data in Redis that decides about senders: API keys and policy. What is already known
- * remains valid while Redis is down.
+ * Polls the API keys, the policy and the request counts in Redis. While Redis is down, the gateway
+ * uses the values that it has already read.
  */
 function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
   const { client, warnWhileConnected } = redis

@@ -28,13 +28,14 @@ export interface Terms {
 }
 
 /**
- * The steps in which the write operations differ; `createAccept` runs them in this order. Each
- * throws an `IntakeError` to refuse the whole request.
+ * The steps that differ between the write operations. `createAccept` runs them in this order. A
+ * step throws an `IntakeError` to refuse the whole request.
  */
 export interface Steps<Submission, Prepared, Identified> {
   readonly kind: RecordKind
   /**
-   * Reads and validates what was sent, except the entries of a batch, which `prepare` validates.
+   * Reads and validates the body of the request. The entries of a batch are validated later, by
+   * `prepare`.
    */
   read(request: FastifyRequest): Submission | Promise<Submission>
   senderOf(submission: Submission): Sender
@@ -45,7 +46,7 @@ export interface Steps<Submission, Prepared, Identified> {
    * identities.
    */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
-  /** Assigns each record its identity. Stores only reservations. */
+  /** Assigns each record its identity. May write reservations to Redis, but no records. */
   identify(
     submission: Submission,
     prepared: Prepared,
@@ -63,7 +64,7 @@ export interface Steps<Submission, Prepared, Identified> {
 }
 
 export interface Tally {
-  /** The number of records that were stored, or that a rule left out. */
+  /** The number of acknowledged records, including those that a rule or suppression left out. */
   accepted: number
   rejected: readonly IntakeError[]
   /** A ruling for each accepted record to which a rule of the operator applies. */
@@ -88,12 +89,12 @@ export type Accept = <Submission, Prepared, Identified>(
 ) => Promise<{ submission: Submission; identified: Identified }>
 
 /**
- * Creates the function that runs the steps of a write operation, in order. It stores no record of a
- * suppressed sender (one whose records were erased with `--suppress`), and no record that a rule of
- * the operator drops. Rules change only the row; the identity is computed from what was sent. To
- * refuse a request, the function throws an error; the error handler then counts the refusal and
- * gives back what the request has used of its key's limits. The function itself counts all other
- * requests.
+ * Creates the function that runs the steps of a write operation, in order. The function does not
+ * store records that a rule of the operator drops, or records of a suppressed sender (one whose
+ * records were erased with `--suppress`). A rule can change the row of a record, but not its
+ * identity, which is computed from what was sent. The function counts every request that it does
+ * not refuse. It refuses a request by throwing an error. The error handler then counts the refusal,
+ * and gives back what the request has used of its key's limits.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

@@ -27,15 +27,15 @@ export function editExtra(extra: Extra, ruling: Ruling): string | undefined {
   return Object.keys(edited).length === 0 ? undefined : rowJson(edited)
 }
 
-/** A value that all records of a request share, after the edits of the rules. */
+/** A value that all records of a request share, with the edits of the rules applied. */
 interface Shared<Edited> {
   edited: Edited
   acted: readonly ActiveRule[]
 }
 
 /**
- * Wraps `edit` so that it runs once for each set of rules, however many records of the request need
- * the result.
+ * Wraps `edit` so that it runs only once for each set of rules, even if many records of the request
+ * need the result.
  */
 function createOncePerEdits<Edited>(
   part: EditedPart,
@@ -58,9 +58,9 @@ function createOncePerEdits<Edited>(
 }
 
 /**
- * Returns a function that prints the `extra` column of a record after the edits of the rules. The
- * printing function returns undefined if no field is left. The unknown fields of the submission are
- * edited only once per set of rules.
+ * Returns a function that applies the edits of the rules to the `extra` column of a record and
+ * prints the result; undefined if no field is left. The unknown fields of the submission are edited
+ * only once for each set of rules.
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */
@@ -80,13 +80,13 @@ export function createExtraEditor(
 }
 
 /**
- * Returns a function that prints the columns of a sender after the edits of the rules. It edits the
- * sender only once per set of rules.
+ * Returns a function that applies the edits of the rules to a sender and prints its columns. The
+ * sender is edited only once for each set of rules.
  *
- * @param options.sender the sender, whose device was not printed before, because printing changes
- * the device
- * @param options.unchanged the printed columns as they are without any edit; returned if the rules
- * do not edit the device
+ * @param options.sender the sender; its device must not have been printed, because printing changes
+ * a device
+ * @param options.unchanged the columns printed without any edit; the function returns them if the
+ * rules do not edit the device
  */
 export function createSenderPrinter(options: {
   context: RequestContext

@@ -9,12 +9,12 @@ import { editLog } from './apply-rules.ts'
 /** The intermediate result for an entry, or the error for which the entry is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
 
-/** An entry that can be stored. */
+/** A valid entry. */
 export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */
   columns: string
-  /** What the rules say about the event; undefined if they say nothing. */
+  /** What the rules decide about the event; undefined if no rule applies. */
   ruling: Ruling | undefined
 }
 
@@ -31,7 +31,7 @@ export interface EntryRules {
 }
 
 const validateEntry = compileSchema(LogEntry)
-/** The root of the document and the array `logs` are the two levels above an entry. */
+/** The depth that is left for an entry below the root of the document and the array `logs`. */
 const entryDepthMax = limits.jsonDepth - 2
 
 /**
@@ -53,8 +53,8 @@ export function createEntryReader(options: {
 }): (value: unknown, index: number) => OrRejection<Entry> {
   const { sender, extra, isPlain, bytesMax, ruled } = options
   /**
-   * Columns of at most this many UTF-16 units fit into a row, because a unit takes at most three
-   * bytes of UTF-8.
+   * Columns of at most this many UTF-16 units always fit into a row, because a unit takes at most
+   * three bytes of UTF-8.
    */
   const unitsMax = (bytesMax - identityBytes) / 3
   return (value, index) => {
@@ -77,8 +77,8 @@ export function createEntryReader(options: {
 }
 
 /**
- * Prints the columns of an entry after the edits of the rules; empty if a rule leaves the entry
- * out.
+ * Applies the edits of the rules to an entry and prints its columns; empty if a rule leaves the
+ * entry out.
  */
 function ruledColumns(
   log: LogEntry,

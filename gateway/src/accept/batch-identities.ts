@@ -27,14 +27,14 @@ interface IdentifyOptions {
   deadline: number
 }
 
-/** The batch has an earlier entry with the same id and content; `of` is the index of that entry. */
+/** An entry with the id and content of an earlier entry; `of` is the index of the earlier entry. */
 export interface Repeat {
   of: number
 }
 
 /**
- * Assigns each entry its identity: from the entry's own id, else from the key of the whole batch,
- * else a new one.
+ * Assigns each entry its identity. The identity comes from the entry's own id, else from the key of
+ * the whole batch. Without either, it is a new identity.
  *
  * @throws {IntakeError} the errors of `IdempotencyStore.reserve` for the key of the batch, which
  * refuse the whole request
@@ -48,13 +48,14 @@ export async function assignIdentities(
   const whole = await reserveBatch(options, fingerprintAt)
   const repeatOf = createRepeatFinder(fingerprintAt)
 
-  // Returns a promise only for an entry whose own id must be reserved. Most entries need none.
+  // Returns a promise only for an entry whose own id must be reserved. Most entries need no
+  // reservation.
   const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
     const clientId = clientIdKey(log.id)
     if (clientId === undefined) {
       if (whole === undefined) return createIdentity(eventTimeMs(log.timestamp, nowMs, retentionMs))
-      // The time is computed relative to the first attempt, so that every attempt gets the same
-      // time as long as the retention does not change.
+      // Passes the time of the first attempt instead of `nowMs`, so that every attempt computes the
+      // same event time, unless the retention has changed.
       const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
@@ -141,7 +142,8 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
  * event, or a different event, which is rejected.
  *
- * @returns a function to call for each entry with an id, in order; it throws `duplicate_id`
+ * @returns a function to call for each entry with an id, in order; it throws `duplicate_id` for a
+ * different event
  */
 function createRepeatFinder(
   fingerprintAt: FingerprintAt,

@@ -42,7 +42,7 @@ export interface Feedback extends FeedbackForm {
 
 interface PreparedFeedback {
   images: Image[]
-  /** What the rules say about the feedback; undefined if they say nothing. */
+  /** What the rules decide about the feedback; undefined if no rule applies. */
   ruling: Ruling | undefined
 }
 
@@ -104,8 +104,8 @@ export function createFeedbackSteps(options: {
         commit: (attachments) =>
           rows.append(
             feedbackRow(identity, sender, { feedback, attachments, extra, context }),
-            // The deadline is computed only now, because storing the images may have taken longer
-            // than a row may wait.
+            // The deadline counts from the time when the images are stored, because storing them
+            // may take longer than a row may wait.
             clock.now() + enqueueTimeoutMs,
           ),
       })
@@ -146,8 +146,8 @@ export function isLenient(request: FastifyRequest): boolean {
 }
 
 /**
- * Returns the images of a form. The file parts that cannot be stored are left out of a lenient
- * form.
+ * Returns the images of a form. If the form is lenient, file parts that cannot be stored are left
+ * out.
  *
  * @throws {IntakeError} for the first such part, if the form is not lenient
  */
@@ -160,8 +160,8 @@ function imagesOf({ uploads, isLenient: lenient }: Feedback): Image[] {
 }
 
 /**
- * Returns the content that identifies a feedback: a retry has the same content, a different
- * feedback has different content.
+ * Returns the content that identifies a feedback. A retry must have the same content as the first
+ * attempt; a feedback with other content is a different one.
  */
 function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   const { bundle_identifier: bundle, unique_user_id: user, feedback } = payload
@@ -174,7 +174,7 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** Prints the columns of `senderColumns`, and the unknown fields, as the rules have edited them. */
+/** Applies the edits of the rules, then prints the columns of the sender and the `extra` column. */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
   const { payload, isPlain } = form
   const extra = extraOf(form)

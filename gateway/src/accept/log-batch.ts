@@ -33,19 +33,19 @@ export interface IdentifiedBatch {
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
-  /** The number of entries that are stored, or that a rule leaves out. */
+  /** The number of acknowledged entries, including those that a rule or suppression leaves out. */
   accepted: number
   rejected: IntakeError[]
-  /** What the rules say about accepted entries. */
+  /** What the rules decide about the accepted entries. */
   rulings: Ruling[]
 }
 
-/** A valid envelope whose entries have not been read. */
+/** A batch whose entries are not validated yet; everything else in it is valid. */
 interface SentBatch {
   batch: LogBatchEnvelope
   /**
    * Whether the document is plain (see `ParsedJson.isPlain`) and no entry has too many members and
-   * elements. `checkJson` then need not check the entries.
+   * elements. If so, `checkJson` need not check the entries.
    */
   isPlain: boolean
   /** The size of the JSON after decompression. */
@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * other events.
  *
- * @param options.sharedBytesMax maximum size of what all rows together repeat: each row has a copy
- * of the sender's columns, such as the device, and of the batch's unknown fields
+ * @param options.sharedBytesMax the maximum size of the copies of shared data in all rows together:
+ * each row has a copy of the sender's columns and of the batch's unknown fields
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -83,7 +83,8 @@ export function createBatchSteps(options: {
       const takeTurn: TakeTurn = (work) => turns.take(context.apiKeyId, work)
       const unknown = unknownFields(batch, knownFields)
       const extra = createExtraPrinter(unknown, 'log')
-      // The batch is copied before `senderColumns` runs, because that changes the device.
+      // Copies the batch and its device before `senderColumns` runs, because `senderColumns`
+      // changes the device.
       const unprinted = rules && { ...batch, device: { ...batch.device } }
       const sender = senderColumns(context, batch, isPlain)
       const ruled = rules &&
@@ -164,8 +165,8 @@ function leaseShared(
 }
 
 /**
- * Completes the rows of a batch and makes its results. This runs at once, without taking a turn,
- * because it copies no text and takes 0.1 ms for the largest batch.
+ * Completes the rows of a batch and makes its results. This runs at once and does not wait for the
+ * sender's turn, because it copies no text and takes only 0.1 ms for the largest batch.
  */
 function finishRows(batch: {
   entries: OrRejection<Entry>[]

@@ -22,7 +22,7 @@ const knownFields = submissionFields('log')
 /** A valid body of `POST /api/log`. */
 export interface SentLog {
   body: LogSubmission
-  /** See `ParsedJson.isPlain`. */
+  /** Whether the document is plain (see `ParsedJson.isPlain`). */
   isPlain: boolean
   /** The size of the JSON after decompression. */
   bytes: number
@@ -31,7 +31,7 @@ export interface SentLog {
 interface PreparedLog {
   log: LogEntry
   unknown: Extra
-  /** What the rules say about the event; undefined if they say nothing. */
+  /** What the rules decide about the event; undefined if no rule applies. */
   ruling: Ruling | undefined
 }
 

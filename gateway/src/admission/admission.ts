@@ -22,7 +22,8 @@ export interface Admission {
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
   /**
-   * What is wrong with this gateway's clock, in words for an operator; undefined if it is right.
+   * What is wrong with this gateway's clock, in words for an operator; undefined if nothing is
+   * wrong.
    */
   clockSkew(): string | undefined
 }
@@ -35,9 +36,10 @@ export type RedisProblems = Partial<
 >
 
 /**
- * The shares of Redis's memory at which records are refused and at which they are accepted again.
- * At its memory limit Redis also rejects the writes of workers, so a reserve is kept for them.
- * Feedback is rare and valuable, so it may use more than logs.
+ * Records are refused when the used share of Redis's memory reaches `refuse`, and accepted again
+ * when it is below `resume`. The remaining memory is a reserve for workers, because Redis rejects
+ * their writes, too, when its memory is full. Feedback is rare and valuable, so it may use more
+ * memory than logs.
  */
 export const memoryThresholds: Record<RecordKind, { refuse: number; resume: number }> = {
   logs: { refuse: 0.75, resume: 0.65 },
@@ -47,9 +49,10 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 /**
  * Decides from the state of Redis whether records are accepted.
  *
- * @param options.lostShards the log queue's shards that have lost their frames, each by its number
- * @param options.strict whether records are refused while Redis is configured so that it could lose
- * what it has confirmed
+ * @param options.lostShards returns the numbers of the log queue's shards that have lost their
+ * frames
+ * @param options.strict whether records are refused while the configuration of Redis is such that
+ * Redis could lose confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {
@@ -71,7 +74,8 @@ export function createAdmission(options: {
     if (state.writeRefusal !== undefined) return { redis_connection: state.writeRefusal }
     const violations = state.durabilityViolations
     const lost = options.lostShards?.() ?? []
-    // Uses no spreads, because this runs for every request.
+    // Sets the properties one by one, because spreading objects is slower, and this runs for every
+    // request.
     const problems: RedisProblems = {}
     if (state.installation === null) {
       problems.redis_lost_its_data = 'Redis is new or has lost its data (see intake setup)'

@@ -3,9 +3,10 @@ import { isIP, isIPv6 } from 'node:net'
 import type { TrustedProxies } from '@intake/config'
 
 /**
- * Creates a function that returns the address from which a request came: the address of the
- * connection or, as far as proxies are trusted, an address in `X-Forwarded-For`. An IPv6 address is
- * reduced to its first 64 bits, because one sender can use all addresses that begin with them.
+ * Creates a function that returns the address of the client that sent a request. If the connection
+ * comes from a trusted proxy, this is an address in `X-Forwarded-For`; otherwise it is the address
+ * of the connection. An IPv6 address is reduced to its first 64 bits, because one client can use
+ * all addresses with the same 64 bits.
  */
 export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
   const isTrusted =
@@ -18,7 +19,8 @@ export function createAddressOf(trusted: TrustedProxies): (request: IncomingMess
     const forwarded = headers['x-forwarded-for']
     if (typeof forwarded !== 'string') return networkOf(address)
     let end = forwarded.length
-    // Each proxy has appended the address of the client or proxy that connected to it.
+    // Reads the header from its end, because each proxy has appended the address of the client or
+    // proxy that connected to it.
     for (let hop = 0; end > 0 && isTrusted(address, hop); hop++) {
       const comma = forwarded.lastIndexOf(',', end - 1)
       const named = withoutPort(forwarded.slice(comma + 1, end).trim())

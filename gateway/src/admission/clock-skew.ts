@@ -24,9 +24,10 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * by more than `clockSkewMaxMs`, and whether it shows a time that no record can have. The second
  * check is for a machine on which the gateway's clock and Redis's are wrong by the same amount.
  *
- * The wall clock is compared with Redis's last known time, advanced by the monotonic clock, so a
- * jump is noticed at once and without asking Redis. When the measurement is too inexact to decide,
- * the previous result is kept, so that a slow network does not change it.
+ * To compare the wall clock with Redis's clock, the last known time of Redis is advanced by the
+ * monotonic clock. So a jump of the wall clock is noticed at once, without asking Redis. When the
+ * measurement is too inexact to decide, the previous result is kept, so that a slow network does
+ * not change the result.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  * @param options.clock the monotonic clock that `reading` refers to

@@ -5,8 +5,8 @@ import type { FleetCounters } from './fleet-counters.ts'
 import { createKeyLimiter, type KeyLimiter } from './key-limits.ts'
 
 /**
- * Creates the limiter of a gateway. The limits in `config` apply to keys that have no limits of
- * their own.
+ * Creates the limiter of API keys in a gateway. The limits in `config` apply to keys that have no
+ * limits of their own.
  */
 export function createConfiguredLimiter(options: {
   config: GatewayConfig

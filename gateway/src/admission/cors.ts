@@ -4,7 +4,7 @@ import { IntakeError } from '@intake/contract'
 import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
 import type { AddressLimit } from './limit-addresses.ts'
 
-/** Header fields of requests that the interface reads. */
+/** Request header fields that a page may send, because the gateway reads them. */
 const requestFields = [
   'x-api-key',
   'content-type',
@@ -13,7 +13,7 @@ const requestFields = [
   'prefer',
 ] as const
 
-/** Header fields of responses that a sender reads. */
+/** Response header fields that a page may read. */
 const exposedFields = [
   'Retry-After',
   'Date',
@@ -26,7 +26,7 @@ const exposedFields = [
  * Creates the CORS handling that lets pages of other origins use the interface; undefined if no
  * other origin is allowed.
  *
- * @param options.addresses limits preflight requests, which have no key
+ * @param options.addresses limits the preflight requests of each address, because they have no key
  */
 export function createApiCors(options: {
   allowed: AllowedOrigins
@@ -49,8 +49,9 @@ export function createApiCors(options: {
  * Checks the origin of the page that sends a request. The check stops only browsers: other clients
  * send no origin, or any origin that they choose.
  *
- * @param options.origins the origins of the key; if empty, the key is for all clients
- * @param options.allowed the origins of the installation, which apply only to requests of pages
+ * @param options.origins the origins whose pages may use the key; if empty, all clients may use it
+ * @param options.allowed the origins that the installation allows; not checked if a request has no
+ * origin
  * @throws {IntakeError} `origin_not_allowed`
  */
 export function checkOrigin(

@@ -26,8 +26,8 @@ export interface DeviceLimits {
 }
 
 /**
- * Cells per row of each sketch. If a million devices each send an event a second, counts are about
- * 114 too high at the end of the minute.
+ * The number of cells per row of each sketch. With these numbers, if a million devices each send an
+ * event a second, counts are about 114 too high at the end of the minute.
  */
 const width: Record<RecordKind, number> = { logs: 2 ** 19, feedback: 2 ** 15 }
 const mebibyte = 1024 * 1024
@@ -35,8 +35,8 @@ const mebibyte = 1024 * 1024
 /**
  * Creates the limits of one gateway.
  *
- * @param options.feedbackMax feedback that a device may send in a minute; each mebibyte of
- * attachments, rounded up, counts as one more
+ * @param options.feedbackMax the number of feedback records that a device may send in a minute;
+ * each mebibyte of attachments, rounded up, counts as one more feedback
  */
 export function createDeviceLimits(options: {
   feedbackMax: number

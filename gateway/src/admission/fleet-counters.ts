@@ -2,8 +2,8 @@ import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { SharedCounts } from './shared-counts.ts'
 
 /**
- * A count of one API key in a window that all gateways share. Includes the counts of the other
- * gateways as far as this gateway knows them.
+ * Counts something for one API key in a window of time, such as its requests in a minute. The total
+ * includes the counts of the other gateways, as far as this gateway knows them.
  */
 export interface FleetCounter {
   /**
@@ -18,8 +18,8 @@ export interface FleetCounter {
   /** Milliseconds until the window ends. */
   msLeft(): number
   /**
-   * From now until the window ends, reads what the other gateways have counted even if this gateway
-   * counts nothing.
+   * Until the window ends, keeps reading what the other gateways count, even if this gateway counts
+   * nothing.
    */
   follow(): void
 }
@@ -34,9 +34,9 @@ export interface FleetCounters {
 }
 
 const intervalMs = 500
-/** A followed counter that does not change is read from Redis at this interval. */
+/** A counter on which `follow` was called is read from Redis at least this often. */
 const followMs = 2_000
-/** A gateway sends its count at once when it has grown by this fraction of the limit. */
+/** A count is sent to Redis at once when it has grown by this fraction of the limit. */
 const urgentPart = 1 / 50
 
 class Counter implements FleetCounter {
@@ -104,11 +104,11 @@ class Counter implements FleetCounter {
 }
 
 /**
- * Keeps counts over all gateways, without a call to Redis per request. Each gateway counts for
- * itself, adds its counts to the shared counts every half second (sooner if they grow fast), and
- * reads the counts of the other gateways. So each gateway may let through too much: at most about a
- * fiftieth of the limit, or what arrives in half a second if that is less. Without Redis each
- * gateway continues with the counts that it knows.
+ * Keeps counts that include all gateways, without calling Redis for each request. Each gateway
+ * counts for itself, adds its counts to the shared counts every half second (sooner if they grow
+ * fast), and reads the counts of the other gateways. Between two readings each gateway may exceed
+ * the limit by about a fiftieth of it, or by what arrives in half a second if that is less. While
+ * Redis is down, each gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts
@@ -121,20 +121,21 @@ export function startFleetCounters(options: {
   let wake = () => {}
 
   async function share(): Promise<void> {
-    // An idle gateway needs no timer.
+    // Waits until a window begins, so that an idle gateway does not poll.
     if (running.size === 0) await new Promise<void>((resolve) => (wake = resolve))
     const now = clock.now()
     const unsent: { counter: Counter; amount: number }[] = []
     for (const counter of running) {
-      // An amount that was taken back after it was sent reduces the amount that is sent next.
+      // The amount is never negative. So an amount that is taken back after it was sent reduces the
+      // amount that is sent next.
       const amount = Math.max(0, counter.own - counter.sent)
       const isDue = counter.isFollowed && now - counter.sharedAt >= followMs
       if (counter.endsAt <= now) running.delete(counter)
       else if (amount > 0 || isDue) unsent.push({ counter, amount })
     }
     if (unsent.length === 0) return
-    // When a reply is lost, the same amounts are added a second time. Gateways then allow less
-    // until the window ends.
+    // If the reply is lost, the next poll adds the same amounts a second time. The total is then
+    // too high, so gateways accept less until the window ends.
     const known = await counts.add(
       unsent.map(({ counter: { name, windowMs }, amount }) => ({ name, windowMs, amount })),
     )

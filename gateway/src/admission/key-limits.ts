@@ -22,16 +22,16 @@ export interface RequestSize {
 
 /** What a request has used of its key's limits. */
 export interface Charge {
-  /** Returns to the key all that the request contained, because nothing of it is stored. */
+  /** Subtracts the request's contents from its key's counts; for a request that is not stored. */
   giveBack(): void
   /**
-   * Returns to the budgets of the day what this number of records has used, because these records
-   * are acknowledged but not stored.
+   * Subtracts this number of records from the key's counts of the day; for records that are
+   * acknowledged but not stored.
    */
   giveBackBudget(records: number): void
 }
 
-/** What a key may send in a minute and in a day. The methods do no I/O. */
+/** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */
 export interface KeyLimiter {
   requestsMax(key: ApiKey): number
   /** Counts a request. `requestsMax` must have been called for its key before. */
@@ -43,10 +43,10 @@ export interface KeyLimiter {
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
-   * Counts what a request contains. What a device sends beyond its share does not count towards the
-   * key's limits, so the other devices can still use them. `giveBack` returns nothing to the
-   * device's share: a request that the limits allow counts towards that share even if nothing is
-   * stored.
+   * Counts the contents of a request towards the limits of its key and the share of its device. If
+   * the device has used up its share, the request is refused and does not count towards the key's
+   * limits, so the other devices can still use them. `giveBack` changes only the counts of the key:
+   * the request remains in the count of the device even if nothing of it is stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -55,13 +55,13 @@ export interface KeyLimiter {
   budgetsNearEnd(keys: Iterable<ApiKey>): string[]
 }
 
-/** A key that has used this fraction of a budget is reported. */
+/** A key that has used at least this fraction of a budget is reported. */
 const nearEnd = 0.8
 /**
- * Limits requests by their key. As far as this gateway knows the counts of the other gateways (see
- * `startFleetCounters`), no limit per minute or day is exceeded, with one exception: a single
+ * Limits requests by their key. No limit per minute or day is exceeded, as far as this gateway
+ * knows the counts of the other gateways (see `startFleetCounters`). There is one exception: a
  * request that is larger than the whole limit is accepted if nothing else was accepted in the
- * window, because otherwise it could never be accepted.
+ * window. Otherwise that request could never be accepted.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
@@ -119,9 +119,9 @@ export function createKeyLimiter(options: {
       }
       const day = usage.dayOf(key, state)
       checkBudgets(state, day, size)
-      // Runs after the checks of the key, so that only requests that the key may send count for the
-      // device. All keys share the sketch, so needless counts would cause devices of other keys to
-      // be refused.
+      // Runs after the checks of the key, so that a request that the key may not send does not
+      // count for the device. The devices of all keys are counted in one sketch, where needless
+      // counts would cause devices of other keys to be refused.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
         minute.requests.add(-1, max.requestsPerMinute)
         throw limited('This device sends more than its share.', devices.msLeft(kind))
@@ -161,7 +161,7 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 }
 
-/** Describes each budget of a key that is nearly used up, in one sentence. */
+/** Returns a sentence for each budget that a key has nearly used up. */
 function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
   const state = usage.of(key)
   const day = usage.dayOf(key, state)

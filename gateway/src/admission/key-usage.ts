@@ -87,7 +87,8 @@ export function createKeyUsage(options: {
 function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
   const open = (name: string) => counters.open(name, limits.rateWindowMs)
   return {
-    // This name has no suffix, because earlier versions of the gateway use the same name.
+    // This name has no suffix, because gateways of earlier versions share this count under the same
+    // name.
     requests: open(id),
     events: open(`${id}:events`),
     feedback: open(`${id}:feedback`),
@@ -96,8 +97,8 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
 }
 
 /**
- * Opens the counters of a day. They are followed (see `FleetCounter.follow`), so that a gateway
- * that has counted nothing itself knows when a budget is spent.
+ * Opens the counters of a day, and calls `follow` on them, so that even a gateway that has counted
+ * nothing knows when a budget is spent.
  */
 function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
   const open = (count: 'events' | 'bytes') => {

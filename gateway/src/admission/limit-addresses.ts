@@ -4,12 +4,13 @@ import type { Clock } from '@intake/runtime'
 import { createWindowSketch } from './window-sketch.ts'
 
 /**
- * Limits what each address does in a minute. It needs half a megabyte for any number of addresses.
+ * Limits how often each client address may do something in a minute, such as send a wrong API key.
+ * It needs half a megabyte of memory for any number of addresses.
  */
 export interface AddressLimit {
   /**
-   * Counts one more action of the request's address; returns false if the address has used up its
-   * share.
+   * Counts one action of the address that sent the request; returns false if the address has
+   * reached its limit.
    */
   take(request: IncomingMessage): boolean
   /** Milliseconds until an address that was refused may try again. */

@@ -14,17 +14,17 @@ declare module 'fastify' {
 
 /**
  * Limits the requests of each API key. Register it after authentication. It does no I/O, so it
- * cannot fail a request. It adds header fields to the response: the limit (`ratelimit-limit`), the
- * remaining requests (`ratelimit-remaining`) and the seconds until the window ends
- * (`ratelimit-reset`), as this gateway knows them. The fields are those of
- * draft-ietf-httpapi-ratelimit-headers-06.
+ * works without Redis. It adds the header fields of draft-ietf-httpapi-ratelimit-headers-06 to the
+ * response: the limit (`ratelimit-limit`), the remaining requests (`ratelimit-remaining`) and the
+ * seconds until the window ends (`ratelimit-reset`). The values are those that this gateway knows.
  */
 export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
     app.decorateRequest('charge')
     await app.register(rateLimit, {
-      // A global hook would run after the hooks of each route, which lease shared capacity, so a
-      // request over the limit would take capacity from other requests.
+      // The hook of the plugin is added below instead. A global hook would run after the hooks of
+      // each route. Those lease shared capacity, so a request over the limit would take capacity
+      // from other requests.
       global: false,
       max: (request) => limiter.requestsMax(requireApiKey(request)),
       timeWindow: limits.rateWindowMs,

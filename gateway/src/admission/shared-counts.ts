@@ -11,8 +11,8 @@ export interface SharedCount {
 /** The counts that the gateways share. */
 export interface SharedCounts {
   /**
-   * Adds to counts, and resolves to their totals. The window of a count begins when something is
-   * first added to it.
+   * Adds an amount to each of these counts, and resolves to their totals. The window of a count
+   * begins when something is first added to it.
    */
   add(
     counted: readonly { name: string; amount: number; windowMs: number }[],

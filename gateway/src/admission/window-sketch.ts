@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto'
 import type { Clock } from '@intake/runtime'
 
 /**
- * Limits what each sender does in a window. It uses a fixed amount of memory for any number of
- * senders.
+ * Limits what each sender does in a window of time. It uses a fixed amount of memory for any number
+ * of senders.
  */
 export interface WindowSketch {
   /**
    * Counts `amount` for a sender unless it has used up `max` in this window. The amount that first
    * exceeds the limit is still counted.
    *
-   * @returns whether it was counted
+   * @returns whether the amount was counted
    */
   take(sender: { account: string; member: string }, amount: number, max: number): boolean
   /** Milliseconds until the window ends. */
@@ -22,9 +22,9 @@ const rows = 4
 
 /**
  * Creates a count-min sketch with conservative update. A sender's count is never too low. It is too
- * high by about the sum of all counts divided by `width`, for all senders alike, so the limit of a
- * sender should be far above this error. The hash is different in every process, so that no sender
- * can choose with whom it shares its cells.
+ * high by about the sum of all counts divided by `width`. This error is the same for all senders,
+ * so the limit of a sender should be far above it. The hash is different in every process, so that
+ * no sender can choose with whom it shares its cells.
  *
  * @param options.width cells per row, a power of two; each takes sixteen bytes of memory
  */
@@ -50,7 +50,8 @@ export function createWindowSketch(options: {
         second = Math.imul(second ^ code, 0x5bd1e995)
         second ^= second >>> 15
       }
-      // Marks the end of the text, so that `a` with `bc` and `ab` with `c` have different hashes.
+      // Marks the end of the text, so that account `a` with member `bc`, and account `ab` with
+      // member `c`, have different hashes.
       first = Math.imul(first ^ 0x100, 0x01000193)
     }
     first = mix(first)

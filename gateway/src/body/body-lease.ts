@@ -19,8 +19,8 @@ const readPastFactor = 8
 
 /**
  * Creates a hook that opens the lease of a request before its body is read. The lease is released
- * when the response has been sent or the connection has ended (with `whileLeased`: not before the
- * handler has finished).
+ * when the response has been sent or the connection has ended. If the handler is wrapped by
+ * `whileLeased`, it must also have finished.
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the

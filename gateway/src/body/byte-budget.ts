@@ -7,7 +7,8 @@ export interface ByteBudget {
    * takes no bytes yet: bytes are charged as they arrive.
    *
    * @param options.account the API key that is charged
-   * @param options.expectedBytes the declared length; must fit now, but is not reserved
+   * @param options.expectedBytes the declared length; so many bytes must be available now, but they
+   * are not reserved
    * @throws {IntakeError} `busy`
    */
   lease(options: { account: string; expectedBytes: number }): ByteLease
@@ -23,7 +24,10 @@ export interface ByteLease {
    * key; `malformed_http` after `release`: the client has disconnected, and the work should end
    */
   extend(bytes: number): void
-  /** Returns all bytes and the place, once no work retains them. May be called repeatedly. */
+  /**
+   * Returns the bytes and the place to the budget. If work retains them, they are returned when the
+   * work has settled. May be called repeatedly.
+   */
   release: () => void
   /** Keeps the bytes charged until `work` has settled, even if `release` is called before. */
   retainWhile<Result>(work: Promise<Result>): Promise<Result>

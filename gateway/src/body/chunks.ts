@@ -1,6 +1,6 @@
 /**
- * Collects the chunks of a stream as long as they have at most `bytesMax` bytes together. It is a
- * class, because creating one per request must be cheap.
+ * Collects the chunks of a stream as long as they have at most `bytesMax` bytes together. This is a
+ * class because each request creates one, and an object of a class is cheap to create.
  */
 export class Chunks {
   /** Bytes that have arrived, whether kept or not. */

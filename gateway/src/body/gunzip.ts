@@ -4,8 +4,9 @@ import { Chunks } from './chunks.ts'
 
 const chunkBytes = 64 * 1024
 /**
- * Batches of similar events with ids and times compress 15 to 140 times, batches of identical
- * events 150 times. Anything that compresses better was built to exhaust memory.
+ * How many times larger a body may become by decompression. Batches of similar events with ids and
+ * times become 15 to 140 times larger, batches of identical events 150 times. A body that becomes
+ * larger was built to exhaust memory.
  */
 const expansionMax = 200
 /**
@@ -14,12 +15,12 @@ const expansionMax = 200
  */
 const expansionFreeBytes = 64 * 1024
 /**
- * A body of up to this size, before and after decompression, is decompressed at once, usually
- * within 0.3 ms. A stream costs several times as much. The size before decompression is limited
- * too, because a body of empty blocks takes up to 5 ms.
+ * A body is decompressed at once if its sizes before and after decompression are at most this. This
+ * usually takes 0.3 ms; a stream would cost several times as much. The size before decompression is
+ * limited too, because a body of empty blocks takes up to 5 ms although nothing comes out.
  */
 const atOnceBytes = 64 * 1024
-/** The size after decompression, modulo 2^32, is in the last four bytes (RFC 1952). */
+/** The last four bytes contain the size after decompression, modulo 2^32 (RFC 1952). */
 const sizeBytes = 4
 
 /**
@@ -54,7 +55,9 @@ export async function gunzip(
   return chunks.concat()
 }
 
-/** Decompresses a small body; undefined if it is large, expands over `bytesMax`, or is damaged. */
+/**
+ * Decompresses a small body. Returns undefined if it is large or damaged, or exceeds `bytesMax`.
+ */
 function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length < sizeBytes || body.length > atOnceBytes) return undefined
   const bytes = body.readUInt32LE(body.length - sizeBytes)

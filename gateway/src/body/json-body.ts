@@ -70,7 +70,7 @@ function isQuick(body: Buffer, request: FastifyRequest): boolean {
   return body.length <= smallJsonBytes && contentCoding(request) !== 'gzip'
 }
 
-/** Parses a small body without a promise. Most bodies are small. */
+/** Parses a small body without creating a promise, to save time. Most bodies are small. */
 function parseNow(
   body: Buffer,
   request: FastifyRequest,

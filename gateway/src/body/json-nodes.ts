@@ -30,7 +30,8 @@ export function createNodeCounter(nodesMax: number): NodeCounter {
       let count = nodes
       let at = Math.min(toSkip, end)
       toSkip -= at
-      // Loops that compare with a constant byte are several times faster than with a variable.
+      // The inner loops compare each byte with constants. This is several times faster than
+      // comparing it with a variable.
       while (at < end) {
         if (inString) {
           while (at < end) {

@@ -2,7 +2,7 @@ import { documentedFields } from '@intake/contract'
 
 /**
  * Returns the JSON pointer to the first invalid value; undefined if no value is invalid. The
- * pointer ends at the first undocumented name, because a response does not repeat names that a
+ * pointer ends before the first undocumented name, because a response must not repeat names that a
  * client chose.
  */
 export function documentedPointer(

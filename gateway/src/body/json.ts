@@ -10,9 +10,8 @@ import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.
 export const smallJsonBytes = 8 * 1024
 
 /**
- * A document of up to this size is parsed first; its members are counted and its memory is charged
- * afterwards. While it is parsed it takes at most 20 MB that are not charged. Only one document is
- * parsed at a time.
+ * A document of up to this size is parsed before its members are counted and its memory is charged.
+ * Until then, it takes at most 20 MB that are not charged. Only one document is parsed at a time.
  */
 export const countedLaterBytes = 256 * 1024
 
@@ -23,7 +22,8 @@ export interface ParsedJson {
   bytes: number
   /**
    * True if nothing in the document needs further checks: it is not too deep, every number is a
-   * double or a safe integer, and no array is stored as text. Also false if this is not known.
+   * double or a safe integer, and no array is stored as text. It may be false although no check is
+   * needed.
    */
   isPlain: boolean
   /**
@@ -93,7 +93,8 @@ export interface ParsedText extends Survey {
 }
 
 /**
- * Parses a text, and surveys the value. Integers may be rounded (see `exactJson`).
+ * Parses a text, and examines the value (see `Survey`). Integers in the value may be rounded (see
+ * `exactJson`).
  *
  * @throws {IntakeError} `invalid_json`, `body_too_large`
  */
@@ -148,7 +149,8 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
 
 interface Survey {
   /**
-   * The number of members and elements down to the maximum depth, as `createNodeCounter` counts.
+   * The number of members and elements down to the maximum depth, counted like in
+   * `createNodeCounter`.
    */
   nodes: number
   /** The number of members and elements in the largest value two levels below the root. */
@@ -161,8 +163,8 @@ interface Survey {
    */
   isRounded: boolean
   /**
-   * True if `parseLossless` has parsed the document, or one of its arrays may have to be stored as
-   * text.
+   * True if `parseLossless` has parsed the document, or if one of its arrays may have to be stored
+   * as text.
    */
   isOdd: boolean
 }
@@ -194,8 +196,9 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       if (typeof inner === 'object' && inner !== null) isNested = true
       survey(inner, depthLeft - 1, found, true)
     }
-    // An array of only numbers, strings and nulls is never stored as text. On a value that is
-    // nested too deeply, `isMixedArray` and `losesNull` would overflow the stack.
+    // An array without inner objects and arrays is not examined: it is stored as text only if it
+    // has a large number, which sets `isRounded`. A document that is nested too deeply is not
+    // examined either, because `isMixedArray` and `losesNull` would overflow the stack.
     if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
       found.isOdd = true
     }

@@ -12,8 +12,8 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * The length of a sign and the digits of the largest double. Longer texts are not converted,
- * because a conversion takes quadratic time.
+ * The length of a sign and the digits of the largest double. A longer integer is not converted to a
+ * `bigint`, because the conversion takes quadratic time.
  */
 const lengthMax = 310
 const beyondAnyType = 2n ** 1024n
@@ -32,8 +32,9 @@ export function isBeyond64Bits(integer: bigint): boolean {
 }
 
 /**
- * Whether the double equals the integer, or the integer is the double as printed: `JSON.stringify`
- * prints 2^64 as 18446744073709552000, the shortest text that is read as 2^64.
+ * Whether the integer equals the double, or is what `JSON.stringify` prints for the double. For
+ * example, it prints the double 2^64 as 18446744073709552000, the shortest text that is read as
+ * 2^64.
  */
 function isSameNumber(value: number, integer: bigint): boolean {
   return BigInt(value) === integer || shortestInteger(value) === integer
@@ -46,8 +47,9 @@ function shortestInteger(value: number): bigint {
 }
 
 /**
- * Reduces the memory of the strings in a parsed value. The parser joins strings one character at a
- * time; reading a character flattens the string, which makes it 40 times smaller.
+ * Reduces the memory of the strings in a parsed value. The parser builds a string by adding one
+ * character at a time. V8 keeps all the parts until a character is read; then the string becomes 40
+ * times smaller.
  */
 function flatten(value: unknown): unknown {
   if (typeof value === 'string') value.charCodeAt(0)
@@ -108,7 +110,9 @@ function isSafe(json: string, from: number, to: number): boolean {
   return to - from <= safeDigits && Number.isSafeInteger(Number(json.slice(from, to)))
 }
 
-/** Returns the position after the string that contains `at`, or the end of the text. */
+/**
+ * Returns the position after the string that contains the position `at`, or the end of the text.
+ */
 function endOfString(json: string, at: number): number {
   while (at < json.length) {
     const code = json.charCodeAt(at)

@@ -14,8 +14,8 @@ import {
 const shortJsonBytes = 64 * 1024
 
 /**
- * Parses a JSON document like `parseJson`. Documents that may take long take turns with documents
- * of other API keys.
+ * Parses a JSON document like `parseJson`. A document that is not small waits for the turn of its
+ * API key, so that no API key keeps the event loop busy.
  *
  * @param options.account the API key of the request
  * @param options.nodes number of members and elements, if already counted

@@ -40,8 +40,8 @@ export function readBody(
     isOver = true
     done(null, chunks.concat())
   }
-  // This listener also runs after a normal end. It is not removed at the end, because removing
-  // listeners would cost more.
+  // This listener also runs after a normal end, and then does nothing. Removing it at the end would
+  // cost more.
   function onClose(): void {
     if (!isOver) fail(new IntakeError('malformed_http', 'The body ended early.'))
   }

@@ -10,7 +10,10 @@ export interface Waiting {
   reject: (error: IntakeError) => void
 }
 
-/** The rows of a frame settle together, so their deadlines may differ by at most this. */
+/**
+ * The maximum difference between the deadlines of a frame's first row and its other rows. All rows
+ * of a frame settle together, so the deadlines must be similar.
+ */
 const deadlineSpreadMs = 1_000
 const frameRowsMax = 1_000
 const frameCharactersMax = 1024 * 1024

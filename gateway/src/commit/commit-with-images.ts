@@ -8,14 +8,14 @@ import type { Image } from '../form/upload.ts'
 
 /**
  * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
- * Object keys contain the hash of the content, so an object to which the row of an earlier attempt
- * may refer is never overwritten with other bytes. When storing an image or `commit` has failed,
- * this deletes the objects if it can. After an error with which the row may be stored, the objects
- * are kept.
+ * The key of an object contains the hash of its content. So an object to which the row of an
+ * earlier attempt may refer is never overwritten with other bytes. If storing an image or `commit`
+ * fails, the function tries to delete the objects. It keeps them if the row may be stored despite
+ * the error (see `mayBeStored`).
  *
  * @param options.repeatable whether the request has an idempotency key, or the client gave the
- * record an id. If so, a retry (possibly already in progress) uses the same objects, so they are
- * always kept
+ * record an id. If so, the objects are always kept, because a retry, possibly already in progress,
+ * uses the same objects
  */
 export async function commitWithImages(options: {
   store: Pick<ObjectStore, 'put' | 'remove'>

@@ -11,7 +11,7 @@ import type { StartEnqueue } from './trace-enqueue.ts'
 /** A frame that is on stable storage. */
 export interface StoredFrame {
   rows: number
-  /** Compressed size. */
+  /** The compressed size. */
   bytes: number
   /** Milliseconds from the arrival of the frame's oldest row until the frame was stored. */
   ms: number
@@ -39,19 +39,21 @@ export interface GroupCommit {
 
 const framesInFlightMax = 4
 /**
- * A frame costs Redis and the worker about as much as fifty rows do, so under load the starts of
- * frames are at least this far apart. A lone row does not wait.
+ * The minimum time between the starts of two frames under load. Without it there would be too many
+ * frames: one costs Redis and the worker about as much as fifty rows do. A lone row does not wait.
  */
 const frameIntervalMs = 4
-/** The interval when CPU time is scarce: a few full frames finish sooner than many small frames. */
+/**
+ * The interval when CPU time is scarce. A few full frames then finish sooner than many small ones.
+ */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
 /**
- * Level 2 is as fast as level 1, and its output up to 5 % smaller
+ * Level 2 is as fast as level 1, and its output is up to 5 % smaller
  * (docs/decisions/0006-hot-path.md).
  */
 const compression = { level: 2 }
-/** The memory that is kept between frames: enough for a frame of many rows (see `chooseFrame`). */
+/** The memory that is kept between frames. It is enough for any frame with more than one row. */
 const keptBytesMax = 3 * 1024 * 1024
 
 interface FlushOptions {
@@ -63,14 +65,15 @@ interface FlushOptions {
 }
 
 /**
- * Stores rows in frames. A lone row starts a frame at once. Rows that arrive close together wait
- * for a few milliseconds, or while the maximum number of frames is in flight, and the next frame
- * takes all of them. So under load frames become larger, not more frequent. All rows of a frame
- * belong to one partition; rows of other partitions wait for the next frame.
+ * Stores rows in frames. A lone row starts a frame at once. Under load, a row waits a few
+ * milliseconds for the next frame, or longer while the maximum number of frames is in flight. The
+ * next frame takes all rows that have arrived until then. So under load frames become larger, not
+ * more frequent. All rows of a frame belong to one partition; rows of other partitions wait for a
+ * later frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
- * @param options.acceptanceMsMax maximum time from the arrival of a row to its storage; the
- * watermark of the views is wrong if a row that took longer is acknowledged
+ * @param options.acceptanceMsMax the maximum time from the arrival of a row to its storage. A row
+ * that took longer is not acknowledged, because it would make the watermark of the views wrong
  * @param options.onStored called for each stored frame
  * @param options.startEnqueue undefined if frames are not traced
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
@@ -155,7 +158,7 @@ export function createGroupCommit(
   }
 }
 
-/** Creates the function that stores one frame and settles its rows; it never rejects. */
+/** Creates the function that stores one frame and settles its rows. The function never rejects. */
 function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
   const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
   const writeLines = createLineWriter(keptBytesMax)
@@ -185,8 +188,7 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
         if (row.receivedAtMs >= arrivedAfter) resolve()
         else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
       }
-      // The wall clock may have been set back since the row arrived; then the difference would be
-      // negative.
+      // The difference is negative if the wall clock was set back after the row arrived.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
       options.onStored({ rows: frame.length, bytes: gzip.length, ms })
     } catch (cause) {

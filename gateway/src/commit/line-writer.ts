@@ -6,8 +6,8 @@ const lineFeed = 0x0a
  * Creates a function that prints lines as UTF-8 into memory that the next call overwrites. Joining
  * the lines as a string first would take twice as long.
  *
- * @param keptBytesMax memory that is kept for the next call; a call that needs more allocates it
- * for itself only
+ * @param keptBytesMax the maximum memory that is kept for the next call; memory for a larger call
+ * is freed after that call
  * @returns a function that returns the lines, each with a line feed at its end
  */
 export function createLineWriter(keptBytesMax: number): (lines: readonly string[]) => Buffer {

@@ -1,11 +1,13 @@
 import { IntakeError, type ErrorCode } from '@intake/contract'
 
-/** An unexpected error may come after the record was stored. */
+/**
+ * The record may be stored after these errors. An `internal_error` can occur after it was stored.
+ */
 const uncertain: ReadonlySet<ErrorCode> = new Set(['outcome_unknown', 'internal_error'])
 
 /**
- * Whether records of a request that failed with this error may be stored; after all others they are
- * not. An error that is not one of the catalogue becomes `internal_error`.
+ * Whether the records of a request that failed with this error may be stored. If false, none is. An
+ * error that is not an `IntakeError` becomes `internal_error`, after which they may be stored.
  */
 export const mayBeStored = (error: unknown): boolean =>
   !(error instanceof IntakeError) || uncertain.has(error.code)

@@ -37,7 +37,7 @@ export interface RecordConnections {
  *
  * @param options.redis a connection that the caller closes
  * @param options.replicas the number of replicas that must confirm each write
- * @param options.tags the hash tags that have a mark of the installation
+ * @param options.tags the hash tags for which setup has stored a mark of the installation in Redis
  * @param options.refusalOf returns the reason why nothing may be written to the server of a hash
  * tag, if the poll of Redis's state has found one
  */

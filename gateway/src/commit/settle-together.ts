@@ -4,9 +4,10 @@ import { mayBeStored } from './may-be-stored.ts'
 /**
  * Waits for several rows of one request with one promise.
  *
- * @param begin called at once with two functions, one of which must be called once for each row
- * @throws {IntakeError} `outcome_unknown` when only some rows have failed. When all have failed,
- * the first failure after which a row may be stored, or the first of all if there is none
+ * @param begin called at once; for each row, it must arrange that `resolve` or `reject` is called
+ * once
+ * @throws {IntakeError} `outcome_unknown` if only some rows have failed. If all have failed: the
+ * first failure after which a row may be stored, else the first failure
  */
 export function settleTogether(
   rows: number,

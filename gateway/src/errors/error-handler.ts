@@ -19,14 +19,15 @@ import type { Outcomes } from '../report/outcomes.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * The number of records in the request, all of which are refused with it; 1 while it is not
-     * known. Undefined if the router cannot parse the URL, because such a request is not decorated.
+     * The number of records in the request; if the request is refused, this many refused records
+     * are counted. It is 1 until the number is known. It is undefined if the router cannot parse
+     * the URL, because Fastify does not decorate such a request.
      */
     records: number | undefined
   }
 }
 
-/** Seconds after which a client may retry, by code; one second for all other codes. */
+/** The number of seconds after which a client may retry, by code. For all other codes it is 1. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   queue_full: 30,
   keys_full: 60,
@@ -48,7 +49,8 @@ export const errorHandler = fp(
     }
     app.decorateRequest('records', 1)
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      // For some methods the framework requires a content type even though no route has the method.
+      // For some methods Fastify reports a missing content type although no route has the method.
+      // Such a request gets the error for a missing route instead.
       const isUnrouted = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
       const refusal = isUnrouted ? noRoute(app, request, reply) : asIntakeError(error, request)
       return respond(refusal, request, reply)
@@ -83,8 +85,8 @@ export function refuseAtEdge(
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    // Bytes that are not a request have no path. They may have come from a page that may read the
-    // response.
+    // Bytes that are not a request have no path by which to decide whether pages may read the
+    // response. Pages may then read it, because one of them may have sent the bytes.
     const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
     const fields = isReadable ? cors.fields : undefined
     return { type: problemType, body: JSON.stringify(problem(error, requestId)), fields }

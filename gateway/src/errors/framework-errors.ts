@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { IntakeError, type ErrorCode } from '@intake/contract'
 
 /**
- * The catalogue error for each error of the framework and its plugins, by their code. Any other
- * error is a bug in the gateway, and becomes `internal_error`.
+ * The catalogue error for each error code of Fastify and its plugins. An error with any other code
+ * is a bug in the gateway, and becomes `internal_error`.
  */
 const frameworkCodes: Record<string, { code: ErrorCode; detail: string }> = {
   FST_ERR_BAD_URL: { code: 'malformed_http', detail: 'The URL is malformed.' },

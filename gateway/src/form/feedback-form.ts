@@ -16,7 +16,7 @@ export interface FeedbackForm {
   /** Whether the payload is plain (see `ParsedJson.isPlain`). */
   isPlain: boolean
   textBytes: number
-  /** The file parts in order, under any name. */
+  /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
   /**
    * The text parts other than the payload, by name; several parts of the same name become a list.
@@ -48,7 +48,7 @@ export function multipartOptions(attachmentBytesMax: number): FastifyMultipartBa
 
 /**
  * Reads a form to its end; its parts may have any order. Files are held in memory. A file that is
- * too large, or is one too many, is discarded; its `Upload` has the error.
+ * too large, or exceeds the maximum number of files, is discarded; its `Upload` has the error.
  *
  * @param options.bytesMax maximum size of the whole form
  * @throws {IntakeError} when the form is malformed or too large, or the payload is missing or
@@ -119,7 +119,8 @@ const partsLimits = new Set(['FST_PARTS_LIMIT', 'FST_FILES_LIMIT'])
 /**
  * Collects the text parts.
  *
- * @param room bytes for the text parts: the maximum size of the payload, less its actual size
+ * @param room the number of bytes for the text parts: the maximum size of the payload minus its
+ * actual size
  * @param omitted counts the parts that do not fit
  */
 function fieldsOf(

@@ -11,7 +11,7 @@ export interface FormParts {
   /** The number of parts that the parser has emitted. */
   count: number
   payload?: Buffer
-  /** The file parts in order, under any name. */
+  /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
   /** The text parts other than the payload, in their order. */
   texts: { name: string; text: Buffer }[]

@@ -13,7 +13,10 @@ export interface FormWatch {
    * cannot read them.
    */
   parts(): number
-  /** Why the parser skips parts or does not find the end, as far as the delimiters show it. */
+  /**
+   * Why the parser skips parts or does not find the end; undefined if the delimiters do not show
+   * it.
+   */
   reason(): string | undefined
   /**
    * Rejects when the form is too large, when its chunks are too small, when the connection fails,
@@ -43,7 +46,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   let hasLooseDelimiter = false
   let ended = false
   let fail!: (error: Error) => void
-  // An AbortController would add a tenth to the cost of a form.
+  // Uses a promise, because an AbortController would add a tenth to the cost of a form.
   const failure = new Promise<never>((_resolve, reject) => (fail = reject))
   /**
    * The last bytes received, which may be the beginning of a delimiter. At the start it is a line
@@ -65,7 +68,7 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
         ? seam.subarray(from)
         : chunk.subarray(search(chunk, from - tail.length))
   }
-  /** Counts the delimiters from `from` on, and returns where the next one may begin. */
+  /** Counts the delimiters from the position `from` on; returns where the next one may begin. */
   const search = (bytes: Buffer, from: number): number => {
     while (!ended) {
       const at = bytes.indexOf(delimiter, from)
@@ -111,7 +114,10 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
 
 const dashes = Buffer.from('--')
 const lineBreak = Buffer.from('\r\n')
-/** RFC 2046 allows blanks after the boundary; the parser does not. */
+/**
+ * The error for a boundary that CR LF does not follow. RFC 2046 allows blanks there; the parser
+ * does not.
+ */
 const looseDelimiter = 'CR LF must follow each boundary at once: no blanks, and no LF alone.'
 
 /** @throws {IntakeError} `invalid_multipart` when the boundary is missing or unusual */
@@ -124,5 +130,8 @@ function boundaryOf(contentType = ''): string {
 }
 
 const parameters = /;\s*([^\s=;"]+)=(?:"([^"]*)"|([^\s;"]*))/g
-/** RFC 2046 allows at most 70 characters, and only some of the characters of this pattern. */
+/**
+ * The boundaries that are accepted. RFC 2046 allows fewer: at most 70 characters, and not all
+ * characters that this pattern allows.
+ */
 const usualBoundary = /^[!-~ ]{0,199}[!-~]$/

@@ -5,8 +5,9 @@ const signatures: readonly [string, readonly (number | undefined)[]][] = [
   ['image/png', [...Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')]],
   ['image/gif', [...Buffer.from('GIF8')]],
   ['image/webp', [...Buffer.from('RIFF'), ...any(4), ...Buffer.from('WEBP')]],
-  // The second header begins with its own size, which is below 256: the three zeros are the upper
-  // bytes of that size. If only BM were checked, a text that begins with BM would be an image.
+  // The second header of a BMP begins with its own size in four bytes. The size is below 256, so
+  // its three upper bytes are zero. Without this check, a text that begins with BM would count as
+  // an image.
   ['image/bmp', [...Buffer.from('BM'), ...any(13), 0, 0, 0]],
   ['image/tiff', [...Buffer.from('II*\0')]],
   ['image/tiff', [...Buffer.from('MM\0*')]],
@@ -46,7 +47,10 @@ export function imageTypeOf(bytes: Buffer): string | undefined {
   return found === undefined ? heifTypeOf(bytes) : found[0]
 }
 
-/** Returns the type of the first brand that names a format. The major brand comes first. */
+/**
+ * Returns the media type of the first brand that names a format, else `image/heif` if there is a
+ * common brand. The major brand comes first.
+ */
 function heifTypeOf(bytes: Buffer): string | undefined {
   if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return undefined
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, brandBytesMax)

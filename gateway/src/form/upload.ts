@@ -7,7 +7,7 @@ import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 
-/** Files of more bytes are joined and examined in different turns of the event loop. */
+/** A file of more bytes is joined in one turn of the event loop and examined in another. */
 const bytesPerTurn = 1024 * 1024
 
 /** The limits for attachments, and whether their metadata is kept. */
@@ -22,7 +22,9 @@ export interface AttachmentRules {
 export interface Image {
   /** The bytes to store: the image without its metadata, unless metadata is kept. */
   body: Buffer
-  /** Determined from the bytes, never from the file name or the declared type. */
+  /**
+   * The media type. It is determined from the bytes, never from the file name or the declared type.
+   */
   contentType: string
   extension: string
   /** The hash of `body`, in hexadecimal. */

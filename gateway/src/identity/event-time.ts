@@ -6,8 +6,8 @@ function isInWindow(timeMs: number, nowMs: number, ageMs: number): boolean {
 }
 
 /**
- * Returns how old an event may be, in milliseconds: 30 days, or less if records are dropped
- * earlier.
+ * Returns the maximum age of an event, in milliseconds: 30 days, or the retention if that is
+ * shorter.
  *
  * @param retentionMs undefined if records are kept without limit
  */
@@ -40,7 +40,7 @@ export function eventTimeMs(
  *
  * @param id a UUIDv7 that a client has sent
  * @param retentionMs undefined if records are kept without limit
- * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
+ * @throws {IntakeError} `id_time_out_of_range`, with the time of the gateway's clock
  */
 export function requireIdInWindow(id: string, nowMs: number, retentionMs?: number): void {
   const ageMs = ageMax(retentionMs)
@@ -53,9 +53,10 @@ export function requireIdInWindow(id: string, nowMs: number, retentionMs?: numbe
 
 /**
  * Refuses an id that is older than the retention period. An earlier attempt may have stored the
- * record with this id, and retention may have dropped it; storing it again would make it reappear.
+ * record with this id, and retention may then have dropped that record. Storing it again would make
+ * the record reappear.
  *
- * @throws {IntakeError} `id_time_out_of_range`, with the time of this clock
+ * @throws {IntakeError} `id_time_out_of_range`, with the time of the gateway's clock
  */
 export function requireKept(id: string, nowMs: number, retentionMs: number | undefined): void {
   if (retentionMs === undefined || timeOfUuidV7(id) >= nowMs - retentionMs) return

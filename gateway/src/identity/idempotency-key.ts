@@ -33,8 +33,8 @@ export function logContent(sender: Sender, { event, params }: LogEntry): readonl
 
 /**
  * Computes a hash that distinguishes contents. Key order is ignored, because clients may serialise
- * the object anew for every attempt. A lone surrogate counts as U+FFFD, as in the row: a client
- * that stores its events as UTF-8 sends U+FFFD in the second attempt.
+ * the object anew for every attempt. A lone surrogate counts as U+FFFD, as in the row. So if a
+ * client keeps its events as UTF-8 and sends U+FFFD in the second attempt, the hash is the same.
  *
  * @returns 48 bits in hexadecimal
  */

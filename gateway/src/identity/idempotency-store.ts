@@ -22,8 +22,9 @@ export interface IdempotencyStore {
    *
    * @param deadline in milliseconds of `clock.now()`
    * @throws {IntakeError} `idempotency_key_reused` when the earlier request had another
-   * fingerprint; `keys_full` for a new key when there is no capacity for it; `queue_unavailable`
-   * when Redis does not respond. In all cases the record is not stored
+   * fingerprint; `keys_full` when the key is new and there is no capacity for it;
+   * `queue_unavailable` when Redis does not respond. After each of these errors the record must not
+   * be stored
    */
   reserve(reservation: Reservation, deadline: number): Promise<string>
 }
@@ -47,7 +48,7 @@ export function createIdempotencyStore(options: {
   const { reserve, ledger, clock = systemClock } = options
 
   /**
-   * Makes one attempt. Reserving is idempotent: if the reply was lost, the next attempt finds the
+   * Makes one attempt to reserve a key. If the reply is lost, the next attempt finds the
    * reservation.
    */
   async function attempt(reservation: Reservation): Promise<SettledReply> {

@@ -12,8 +12,8 @@ export interface ReservationLedger {
   /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
   /**
-   * Uses one more level of buckets from now on, because a bucket was full when there were `levels`
-   * levels.
+   * Call this when a bucket was full while there were `levels` levels of buckets. One more level is
+   * used from then on.
    */
   deepen(kind: RecordKind, levels: number): void
   /** Whether an API key may make one more reservation. */
@@ -23,8 +23,8 @@ export interface ReservationLedger {
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
   /**
-   * A sentence for each kind of record for which new idempotency keys are refused, from all API
-   * keys or from one API key.
+   * Returns a sentence for each kind of record for which new idempotency keys are refused. They may
+   * be refused for all API keys or for one.
    */
   full(): string[]
   /** Polls Redis at once, for example when the day has changed. */
@@ -33,8 +33,8 @@ export interface ReservationLedger {
 }
 
 /**
- * The memory that is planned for one reservation, including its share of all overhead. Measured: 41
- * to 55 bytes.
+ * The memory that is planned for one reservation, including its share of all overhead. The measured
+ * memory is 41 to 55 bytes.
  */
 export const reservationBytes = 64
 /**
@@ -44,15 +44,15 @@ export const reservationBytes = 64
 const apiKeyPart = 0.5
 const intervalMs = 1_000
 /**
- * The poll interval of a gateway without new reservations: it only reads the counts of the other
- * gateways.
+ * The poll interval of a gateway that has no new reservations to send. It then only reads the
+ * counts of the other gateways.
  */
 const quietMs = 5_000
 const askTimeoutMs = 5_000
 
 /**
  * @param options.memoryBytes the memory that Redis may use; undefined while unknown
- * @param options.shares the share of that memory for reservations, by kind
+ * @param options.shares which fraction of that memory reservations may use, by kind of record
  */
 export function createReservationLedger(options: {
   redis: Redis
@@ -81,8 +81,8 @@ export function createReservationLedger(options: {
   }
 
   function refresh(): Promise<void> {
-    // While a reading is running, no second reading starts, even if the first takes too long: the
-    // second would send the same counts again.
+    // Does not start a second reading while one is running, even if it takes longer than the
+    // timeout, because the second would send the same counts again.
     asking ??= ask().finally(() => (asking = undefined))
     return withTimeout(asking, askTimeoutMs, 'reading the reservations', clock)
   }

@@ -11,9 +11,9 @@ export interface ReservationUsage {
    * gateways.
    */
   total(kind: RecordKind): number
-  /** The reservations of one API key. */
+  /** The number of reservations of one API key. */
   of(kind: RecordKind, apiKeyId: string): number
-  /** The reservations of the API key that has the most. */
+  /** The number of reservations of the API key that has the most. */
   largest(kind: RecordKind): number
   /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
   isUnsent(): boolean
@@ -45,8 +45,8 @@ function count(tally: Tally, apiKeyId: string, number: number): void {
 }
 
 /**
- * The counts of the last two days, including today, can change: gateways whose clocks differ a
- * little, or that have not noticed midnight yet, still count for yesterday. Older counts are final.
+ * Only the counts of today and yesterday can change, because a gateway that has not noticed
+ * midnight yet still counts for yesterday. Older counts are final.
  */
 const changingDays = 2
 /** The counts of older days are read again at this interval, because Redis may have lost them. */

@@ -12,7 +12,7 @@ export interface Schema {
 
 /** Keywords that every generator understands and that do not change a generated type. */
 const keptKeywords = ['description', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
-/** Keywords that the document does not need, or that the rules below replace. */
+/** Keywords that are not copied: the document does not need them, or the writer replaces them. */
 const replacedKeywords: ReadonlySet<string> = new Set([
   'type',
   'properties',
@@ -28,9 +28,10 @@ const replacedKeywords: ReadonlySet<string> = new Set([
 const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', number: 'double' }
 
 /**
- * Writes the schemas of the contract for generators of clients. The gateway accepts more than it
- * documents (`null` for an absent field, any string for a date), and a generator that does not
- * understand a schema makes a client that fails after its records have been stored. So:
+ * Writes the schemas of the contract so that generators of clients understand them. If a generator
+ * does not understand a schema, its client may fail after its records have been stored. Besides,
+ * the gateway accepts more than it documents (`null` for an absent field, any string for a date).
+ * So:
  *
  * - `null` and the empty string are left out of what may be sent;
  * - a union of objects becomes one object whose properties are optional unless all variants have
@@ -40,8 +41,8 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
  * - `additionalProperties` is only on objects without documented properties.
  *
  * @param options.names schemas that become a `$ref`, with the name of the component
- * @param options.recommended keywords by schema; they say what clients should send where the
- * gateway accepts more
+ * @param options.recommended keywords to add to a schema; they say what clients should send where
+ * the gateway accepts more
  * @param options.undocumented schemas of properties that are left out
  */
 export function createSchemaWriter(options: {

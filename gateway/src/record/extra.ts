@@ -3,10 +3,11 @@ import { rowJson } from './row-json.ts'
 import type { Extra } from './row.ts'
 
 /**
- * Finds the fields that have no column, so that no field is lost.
+ * Returns the fields that have no column of their own. They are stored in the column `extra`, so
+ * that no field is lost.
  *
  * @returns a map without a prototype, where `__proto__` is an ordinary field; undefined if all
- *   fields have columns
+ * fields have columns
  */
 export function unknownFields(value: object, known: ReadonlySet<string>): Extra {
   let unknown: Extra
@@ -19,14 +20,16 @@ export function unknownFields(value: object, known: ReadonlySet<string>): Extra 
 }
 
 /**
- * Returns the known fields around a record: the sender's, and the field that contains the record.
+ * Returns the names of the known fields of a submission: the sender's fields, and the field that
+ * contains the record.
  */
 export const submissionFields = (record: string): ReadonlySet<string> =>
   new Set([...senderFields, record])
 
 /**
  * Adds the unknown fields of a record, under the name `record`, to the unknown fields of its
- * submission. If the submission has an unknown field of that name, the result is a list of both.
+ * submission. If the submission has an unknown field of the same name, that field becomes a list of
+ * both values.
  */
 export function joinExtra(submission: Extra, record: string, inRecord: Extra): Extra {
   if (inRecord === undefined) return submission

@@ -15,7 +15,7 @@ export interface InvalidEmail {
   email: unknown
 }
 
-/** The error that the response has for an invalid e-mail. */
+/** The error in the response to a feedback that has an invalid e-mail. */
 export const invalidEmailErrors: FieldError[] = [
   { pointer: '/payload/feedback/email', detail: 'must be an e-mail address' },
 ]

@@ -5,9 +5,9 @@ import { requireApiKey } from '../admission/authenticate.ts'
 /** Properties of a request that all its records share. */
 export interface RequestContext {
   apiKeyId: string
-  /** UUID. */
+  /** A UUID. */
   requestId: string
-  /** The gateway's clock, in milliseconds since 1970. */
+  /** When the request arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The country as two capital letters; absent if unknown. */
   country?: string | undefined

@@ -23,7 +23,10 @@ export function rowJson(row: object, isPlain = false): string {
  */
 export const mayHaveLoneSurrogate = (json: string): boolean => json.includes('\\ud')
 
-/** Marks the numbers to replace. The mark is random, so that no text of a client can contain it. */
+/**
+ * Marks a number that is first printed as a string; its quotes and the mark are removed afterwards.
+ * The mark is random, so that no text of a client can contain it.
+ */
 const mark = randomBytes(16).toString('hex')
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g')
 
@@ -32,7 +35,7 @@ function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
-    // In all other arrays ClickHouse changes only large numbers.
+    // ClickHouse changes any other array only if it contains a large number.
     return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true

@@ -15,13 +15,13 @@ import { rowJson } from './row-json.ts'
 
 /** A complete table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
-  /** UUIDv7. */
+  /** A UUIDv7. */
   id: string
-  /** Month of `time` (YYYY-MM): the partition of the table. */
+  /** The month of `time` (YYYY-MM), which is the partition of the table. */
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
-  /** The gateway's clock, in milliseconds since 1970. */
+  /** When the request arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The span of the record's request; undefined if the request is not traced. */
   span?: RequestSpan | undefined
@@ -75,7 +75,7 @@ function sharedValues(context: RequestContext, from: Sender): RowValues {
   }
 }
 
-/** Prints the columns that all records of a request share, as the middle part of their rows. */
+/** Prints the columns that all records of a request share. Each row contains the printed text. */
 export function senderColumns(context: RequestContext, from: Sender, isPlain = false): string {
   return columns(sharedValues(context, from), isPlain)
 }
@@ -191,7 +191,7 @@ function asRow(
   return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
 }
 
-/** The number of bytes that `finishRow` adds. */
+/** The number of bytes that `finishRow` adds to the other columns. */
 export const identityBytes = finishRow({
   identity: createIdentity(0),
   context: { receivedAtMs: 0 },
@@ -230,8 +230,8 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Returns a date or time of the device in the form of its column; undefined if it is invalid.
- * Android sends a time before 1970 (-1 ms) if it does not know the time.
+ * Returns a date or time of the device in the form of its column; undefined if it is invalid. A
+ * time before 1970 is invalid: Android sends -1 ms if it does not know the time.
  */
 function momentColumn(kind: DeviceField['kind'], sent: string): string | undefined {
   if (kind === 'date') return isDate(sent) ? sent : undefined

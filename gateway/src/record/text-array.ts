@@ -3,8 +3,8 @@ import { isRoundingArray } from './rounding-array.ts'
 
 /**
  * Whether an array is stored as text (its JSON), because ClickHouse would change one of its
- * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). An array that
- * contains such an array is stored as text, too.
+ * elements, reject the row, or take seconds (docs/decisions/0020-exact-arrays.md). If an array
+ * inside an array needs this, the outer array is stored as text.
  */
 export function isTextArray(array: readonly unknown[]): boolean {
   return isMixedArray(array) || losesNull(array) || isRoundingArray(array) || hasBothSigns(array)

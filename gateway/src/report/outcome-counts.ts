@@ -19,15 +19,16 @@ export interface Outcome {
 }
 
 /**
- * The count of one API key, kind, code and rule in one minute. It replaces an earlier, lower report
- * with the same `run`.
+ * The count of one API key, kind, code and rule in one minute. It replaces earlier reports of the
+ * same count that have the same `run`.
  */
 export interface OutcomeReport {
   /** Start of the minute, in milliseconds since 1970. */
   minuteMs: number
   /**
-   * A UUID. If outcomes arrive for a minute that was removed from memory, its counts start at zero
-   * under a new `run`, so that they are added to the earlier counts instead of replacing them.
+   * A UUID that is new each time the counts of a minute start at zero. They start again if outcomes
+   * arrive for a minute that was removed from memory. With the new `run`, the new counts are added
+   * to the earlier counts instead of replacing them.
    */
   run: string
   apiKeyId: string
@@ -35,7 +36,7 @@ export interface OutcomeReport {
   code: OutcomeCode
   /** The id of the rule that acted; undefined if no rule has acted. */
   rule: string | undefined
-  /** The total so far. */
+  /** The number of records so far. */
   records: number
 }
 
@@ -72,7 +73,10 @@ const minuteMs = 60_000
 const quietMs = 120_000
 /** The maximum number of counters. This many take about 10 MB. */
 const countersMax = 50_000
-/** The maximum number of minutes: one day, so that a day without Redis loses no count. */
+/**
+ * The maximum number of minutes in memory. It is one day, so that no count is lost if Redis is down
+ * for a day.
+ */
 const minutesMax = 1_440
 /**
  * Times outside this range are counted at its ends, because the column `minute` can hold no time
@@ -148,7 +152,10 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /** Returns the counter of `overflow` for a kind. A minute has at most three, so without limit. */
+  /**
+   * Returns the counter of `overflow` for a kind. Its creation is not limited, because a minute has
+   * at most three such counters.
+   */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

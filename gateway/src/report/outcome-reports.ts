@@ -14,8 +14,8 @@ const lastTimeoutMs = 2_000
 const rowsMax = 1_000
 
 /**
- * Sends the counts of outcomes to the queue every ten seconds. A count that Redis does not confirm
- * is sent again with the next report, which has the same or a higher count and replaces it.
+ * Sends the counts of outcomes to the queue every ten seconds. If Redis does not confirm a report,
+ * the next one contains the same count or a higher one, and replaces it.
  *
  * @param options.onError called when a report was not confirmed; the report is sent again
  * @param options.onLost called by `close` when Redis does not confirm the last counts, with the

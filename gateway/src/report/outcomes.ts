@@ -13,16 +13,16 @@ export interface Settled {
   /** How many records are stored, or left out because of a rule or a suppressed sender. */
   accepted: number
   isSuppressed: boolean
-  /** What the rules say about accepted records. */
+  /** What the rules decide about the accepted records. */
   rulings: readonly Ruling[]
   /** The error of each rejected entry of a batch. */
   rejected: readonly IntakeError[]
 }
 
 /**
- * Counts the outcome of every request; no other code counts outcomes. Each request calls one of
- * these functions once, with two exceptions. If the client disconnects before the end of its body,
- * nothing is counted. A request that got its response while its records were being stored
+ * Counts the outcome of every request; no other code counts outcomes. For each request, one of
+ * these functions is called once, with two exceptions. If the client disconnects before the end of
+ * its body, nothing is counted. A request that got its response while its records were being stored
  * (`outcome_unknown`) is also counted as accepted if they are stored.
  */
 export interface Outcomes {
@@ -38,7 +38,7 @@ export function createOutcomes(options: {
 }): Outcomes {
   const { counts, refusals, wallMs } = options
 
-  /** Counts what rules have done; returns the number of records that they leave out. */
+  /** Counts the records on which rules have acted; returns how many records the rules leave out. */
   function countRulings({ rulings, apiKeyId, kind, receivedAtMs: atMs }: Settled): number {
     let leftOut = 0
     for (const { outcome: code, acted } of rulings) {

@@ -11,7 +11,8 @@ const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_r
 export type GatewayProblems = Problems<(typeof notedCodes)[number]>
 
 /**
- * The poll's commands time out after a few seconds, so a longer silence means that Redis is frozen.
+ * Redis counts as down if it has not responded to the poll for this long. A slow response does not
+ * take so long, because the poll's commands time out after a few seconds.
  */
 const redisSilentMs = 5_000
 

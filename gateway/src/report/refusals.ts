@@ -50,8 +50,7 @@ type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 const intervalMs = 1_000
 /**
  * The maximum number of lines per second for refused requests, and also for rejected entries.
- * Beyond that, the refusals of all API keys share one line per code (for entries: per set of
- * codes).
+ * Beyond this number, all API keys share one line per code (for entries: per set of codes).
  */
 const linesMax = 1_000
 
@@ -81,7 +80,7 @@ export function createRefusals(options: {
   }
 
   function noteProblem(code: ErrorCode): void {
-    // A closing gateway refuses with the same code, although it is not overloaded.
+    // A closing gateway refuses requests with `busy`, too, although it is not overloaded.
     if (code === 'busy' && !isClosing()) {
       problems.note('overloaded', 'requests got 503 `busy`', 15_000)
     }

@@ -49,7 +49,7 @@ export function registerRedisMetrics(
     state: () => RedisState | undefined
     ledger: Pick<ReservationLedger, 'usage'>
     wallMs?: () => number
-    /** The clock that readings of Redis's clock refer to. */
+    /** The monotonic clock to which the offset of Redis's clock refers. */
     clock?: Pick<Clock, 'now'>
   },
 ): void {

@@ -49,7 +49,7 @@ function startGateways(count: number) {
   const gateways = fleet.map((counters) => counters.open('key', windowMs))
   const close = () => fleet.forEach((counters) => counters.close())
 
-  /** Sends requests to the gateways in turn; returns how many pass. */
+  /** Sends requests to the gateways in rotation; returns the number of accepted requests. */
   async function send(perSecond: number, seconds: number): Promise<number> {
     let passed = 0
     for (let tenth = 0; tenth < seconds * 10; tenth++) {

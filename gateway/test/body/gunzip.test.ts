@@ -14,7 +14,7 @@ async function unzip(body: Buffer, bytesMax = mib) {
   return { text: json.toString(), bytes: chunks.reduce((sum, length) => sum + length, 0), chunks }
 }
 
-/** Makes the last four bytes of a body claim a wrong size. */
+/** Returns a copy of a gzip body whose last four bytes claim this size. */
 function claiming(body: Buffer, bytes: number): Buffer {
   const copy = Buffer.from(body)
   copy.writeUInt32LE(bytes, copy.length - 4)

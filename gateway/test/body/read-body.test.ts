@@ -77,7 +77,8 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
   const gzip = { ...headers, 'content-encoding': 'gzip' }
   const unit = randomBytes(10_000).toString('hex')
   const text = Array.from({ length: 700 }, () => unit + randomBytes(1_000).toString('hex')).join('')
-  // The small event is stored, so that `holdFrames` has a frame to hold.
+  // The second event is too large and is rejected. The first is stored, so that `holdFrames` has a
+  // frame to hold.
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }, { event: text }])))
   const large = () => gateway.app.inject({ method: 'POST', url, headers: gzip, payload })
   // `holdFrames` keeps the accepted requests, and their bytes, until `release`.
@@ -90,7 +91,8 @@ t.test('503 busy when decompressed bytes exceed the budget; they are released la
 })
 
 t.test('503 busy while requests of disconnected clients are still processed', async (t) => {
-  // Budget of one key: 226 MiB × 3/10 × 2/3 = 45 MiB; each body takes 2 + 15 MiB.
+  // The budget of one key is 226 MiB × 3/10 × 2/3 = 45 MiB. Each body takes 2 MiB compressed and 15
+  // MiB decompressed.
   const env = { BYTES_IN_FLIGHT_MAX: String(226 * 1024 * 1024) }
   const blank = Buffer.from(randomBytes(64 * 1024).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a)))
   const payload = gzipSync(JSON.stringify(batch([{ event: 'e' }])) + String(blank).repeat(240))
@@ -124,7 +126,7 @@ t.test('503 busy while requests of disconnected clients are still processed', as
 })
 
 t.test('a body of unknown length is charged for arrived bytes, not for its limit', async (t) => {
-  // Budget of one key: 3/10 × 2/3 of the bytes = 45 MiB, eleven times the largest body.
+  // The budget of one key is 226 MiB × 3/10 × 2/3 = 45 MiB, eleven times the largest body.
   const env = {
     BYTES_IN_FLIGHT_MAX: String(226 * 1024 * 1024),
     ATTACHMENT_BYTES_MAX: '1000000',

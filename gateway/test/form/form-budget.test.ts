@@ -29,7 +29,8 @@ t.test('503 busy for forms of unknown length, too, by the bytes that have arrive
       response!.resume()
       return response!.statusCode
     })
-    // The gateway does not read a refused form to its end, and closes the connection.
+    // Ignores the error that occurs when the gateway closes the connection of a refused form, which
+    // it does not read to its end.
     form.on('error', () => undefined)
     form.write(`${disposition}"payload"\r\n\r\n${JSON.stringify(feedbackPayload())}\r\n`)
     return { form, status }

@@ -26,8 +26,8 @@ async function outcome(
   const response = received(socket)
   if (options.halfClose === true) socket.end(bytes)
   else socket.write(bytes)
-  // Node emits `close`, which `received` waits for, only when both halves are closed. `end` says
-  // that the gateway has closed its half.
+  // When the gateway has closed its half (`end`), the client closes its own. Node emits `close`,
+  // which `received` waits for, only when both halves are closed.
   socket.once('end', () => socket.destroy())
   const found = (await response).match(/(?<=HTTP\/1\.1 )\d+|connection: close|(?<="code":")\w+/gi)
   return (found ?? []).join(' ').toLowerCase()

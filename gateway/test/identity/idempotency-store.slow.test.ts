@@ -37,7 +37,7 @@ async function createStore(
 }
 
 const soon = () => performance.now() + 60_000
-/** Today's number, in days since 1970, by the clock of Redis. */
+/** Returns the number of days since 1970, by the clock of Redis. */
 const today = async () => Math.floor(Number((await redis.time())[0]) / 86_400)
 const id = (n: number) => `019aa5e6-5c40-7abc-8def-${String(n).padStart(12, '0')}`
 const first = {
@@ -114,7 +114,7 @@ t.test(
   },
 )
 
-/** Reserves the keys with these numbers and returns their ids. */
+/** Reserves the keys with the numbers from `from` to `to - 1`; returns their ids. */
 async function fill(
   store: IdempotencyStore,
   { from = 0, to }: { from?: number; to: number },
@@ -137,7 +137,8 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 for (const scope of ['logs', 'feedback'] as const) {
   t.test(`one day may use the whole share of ${scope}, at 64 bytes per reservation`, async (t) => {
     await redis.flushall()
-    // Less than Redis's default of 512, but more than the fields of a bucket.
+    // This limit is below Redis's default of 512, but a full bucket has fewer fields, so it is a
+    // listpack.
     await redis.config('SET', 'hash-max-listpack-entries', '128')
     const memoryBytes = 16 * mebibyte
     const { store, ledger } = await createStore(t, { memoryBytes })
@@ -151,7 +152,8 @@ for (const scope of ['logs', 'feedback'] as const) {
     const buckets = await redis.keys(`{intake:*}:${scope}:*`)
     const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
     t.same([...new Set(encodings)], ['listpack'])
-    // The last keys are in the second level of buckets.
+    // The last keys are in the second level of buckets, which a gateway that has just started must
+    // find.
     const { store: justStarted } = await createStore(t, { memoryBytes })
     const last = { from: reservations - 2_000, to: reservations }
     const found = await fill(justStarted, last, { scope, id: id(0) })

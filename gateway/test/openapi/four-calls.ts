@@ -15,16 +15,16 @@ const unlistedCode = 'added_later'
 
 /** The results of the four calls with which every generated client is tried. */
 export interface CallResults {
-  /** `createLog` */
+  /** The result of `createLog`. */
   log: { id: string }
-  /** `createLogBatch` with a valid and an invalid event */
+  /** The results of `createLogBatch` with a valid and an invalid event. */
   batch: EntryResult[]
   /**
    * The results of the same batch, sent through a proxy that replaces the code of the rejected
    * entry.
    */
   unlisted: EntryResult[]
-  /** `createFeedback` with a file */
+  /** The result of `createFeedback` with a file. */
   feedback: { id: string; attachments: { status: string; bytes: number }[] }
 }
 

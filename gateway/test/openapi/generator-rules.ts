@@ -10,12 +10,12 @@ const inner = ['items', 'additionalProperties', 'oneOf', 'anyOf', 'allOf', 'prop
  * Finds the parts of a document with which generated clients are known to fail, each with its JSON
  * pointer:
  *
- * - unions in a response, because Kotlin fails after the records have been stored;
- * - closed lists in a response, because a value that is added breaks shipped apps;
- * - numbers without a format in a response, because Kotlin makes a BigDecimal, which it writes as a
- *   string;
+ * - unions in a response, because a Kotlin client fails after its records have been stored;
+ * - closed lists of values in a response, because a value that is added later breaks shipped apps;
+ * - numbers without a format in a response, because a Kotlin client makes each a BigDecimal, which
+ * it writes as a string;
  * - anywhere: `null` in a type, `additionalProperties` next to properties, a `Content-Encoding`
- *   parameter.
+ * parameter.
  */
 export function findProblems(document: Json): string[] {
   const problems: string[] = []

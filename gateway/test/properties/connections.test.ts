@@ -102,7 +102,8 @@ const rests: Arbitrary<Rest> = fc.oneof(
   fc.string({ maxLength: 100 }).map((text) => ({ bytes: Buffer.from(text), isBroken: false })),
   some(true, ' ', '}', 'ü"}}', '\r\n\r\n ', '\0', event, ' '.repeat(400_000)),
   some(false, '\r\n', '\n', 'P'),
-  // Requests whose body is cut off or invalid; the gateway must not execute them.
+  // The bodies of these requests are cut off or invalid, so the gateway must not execute the
+  // requests.
   some(
     true,
     ...['zz\r\n', '-1\r\n', '2\r\n{}zz', '0\r\na b\r\n\r\n'].map(
@@ -118,8 +119,8 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // A valid request after broken bytes. A parser that continued after the broken bytes would
-  // execute this request.
+  // In each of these texts a valid request follows broken bytes. The gateway must not execute it,
+  // as a parser that continues after the broken bytes would.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),

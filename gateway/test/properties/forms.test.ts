@@ -82,8 +82,8 @@ async function startServer(t: Test) {
 }
 
 /**
- * Returns the bytes that are stored of a picture, in hexadecimal; empty for anything else. A fault
- * may have given the picture metadata.
+ * Returns the bytes that the gateway stores for a picture, in hexadecimal; empty for anything else.
+ * Removes metadata, because a fault may have turned some bytes into metadata.
  */
 function keptOf(content: Buffer): string {
   try {
@@ -132,7 +132,7 @@ t.test('a form, damaged and cut into segments, is stored as sent or refused', as
       const isStored = (content: Buffer) => objects.includes(keptOf(content))
       const asSent = sent.contents.filter(isStored).map(keptOf)
       expectEqual(objects, asSent)
-      // A fault may have turned a file into a text part.
+      // A fault may have turned a file into a text part; its content is then stored in `extra`.
       const { form = {} } = (rows[0]?.['extra'] ?? {}) as { form?: Record<string, unknown> }
       const texts = new Set(Object.values(form).flat())
       const lost = sent.files.filter((file) => !isStored(file) && !texts.has(file.toString()))
@@ -148,7 +148,7 @@ const small = formOf([payload, [`${disposition}"file"; filename="a"`, images.gif
 
 t.test('a form that is truncated anywhere is refused', async (t) => {
   const gateway = await startServer(t)
-  // The line break after the last delimiter is optional.
+  // Without the line break after the last delimiter, a form is still complete.
   const cases = small.length - 2
   for (let end = 0; end < cases; end++) {
     const body = small.subarray(0, end)

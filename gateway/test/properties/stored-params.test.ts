@@ -46,7 +46,7 @@ interface Stored {
 
 const names = ['a', 'b', 'c']
 
-/** ClickHouse limits the length of parameters. */
+/** The maximum number of ids in a query, because ClickHouse limits the length of parameters. */
 const idsPerQuery = 200
 
 async function readStored(ids: readonly string[]): Promise<Stored[]> {
@@ -123,8 +123,8 @@ const anyValue = fc.letrec<{ any: string }>((tie) => ({
 const params = object(anyValue)
 
 /**
- * Converts a value to a text that can be compared: null and empty members are removed, and an array
- * that is stored as text becomes an array again.
+ * Converts a value to a text that can be compared. Removes members that are null or empty objects.
+ * An array that is stored as text becomes an array again.
  */
 function canonical(json: unknown): string {
   return JSON.stringify(reduce(json), (_, inner: unknown) =>
@@ -151,8 +151,8 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * Returns the scalar members that the flat view must show, by name. A double is printed as in
- * `flat` if it has the same value there.
+ * Returns the scalar members that the flat view must show, by name. If a double has the same value
+ * in `flat`, its text is taken from there, because a double can be printed in several ways.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {

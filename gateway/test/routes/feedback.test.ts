@@ -101,8 +101,7 @@ t.test('201: an animated PNG is a PNG, in a file part and in a text part', async
 t.test('201: the white space around an e-mail is removed', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
-  // Addresses with white space: added by a keyboard, by copying from a page, and by a Japanese
-  // keyboard.
+  // White space like this is added by keyboards, by copying from a page, and by Japanese keyboards.
   for (const email of [
     'user@example.com',
     ' user@example.com',

@@ -3,12 +3,12 @@ import type { Gate } from '@intake/http-edge'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
- * Creates a gate that serves the first `perTurn` requests of a turn of the event loop at once.
- * Further requests wait for a later turn, and are then served in rotation: one request of each
- * account (API key). So a sender with a thousand simultaneous requests delays only its own
- * requests.
+ * Creates a gate that serves at most `perTurn` requests in a turn of the event loop. Further
+ * requests wait for a later turn. Waiting requests are served in rotation: one of the first account
+ * (API key), one of the second, and so on. So a sender with a thousand simultaneous requests delays
+ * only its own requests.
  *
- * @param options.perTurn maximum requests in one turn of the event loop
+ * @param options.perTurn the maximum number of requests served in one turn of the event loop
  * @param options.accountOf returns the account of a request; called only for a request that waits
  */
 export function createFairGate(options: {

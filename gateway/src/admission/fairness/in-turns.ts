@@ -16,8 +16,9 @@ export interface SenderTurns {
 }
 
 /**
- * Maps a long list, taking turns with the work of other senders. Promises among the results are
- * awaited together at the end; if one of them rejects, the returned promise rejects too.
+ * Calls `map` for each value of a long list, and takes turns with the work of other senders. If
+ * `map` returns promises, they are awaited together at the end; if one of them rejects, the
+ * returned promise rejects too.
  */
 export async function mapInTurns<Value, Result>(
   values: readonly Value[],
@@ -33,7 +34,7 @@ export async function mapInTurns<Value, Result>(
       const result = map(values[index] as Value, index)
       if (result instanceof Promise) {
         hasPromise = true
-        // A promise that rejects before the end would otherwise be unhandled, and crash the
+        // Without this handler, a promise that rejects before all values are mapped would crash the
         // process.
         result.catch(() => undefined)
       }

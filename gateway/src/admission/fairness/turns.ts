@@ -3,7 +3,8 @@ import { createRoundRobin } from './round-robin.ts'
 
 export interface Turns {
   /**
-   * Runs a piece of work of a few milliseconds in its turn; settles with its result.
+   * Runs a piece of work that takes a few milliseconds, when it is the account's turn. Settles with
+   * the result of the work.
    *
    * @param account the owner of the work: accounts take turns, and the work of each account runs in
    * order
@@ -24,8 +25,9 @@ const pauseMsMax = 200
 
 /**
  * Creates a scheduler that runs pieces of work one at a time. After a long piece it pauses for as
- * long as that took, up to `pauseMsMax`, so that other tasks get half of the event loop. However
- * much work one account has queued, another account waits for only one piece of that work.
+ * long as the piece took, up to `pauseMsMax`, so that other tasks get half of the event loop's
+ * time. Even if one account has queued much work, another account waits for only one piece of that
+ * work.
  */
 export function createTurns(clock: Clock = systemClock): Turns {
   return { take: createQueue(clock), takeLong: createQueue(clock) }
