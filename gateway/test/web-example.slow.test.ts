@@ -12,7 +12,7 @@ import { images, secret, startGateway, type TestGateway } from './support.ts'
 
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
-/** If this is the path of a folder, the test writes the pictures of examples/web into it. */
+/** The folder into which the test writes the pictures of examples/web, if it is set. */
 const { PICTURES } = process.env
 
 interface Site {

@@ -115,7 +115,7 @@ t.test('keys that cannot be read at first are retried with growing pauses', asyn
   })
   t.teardown(() => directory.close())
   await until('five attempts have failed', () => attempts.length === 5)
-  // Timers may fire slightly early. Late timers would not fail this check.
+  // Allows 10 ms, because timers may fire slightly early. Timers that fire late do not matter here.
   t.ok(attempts[4]! - attempts[0]! >= 100 + 200 + 300 + 300 - 10)
 })
 
@@ -140,7 +140,7 @@ t.test('a damaged entry harms only its own key, and is named without its content
     ['"key_0123456789ab"', field.slice(0, 8)],
     [JSON.stringify({ ...key, id: 'DAMAGED' }), field.slice(0, 8)],
     [named, key.id],
-    // Damaged entries. If a gateway accepted one of these, the key could do more than it may.
+    // Damaged entries. If a gateway accepted one of these, its key would allow more than it should.
     [JSON.stringify({ ...key, bundleIdentifiers: 'DAMAGED' }), key.id],
     [JSON.stringify({ ...key, bundleIdentifiers: [7] }), key.id],
     [JSON.stringify({ ...key, expiresAt: 'DAMAGED' }), key.id],

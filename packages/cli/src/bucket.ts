@@ -15,7 +15,7 @@ const BucketConfig = Type.Object({
 })
 
 /**
- * The settings of the object store with the attachments, from the same environment variables that
+ * Reads the settings of the object store for attachments from the environment variables that
  * gateways use.
  *
  * @throws {ConfigError} one error that names all problems of these settings

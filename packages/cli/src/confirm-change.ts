@@ -6,8 +6,8 @@ import { Type } from 'typebox'
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /**
- * The error if a change was made, but too few replicas have confirmed it: a failover could undo the
- * change.
+ * Thrown when a change was made, but too few replicas have confirmed it. A failover could undo such
+ * a change.
  */
 export class UnconfirmedError extends Error {
   override name = 'UnconfirmedError'

@@ -37,9 +37,9 @@ export function findEndpoint(variable: EndpointVariable): string {
 }
 
 /**
- * The URLs that the environment or its files contain.
+ * The URLs in the environment, or in the files that it names.
  *
- * @throws {UsageError} one error for all files
+ * @throws {UsageError} one error that names all files that cannot be read
  */
 function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
   const problems: string[] = []
@@ -59,8 +59,8 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 
 /**
  * Adds settings of the running stack to the environment, unless they are set there. Does nothing if
- * the environment names a service. If a file with a URL has changed since the stack started, its
- * current content is used.
+ * the environment has the URL of any service. If a file with a URL has changed since the stack
+ * started, its current content is used.
  */
 export function adoptSettings(): void {
   const { env } = process

@@ -4,9 +4,9 @@ import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
 import type { Command } from 'commander'
 
 /**
- * Only this module writes to standard output and standard error for the commands. Text from
- * clients, and server messages about it, is printed so that it cannot move the cursor, change
- * colours or titles, or look like another line.
+ * Only this module writes to standard output and standard error for the commands. It makes text
+ * from clients harmless, and also server messages that quote such text. The printed text cannot
+ * move the cursor, change colours or titles, or look like another line.
  */
 
 /**
@@ -15,7 +15,7 @@ import type { Command } from 'commander'
  */
 export const print = (text: string): void => void process.stdout.write(`${visibleText(text)}\n`)
 
-/** Prints cells with tabs between them. No cell can break out of its column. */
+/** Prints cells in one line, with tabs between them. No cell can add a tab or a line of its own. */
 export const printRow = (cells: readonly string[]): void =>
   void process.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
 
@@ -38,7 +38,7 @@ export function printStyled(cells: readonly Styled[]): void {
   process.stdout.write(`${shown.join(' ')}\n`)
 }
 
-/** @param space as for `JSON.stringify` */
+/** Prints a value as JSON; `space` is as for `JSON.stringify`. */
 export const printJson = (value: unknown, space?: number): void =>
   void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
@@ -88,9 +88,9 @@ export const printError = (error: unknown): void =>
 export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Prints commander's help like `print` and its errors like `printError`, because both repeat
- * arguments. A closed pipe (`| head`) is no error. If output fails in any other way, the command
- * fails: an export on a full disk is incomplete.
+ * Prints commander's help like `print` and its errors like `printError`, because both contain the
+ * arguments of the command line. A closed pipe (`| head`) is no error. If output fails in any other
+ * way, the command fails. For example, an export on a full disk is incomplete.
  */
 export function configureOutput(program: Command): void {
   process.stderr.on('error', () => undefined)

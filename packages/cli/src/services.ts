@@ -15,8 +15,8 @@ const statementTimeoutMs = 30 * 60_000
  * the statements, because they contain the identifiers that are erased.
  *
  * @param options.statementTimeoutMs timeout of a ClickHouse statement
- * @param options.withoutRedis runs instead of `work` if Redis cannot be asked; `failure` is the
- *   reason. Default: rejects with the failure
+ * @param options.withoutRedis runs instead of `work` if Redis does not respond; `failure` is the
+ * reason. Without this function, `withRecords` rejects with the failure
  */
 export async function withRecords<T>(
   work: (services: RecordServices) => Promise<T>,
@@ -59,8 +59,8 @@ export async function withRecords<T>(
 }
 
 /**
- * Like `withRecords`, but also connects to the object store with the attachments, and has a timeout
- * that allows statements to scan all tables.
+ * Like `withRecords`, but also connects to the object store of the attachments. Statements have a
+ * long timeout, so that they can scan all tables.
  */
 export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   const bucket = findBucket()

@@ -46,7 +46,7 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   t.equal(await redis.get(key), 'made')
 
   // The connection is cut below, while the command waits for its reply. The client then sends the
-  // command again, but to another server, which has a replica.
+  // command again. This time it reaches another server, which has a replica.
   let isOver = true
   let outcome: Promise<unknown> = Promise.resolve()
   await until('it waits for a replica', async () => {

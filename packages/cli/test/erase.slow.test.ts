@@ -263,7 +263,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   })
   await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
   await insert('logs', mine)
-  // A worker removes a frame after it has stored the rows.
+  // Acts as a worker: it removes a frame from the queue after it has stored the rows.
   await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
   t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
   t.equal(await rawRows(victim), 0)
@@ -319,8 +319,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // Inserts a row after the tombstones have been written. The erasure cannot see the row in the
-      // queue, because its frame has already left the queue.
+      // Inserts a row after the tombstones have been written. The erasure cannot find the row in
+      // the queue, because the frame with the row has already left the queue.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

@@ -82,8 +82,8 @@ t.test('a dry run counts the last day, by version, and adds nothing', async (t) 
     logRow(ofApp(1, 41, { event: 'noise', ...at(3), params: { email: 'a' } })),
     logRow(ofApp(2, null, { event: 'noise', params: { emails: 1 } })),
     logRow(ofApp(3, 42, { event: 'tap', extra: { log: { debug: 1 } }, api_key_id: 'key_x' })),
-    // With this sample rate an event counts for ten. It happened 20 days ago, but arrived within
-    // the last day.
+    // This event counts for ten, because of its sample rate. It happened 20 days ago, but arrived
+    // within the last day.
     logRow(
       ofApp(4, 42, { event: 'often', sample_rate: 0.1, ...at(20 * day), received_at: at(5).time }),
     ),

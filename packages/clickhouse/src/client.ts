@@ -30,7 +30,7 @@ export interface ClickHouseOptions {
    * server.
    */
   cluster?: string | undefined
-  /** How many replicas of a shard must have rows before `insertGzip` resolves; default one. */
+  /** How many replicas of a shard must store rows before `insertGzip` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
@@ -40,7 +40,7 @@ export interface ClickHouseOptions {
    */
   connectionsMax?: number
   /**
-   * Whether ClickHouse writes the statements to its query_log, which shows their params. Default
+   * Whether ClickHouse writes the statements, and with them their params, to its query_log. Default
    * true.
    */
   logQueries?: boolean
@@ -115,8 +115,8 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       // execute.ts.
       request_timeout: requestTimeoutMs + 1_000,
       max_open_connections: connectionsMax,
-      // The client must close an idle socket before the server does, which is after 3 s at the
-      // earliest.
+      // The server closes an idle socket after 3 s at the earliest. The client must close it before
+      // that.
       keep_alive: { idle_socket_ttl: 2_500, eagerly_destroy_stale_sockets: true },
       log: { level: ClickHouseLogLevel.OFF },
       clickhouse_settings: always,
@@ -129,9 +129,9 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   /**
-   * Cancels an insert whose client has disconnected. ClickHouse would continue it, and the memory
-   * that it uses would be missing for the retry. If the kill fails, nothing is lost, because the
-   * outcome of the insert is unknown anyway.
+   * Cancels an insert whose client has disconnected. Otherwise ClickHouse would continue it, and
+   * the retry would lack the memory that it uses. If the cancellation fails, nothing is lost,
+   * because the outcome of the insert is unknown anyway.
    */
   async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
     if (queryId === undefined) return

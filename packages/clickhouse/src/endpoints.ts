@@ -12,16 +12,16 @@ type Execute = (statement: Statement) => Promise<Reply>
 interface Endpoint {
   client: ClickHouseClient
   execute: Execute
-  /** The endpoint gets no statement before this time, by the monotonic clock in ms. */
+  /** The endpoint is avoided until this time, by the monotonic clock in ms. */
   avoidUntil: number
   failures: number
 }
 
 export interface Endpoints {
   /**
-   * Executes a statement on the endpoint in use. If an endpoint does not respond, or cannot write,
-   * tries each of the other endpoints once, so a statement may be executed twice. Rejects with the
-   * last failure.
+   * Executes a statement on the endpoint in use. If that endpoint does not respond, or cannot
+   * write, tries each of the other endpoints once. A statement may thus be executed more than once.
+   * Rejects with the last failure.
    */
   execute: Execute
   close(): Promise<void>
@@ -30,14 +30,16 @@ export interface Endpoints {
 /** How long an endpoint that failed is avoided. The time doubles with each consecutive failure. */
 const avoidMs = { first: 2_000, max: 60_000 }
 /**
- * Codes that mean that another server should be asked, because the server that responded is
- * stopping, full or overloaded, or has lost Keeper.
+ * Exception codes of a server that is stopping, full or overloaded, or that has lost Keeper. After
+ * such a code, another server is tried.
  */
 const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745, 999])
 
 /**
+ * Creates a client for each server in the list.
+ *
  * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas. If the
- * list changes while the process runs, only the users and passwords in it are used, not new servers
+ * list changes while the process runs, the new users and passwords are used, but no new servers
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
@@ -106,7 +108,9 @@ export function createEndpoints(options: {
   }
 }
 
-/** Whether the caller has abandoned the statement, which says nothing about the endpoint. */
+/**
+ * Whether the caller has abandoned the statement. If so, its failure is not the endpoint's fault.
+ */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'
   return (signal?.aborted ?? false) && !hasTimedOut

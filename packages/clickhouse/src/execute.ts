@@ -61,7 +61,7 @@ export const createExecutor = (options: {
     if (code !== 0) throw errorForCode(code, body)
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
-      // The status may come from a proxy in front of ClickHouse, if the proxy accepts only smaller
+      // A status 413 may come from a proxy in front of ClickHouse that accepts only smaller
       // requests.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
@@ -95,7 +95,7 @@ export const createExecutor = (options: {
       return await exchange(statement, cancel.signal)
     } catch (cause) {
       if (cause instanceof ClickHouseError) throw cause
-      // After an abort the cause is left out: it says only that there was an abort.
+      // After an abort the cause is left out, because it says only that there was an abort.
       throw new ClickHouseError(ending, { kind, ...(!cancel.signal.aborted && { cause }) })
     } finally {
       clearTimeout(timer)

@@ -6,10 +6,10 @@ const common: ClickHouseSettings = {
 }
 
 /**
- * Through a Distributed table, an insert is confirmed only when the shards have its rows. Rows for
- * a shard on the same server are sent like rows for other servers; otherwise ClickHouse would count
- * them twice. These settings do not affect other tables. They are always sent, so that a wrong
- * setting of a worker cannot lose rows.
+ * Makes ClickHouse confirm an insert through a Distributed table only when the shards have its
+ * rows. Rows for a shard on the same server are sent like rows for other servers; otherwise
+ * ClickHouse would count them twice. These settings do not affect other tables. They are always
+ * sent, so that a wrong setting of a worker cannot lose rows.
  */
 const distributed: ClickHouseSettings = {
   distributed_foreground_insert: 1,
@@ -51,8 +51,8 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_arrays_as_strings: 0,
   // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
-  // Without this setting, ClickHouse rejects an insert if an array has a null next to an array:
-  // [[1], null].
+  // Without this setting, ClickHouse rejects an insert if a row has an array in which null stands
+  // next to an array, such as [[1], null].
   input_format_null_as_default: 1,
   // If two keys are equal after the dots are escaped ({"a%2Eb": 1, "a.b": 2}), one value is kept.
   // Otherwise the insert would be rejected.
@@ -89,12 +89,12 @@ export const clusterSettings = (requestTimeoutMs: number): ClickHouseSettings =>
   // Makes INSERT … SELECT place every row by the sharding key, not on the shard that it was read
   // from.
   parallel_distributed_insert_select: '0',
-  // A timeout shorter than that of the request, so that ClickHouse can report which server did not
-  // execute a statement.
+  // This timeout is shorter than that of the request. ClickHouse can thus report in time which
+  // server did not execute a statement.
   distributed_ddl_task_timeout: String(beforeTimeout(requestTimeoutMs) / 1_000),
 })
 
-/** @param quorum how many replicas of a shard must have a row before the insert is confirmed */
+/** Makes ClickHouse confirm an insert only when `quorum` replicas of a shard have its rows. */
 export const quorumSettings = (
   quorum: 'auto' | number,
   requestTimeoutMs: number,

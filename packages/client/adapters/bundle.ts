@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 /**
  * Bundles an entry of the package into one file, as an app's bundler does.
  *
- * @param options.globalName the global variable with its exports, for a script that is not a module
+ * @param options.globalName the global variable that gets the exports of the entry. It is for a
+ * script that is not a module
  */
 export async function bundleEntry(
   entry: 'web' | 'react-native',

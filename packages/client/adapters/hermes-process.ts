@@ -10,8 +10,8 @@ import type { ClientProcess } from './start-process.ts'
 
 const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
 /**
- * Marks the messages of the script, because Hermes' interactive mode also prints the value of every
- * line.
+ * The beginning of every message of the script. It distinguishes messages from the values that
+ * Hermes' interactive mode prints for every line of input.
  */
 const mark = '@@'
 

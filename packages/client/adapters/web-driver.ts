@@ -29,8 +29,8 @@ export const pageFiles = async (): Promise<Map<string, { type: string; body: str
   ])
 
 /**
- * Drives a client in a page of Chromium. `kill` crashes the page. The storage belongs to the
- * browser context, so it survives.
+ * Drives a client in a page of Chromium. `kill` crashes the page. The storage survives a crash,
+ * because it belongs to the browser context.
  */
 export async function createWebDriver(site: () => string): Promise<Driver> {
   const executablePath = findChromium()

@@ -4,7 +4,9 @@ import { dayMs } from '../src/core/limits.ts'
 
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
-/** A device whose clock is ahead by `ahead`. Its monotonic clock stops while it sleeps. */
+/**
+ * A device whose clock is ahead by `ahead` milliseconds. Its monotonic clock stops while it sleeps.
+ */
 function createDevice(ahead: number) {
   const device = { ahead, elapsed: 0, asleep: 0 }
   const trueNow = () => serverStart + device.elapsed + device.asleep
@@ -47,8 +49,8 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // If the clock was less than a day behind, setting it looks like a sleep of the phone, so
-    // nothing is corrected.
+    // Setting a clock that was less than a day behind looks like a sleep of the device, so nothing
+    // is corrected.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead

@@ -20,8 +20,8 @@ export interface SentBatch {
 
 /**
  * The fault of a request. `lost`: the gateway gets the request, but the client gets no response.
- * `unreachable`: not even the request arrives. `halved`: a batch of more than one event is refused
- * as too large.
+ * `unreachable`: the gateway does not get the request either. `halved`: a batch of more than one
+ * event is refused as too large.
  */
 export type Fault = 'lost' | 'unreachable' | 'halved' | Partial<Answer>
 
@@ -39,7 +39,7 @@ export interface FakeIntake {
   faults: Fault[]
   /** Returns the code with which an event is rejected; undefined if the event is accepted. */
   reject?: (log: SentLog) => string | undefined
-  /** Returns the status of an event that is left out; undefined if the event is accepted. */
+  /** Returns another status than `accepted` for an event; undefined if the event is accepted. */
   leaveOut?: (log: SentLog) => string | undefined
 }
 

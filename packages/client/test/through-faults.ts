@@ -17,8 +17,8 @@ interface Counts {
 }
 
 /**
- * Checks that every event that a client has stored becomes one row, although one response in five
- * is lost, the gateway is killed twice, and the client five times.
+ * Checks that every event that a client has stored becomes one row. Meanwhile one response in five
+ * is lost, the gateway is killed twice, and the client is killed five times.
  *
  * @param options.createDriver gets the address of the proxy before the gateway
  * @param options.files the files that the proxy serves to browsers

@@ -193,7 +193,7 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     ...problemOf(() => parseCorsOrigins(config.CORS_ORIGINS)),
     ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
   ]
-  /** The shares of the bytes in flight that one API key can use: for logs, and for forms. */
+  /** One API key can use these shares of the bytes in flight: one for logs, one for forms. */
   const logs = logShare * accountShare
   const forms = (1 - logShare) * accountShare
   const needs = {

@@ -19,8 +19,8 @@ export const logShare = 0.3
 
 /**
  * An account may hold this many times the amount that remains free. One greedy account gets two
- * thirds, two get two fifths each, so a new account always finds capacity. A fixed share per
- * account could not guarantee that.
+ * thirds and leaves one third. Two get two fifths each and leave one fifth. So a new account always
+ * finds capacity. A fixed share per account could not guarantee that.
  */
 export const accountTimesFree = 2
 

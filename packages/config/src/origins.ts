@@ -6,7 +6,7 @@ export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
 /**
  * Reads `CORS_ORIGINS`.
  *
- * @throws {RangeError} the reason why the list is wrong
+ * @throws {RangeError} if the list is wrong; the message is the reason
  */
 export function parseCorsOrigins(text: string | undefined): AllowedOrigins {
   if (text === undefined) return undefined

@@ -3,7 +3,7 @@ import { findRedisUrlProblems } from '@intake/redis/url'
 
 export { findRedisUrlProblems }
 
-/** The pattern is only a first check; `findRedisUrlProblems` checks the rest. */
+/** The URL of Redis. Its pattern is only a first check; `findRedisUrlProblems` checks the rest. */
 export const redisUrl = Type.String({
   hasCredentials: true,
   isFollowed: true,

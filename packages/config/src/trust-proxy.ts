@@ -9,7 +9,7 @@ export type TrustedProxies = { hops: number } | { proxies: BlockList }
 /**
  * Reads `TRUST_PROXY`.
  *
- * @throws {RangeError} the reason why it is wrong
+ * @throws {RangeError} if the text is wrong; the message is the reason
  */
 export function parseTrustProxy(text: string | undefined): TrustedProxies {
   if (text === undefined) return { hops: 0 }

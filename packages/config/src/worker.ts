@@ -155,7 +155,7 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** A shorter password can be guessed in spite of the limit on wrong passwords. */
+/** Minimum length: a shorter password can be guessed in spite of the limit on wrong passwords. */
 const passwordLengthMin = 12
 const secretTextMin = 16
 const secretBytesMin = 24
@@ -185,7 +185,8 @@ function findWebhookProblems(url: string | undefined, secret: string | undefined
 function isRequestUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, username, password: secret } = new URL(url)
-  // `fetch` refuses credentials, and its error repeats the URL.
+  // A URL with credentials is refused here, because `fetch` would refuse it with an error that
+  // repeats them.
   return /^https?:$/.test(protocol) && username === '' && secret === ''
 }
 

@@ -1,6 +1,7 @@
 /**
- * Whether a key may write for an application. Each entry of `allowed` is a bundle identifier, or a
- * prefix with `.*` at its end: `com.example.*` allows `com.example.app`, but not `com.example`.
+ * Whether a key may send records of an application. Each entry of `allowed` is a bundle identifier,
+ * or a prefix with `.*` at its end: `com.example.*` allows `com.example.app`, but not
+ * `com.example`.
  *
  * @param allowed the entries of the key; empty means all applications
  */
@@ -12,9 +13,9 @@ export function allowsBundle(allowed: readonly string[], bundleIdentifier: strin
 }
 
 /**
- * Returns the form in which such an entry of a key is stored and compared.
+ * Returns the form in which one entry of a key's bundle identifiers is stored and compared.
  *
- * @throws {RangeError} for a `*` that is not at the end, because it would match nothing
+ * @throws {RangeError} if the entry is empty, or has a `*` that is not part of a `.*` at its end
  */
 export function normaliseBundle(entry: string): string {
   if (/^[^*]+(\.\*)?$/.test(entry)) return entry.toWellFormed()

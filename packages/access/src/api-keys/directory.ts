@@ -17,9 +17,9 @@ export interface ApiKeyDirectory {
 
 /**
  * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until
- * the first success. While the store is unavailable the last known keys remain valid. A known key
- * also remains valid when its entry becomes unreadable, because revoking the key would have written
- * a readable entry.
+ * the first success. While the store is unavailable, the last known keys remain valid. A known key
+ * also remains valid when its entry becomes unreadable. Such a key has not been revoked, because
+ * revoking it would have written a readable entry.
  *
  * @param options.onUnreadable called after each reading with the names of entries that cannot be
  * read
@@ -32,8 +32,8 @@ export function watchApiKeys(options: {
 }): ApiKeyDirectory {
   let keys: Map<string, ApiKey> | undefined
   /**
-   * The keys that were found since the last refresh, by secret, so that each secret is hashed once
-   * per refresh.
+   * Caches the keys that were found since the last refresh, by secret. Each secret is thus hashed
+   * only once per refresh.
    */
   const found = new Map<string, ApiKey>()
 

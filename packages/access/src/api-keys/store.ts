@@ -5,7 +5,9 @@ import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
 
-/** What a key may do. Identifiers and origins are normalised; an invalid one is a `RangeError`. */
+/**
+ * What a key may do. Identifiers and origins are normalised; an invalid one causes a `RangeError`.
+ */
 export interface KeyRules {
   /** If empty, the key is for all applications. */
   bundleIdentifiers?: readonly string[]
@@ -36,7 +38,9 @@ export interface ApiKeyStore {
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
   /** Sets the state of a key. Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
-  /** Rejects when Redis has lost its data, because an empty result would then be wrong. */
+  /**
+   * Reads all keys. Rejects when Redis has lost its data, because an empty result would be wrong.
+   */
   load(): Promise<StoredKeys>
 }
 
@@ -58,8 +62,8 @@ const redisKey = '{intake}:api-keys'
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that a change by another
- * process is not undone. The script reads with HGETALL, because Redis users that were set up for an
- * earlier version may read keys with no other command.
+ * process is not undone. The script reads with HGETALL. Redis users that were set up for an earlier
+ * version have no right to any other command that reads keys.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -197,7 +201,7 @@ function normaliseOrigin(text: string): string {
   )
 }
 
-/** Returns the id in an entry that may be cut off; the place of the entry if it has no id. */
+/** Returns the id in a damaged entry; the place of the entry if it contains no id. */
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`

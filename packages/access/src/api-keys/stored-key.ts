@@ -21,24 +21,25 @@ export interface ApiKey {
    */
   suspendedAt: string | null
   /**
-   * ISO 8601; null means not revoked. A revoked key is kept, so that it is not created again by
-   * accident.
+   * ISO 8601; null means not revoked. A revoked key is kept, so that nobody creates a valid key
+   * with the same secret by accident.
    */
   revokedAt: string | null
 }
 
 /**
- * Prints a key for Redis. Earlier versions of the gateway do not know `suspendedAt`, so a suspended
- * key is printed with a `revokedAt`, which makes those versions refuse its requests, too.
+ * Prints a key for Redis. Earlier versions of the gateway do not know `suspendedAt`. A suspended
+ * key is therefore printed with a `revokedAt` too, so that those versions refuse its requests.
  */
 export function printKey(key: ApiKey): string {
   return JSON.stringify({ ...key, revokedAt: key.revokedAt ?? key.suspendedAt })
 }
 
 /**
- * Reads a key that any version, even a later one, has stored; undefined if it is damaged. If a
- * damaged or missing field were accepted, the key could do more than it may: write for every
- * application, or never expire. Fields that a later version has added are kept.
+ * Reads a key that any version, even a later one, has stored; undefined if it is damaged. A key
+ * with a damaged or missing field is not accepted, because it could allow too much: for example, it
+ * could be valid for every application, or never expire. Fields that a later version has added are
+ * kept.
  */
 export function parseKey(json: string): ApiKey | undefined {
   const entry = parseEntry(json)

@@ -16,7 +16,7 @@ export const dayCountName = (apiKeyId: string, atMs: number, count: DayCount): s
 
 /**
  * Resolves to what a key with a budget has used on the day (UTC) of `atMs`, summed over all
- * gateways. Each gateway adds its counts to the sums twice a second.
+ * gateways. Each gateway adds its counts to the sums in Redis twice a second.
  */
 export async function readUsedToday(
   redis: Redis,

@@ -20,14 +20,16 @@ interface Suppression {
 export interface PolicyStore {
   /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
-  /** Removes a sender from that list; resolves to false when the sender was not on it. */
+  /**
+   * Removes a sender from the list of suppressed senders; resolves to false if it was not there.
+   */
   unsuppress(sender: Suppression): Promise<boolean>
-  /** @param days the retention period; undefined for no limit */
+  /** Sets for how many days records of a kind are kept; undefined means without limit. */
   setRetention(kind: RecordKind, days: number | undefined): Promise<void>
   /**
-   * Notes that records before `until` have been dropped. Without this note, gateways would accept
-   * repeats of these records if the retention period became longer later, and the records would
-   * reappear.
+   * Notes that records before `until` have been dropped, so that gateways do not store repeats of
+   * them. Without this note, such a repeat would be stored after an operator lengthens the
+   * retention period, and the dropped record would reappear.
    */
   noteDropped(kind: RecordKind, until: Date): Promise<void>
   /**
@@ -43,14 +45,15 @@ export interface PolicyStore {
    */
   removeRule(id: string): Promise<Rule | 'unreadable' | undefined>
   /**
-   * Resolves to the policy, or to undefined if its revision is `knownRevision`: gateways ask every
-   * two seconds, and the list of suppressed senders can be long.
+   * Resolves to the policy, or to undefined if its revision is `knownRevision`. Gateways call this
+   * every two seconds. An unchanged policy is not read again, because its list of suppressed
+   * senders can be long.
    */
   load(knownRevision?: string): Promise<StoredPolicy | undefined>
 }
 
 export interface StoredPolicy {
-  /** The mark of the installation, which salts the hashes. */
+  /** The mark of the installation. It is the salt in the hashes of suppressed senders. */
   salt: string
   /** Changes with each change of the policy. */
   revision: string
@@ -68,7 +71,7 @@ export interface StoredPolicy {
   unreadableRules: string[]
   /** The secret with which rules hash values, in base64; undefined if there was never a rule. */
   ruleSecret: string | undefined
-  /** Names, in words for an operator, each field or rule in Redis that cannot be read. */
+  /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
   unreadable: string[]
 }
 
@@ -99,8 +102,8 @@ redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
 /**
- * Notes until when records have been dropped. Never moves that moment back, but replaces a value
- * that cannot be read.
+ * Stores the moment before which records have been dropped. An earlier moment than the stored one
+ * is ignored; a stored value that cannot be read is replaced.
  */
 const dropScript = `
 local known = redis.call('HGET', KEYS[1], ARGV[1])
@@ -227,7 +230,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         return undefined
       }
       // A retention period that cannot be read counts as unlimited. The field `dropped-until` still
-      // protects what was already dropped.
+      // prevents that repeats of dropped records are stored.
       const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
       const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
       return {

@@ -45,7 +45,7 @@ export function watchPolicy(options: {
   intervalMs: number
   onError: (error: unknown) => void
   onUnreadable: (names: string[]) => void
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   wallMs?: () => number
 }): Policy & { close(): void } {
   const { wallMs = () => Date.now() } = options

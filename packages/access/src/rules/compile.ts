@@ -24,7 +24,8 @@ export interface Ruling {
   readonly sampleRate: number
   readonly edits: Edits
   /**
-   * The rules that have acted on the record so far. An edit that changes something adds its rule.
+   * The rules that have acted on the record so far. When an edit changes something, its rule is
+   * added.
    */
   readonly acted: ActiveRule[]
 }
@@ -62,7 +63,7 @@ export interface CompiledRules {
 
 /**
  * A rule in the form in which it is compared with records. All compiled rules have the same
- * properties in the same order, which makes a comparison three times as fast.
+ * properties in the same order. Without this order, a comparison would take three times as long.
  */
 interface Compiled {
   active: ActiveRule
@@ -82,7 +83,7 @@ interface Compiled {
 /** The rules of one application. */
 interface Applicable {
   rules: readonly Compiled[]
-  /** The rules whose condition on the event is satisfied, by the name of the event. */
+  /** For each event name that is cached, the rules that may apply to an event of this name. */
   byEvent: Map<string, readonly Compiled[]>
 }
 
@@ -97,14 +98,14 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * At most this many event names, over all applications, have a cached list of the rules that apply.
- * Clients may send any names, so when there are more, the cache is emptied.
+ * The maximum number of event names, over all applications, for which the list of applicable rules
+ * is cached. Clients can send any number of names, so a full cache is emptied.
  */
 const eventsMax = 1_000
 
 /**
- * Prepares rules. An event then costs one look-up by its application, one by its name, and a
- * comparison with each rule that applies to that application and event.
+ * Prepares rules for their comparison with records. After that, each event costs one look-up by its
+ * application, one by its name, and one comparison with each rule for that application and event.
  *
  * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
  * are removed
@@ -121,8 +122,8 @@ export function compileRules(options: {
   const active = rules.map(
     (rule) => known.find((one) => one.rule.id === rule.id) ?? { rule, matches: 0 },
   )
-  // Rules that drop come first, because such a rule decides alone. Rules that remove come before
-  // rules that hash, because a removed value need not be hashed.
+  // Rules that drop come first, because for a dropped record no other rule matters. Rules that
+  // remove come before rules that hash, because a removed value need not be hashed.
   const compiled = active
     .toSorted((a, b) => ruleActions.indexOf(a.rule.action) - ruleActions.indexOf(b.rule.action))
     .map((one) => compile(one, hashValue))
@@ -202,7 +203,7 @@ function factsOf(apiKeyId: string, { device, device_uuid }: Sender): Facts {
   return {
     apiKeyId,
     os: typeof os === 'string' ? os.toLowerCase() : undefined,
-    // NaN is neither below nor above any version.
+    // If the version code is unknown, NaN makes every comparison with it false.
     versionCode: typeof code === 'number' || typeof code === 'bigint' ? code : Number.NaN,
     versionName,
     deviceUuid: device_uuid,
@@ -217,7 +218,7 @@ function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
 /** Whether all conditions are satisfied, except the conditions on application and event. */
 function meets(rule: Compiled, facts: Facts): boolean {
   const { versionCode: code } = facts
-  // If the version code is unknown (NaN), both comparisons are false.
+  // If the version code is unknown (NaN), both comparisons are false, so the rule does not apply.
   if (rule.isAboutVersionCode && !(code < rule.versionCodeBelow && code >= rule.versionCodeFrom)) {
     return false
   }

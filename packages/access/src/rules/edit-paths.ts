@@ -15,8 +15,8 @@ export interface PathEdit {
 }
 
 /**
- * Edits, grouped by the first part of their paths, so that a large object is walked only once for
- * all edits.
+ * Edits, grouped by the first part of their paths. With these groups, a large object is walked only
+ * once for all edits.
  */
 type EditIndex = ReadonlyMap<string, Group>
 
@@ -33,8 +33,8 @@ interface Group {
 type Step = PathEdit | { inside: EditIndex }
 
 /**
- * Applies edits in their order. Returns the same value if they change nothing, and never modifies
- * the given value, because the fingerprint of a record is computed from what was sent.
+ * Applies edits in their order. Returns the same value if they change nothing. Never modifies the
+ * given value, because the fingerprint of a record is computed from it, as it was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value

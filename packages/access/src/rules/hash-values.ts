@@ -10,8 +10,9 @@ const hashedValuesMax = 1_000
 
 /**
  * Replaces a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal values have equal hashes,
- * so records can still be joined; without the secret, a guess such as a telephone number cannot be
- * checked. A number is hashed like its text. In an object or a list, every value is hashed.
+ * so records can still be joined. Without the secret, nobody can test whether a hash is that of,
+ * for example, a certain telephone number. A number is hashed like its text. In an object or a
+ * list, every value is hashed.
  *
  * @param secret the secret of the hashes, in base64
  * @returns a function that creates the change for one part of one record. The change removes values

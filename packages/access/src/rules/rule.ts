@@ -12,14 +12,13 @@ export interface RuleMatch {
   bundle?: string
   event?: string
   eventPrefix?: string
-  /** Only versions with a lower `version_code`. */
+  /** Only versions whose `version_code` is lower than this number. */
   versionCodeBelow?: number
-  /** Only versions with this `version_code` or a higher one. */
+  /** Only versions whose `version_code` is this number or a higher one. */
   versionCodeFrom?: number
   versionName?: string
   /**
-   * Upper and lower case are equal, because libraries report the same system as Android and
-   * android.
+   * Compared without regard to case, because some libraries report `Android` and others `android`.
    */
   os?: string
   apiKeyId?: string
@@ -176,6 +175,6 @@ export function describeRule({ action, rate, path, match }: RuleChoice): string 
   return [action, rate ?? path ?? [], ...chosen].flat().map(String).map(quote).join(' ')
 }
 
-/** Quotes a word for a shell, unless it needs none. */
+/** Quotes a word for a shell, unless the word needs no quotes. */
 const quote = (word: string) =>
   /^[\w.,:@%+/-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -4,7 +4,9 @@ import type { Command } from 'commander'
 import { findClickHouse } from '../endpoints.ts'
 import { print } from '../print.ts'
 
-/** Timeout of a statement. The first run reads all log events, with one statement per day. */
+/**
+ * Timeout of a statement. The first refresh reads all log events, with one statement for each day.
+ */
 const statementTimeoutMs = 120_000
 
 /** `intake catalogue refresh`: updates the catalogue now instead of at the next run of a worker. */

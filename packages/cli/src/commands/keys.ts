@@ -196,7 +196,7 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/** Converts entries to their stored form: all is stored as an empty list, not as `*`. */
+/** Converts entries to their stored form. An empty list means all, like the single entry `*`. */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {

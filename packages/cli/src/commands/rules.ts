@@ -268,8 +268,8 @@ const entryOf = (
 ): JournalEntry => ({ at: new Date(at), who, action, subject: rule.id, detail: rule })
 
 /**
- * Writes an entry to the journal. Called after the change, so that rules can be changed while
- * ClickHouse is down.
+ * Writes an entry to the journal in ClickHouse. Commands call this after they have changed the
+ * rules, so a change is possible while ClickHouse is down.
  *
  * @throws {UsageError} if the entry cannot be written; the message contains the entry
  */

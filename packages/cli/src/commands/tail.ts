@@ -13,9 +13,9 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * If records become visible this much later than they arrive, the command notes up to when its
- * output is complete. In ordinary operation the delay is at most a minute, because gateways may
- * take up to 30 seconds to accept a feedback.
+ * Records become visible some time after they arrive. If this takes longer than these seconds, the
+ * command prints until what time its output is complete. Ordinarily it takes at most a minute, of
+ * which a gateway may need 30 seconds to accept a feedback.
  */
 const behindSecondsMax = 75
 
@@ -126,7 +126,7 @@ async function follow(
   }
   if (!(await outputEnds())) {
     note('ended; the last lines were not read')
-    // Without this, Node would wait until the last lines are read.
+    // Ends now. Otherwise, Node would wait until somebody reads the last lines.
     process.exit()
   }
   note(completeUntil === undefined ? 'ended' : `ended; complete up to ${completeUntil} UTC`)
@@ -149,8 +149,8 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
       try {
         return await read()
       } catch (error) {
-        // The error of a timeout has no code, and the kind `split`, because a slow insert is
-        // repeated in parts.
+        // A timeout is worth another try. Its error has no code, and its kind is `split`, because
+        // an insert that times out is repeated in smaller parts.
         const mayPass =
           error instanceof ClickHouseError &&
           (error.kind === 'retry' || (error.code === undefined && !error.isTooLarge))
@@ -174,7 +174,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
   }
 }
 
-/** Records that arrived at least this many milliseconds after their own time are marked. */
+/** A record that arrived more than this long after its own time is marked with that time. */
 const lateMs = 5 * 60_000
 
 function printShort(row: ShortRow): void {

@@ -14,7 +14,9 @@ const timeoutMs = 5_000
  */
 const prefix = 'feedback/doctor-'
 
-/** Tries every right that Intake needs, with an object of a few bytes that it removes again. */
+/**
+ * Tries every right that Intake needs, with a probe object of a few bytes, which it removes again.
+ */
 export async function examineBucket(settings: ObjectStoreSettings): Promise<Finding[]> {
   const { bucket } = settings
   const store = createObjectStore({ ...settings, timeoutMs })

@@ -17,8 +17,8 @@ export interface ClickHouseExamination {
          */
         installation: string | null | undefined
         /**
-         * How many milliseconds ClickHouse's clock is ahead of this machine's. A range, because the
-         * time of the response is not known exactly.
+         * How many milliseconds ClickHouse's clock is ahead of this machine's. The measurement is
+         * not exact, so this is a range.
          */
         aheadMs: { min: number; max: number }
       })

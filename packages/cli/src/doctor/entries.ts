@@ -24,7 +24,8 @@ export async function findUnreadableEntries(redis: Redis): Promise<Finding[]> {
 
 async function examine(what: string, read: () => Promise<string[]>): Promise<Finding[]> {
   try {
-    // An unreadable entry affects only the API key or setting that it describes.
+    // The finding is `degraded`, because an unreadable entry affects only the API key or the
+    // setting that it describes.
     return (await read()).map((name) => degraded(unreadable(`${name} cannot be read`)))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error

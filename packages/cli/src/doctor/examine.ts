@@ -52,7 +52,7 @@ export async function examine(options: {
   const [redis, clickhouse, bucket, reader] = await Promise.all([
     examineRedis(redisUrl, {
       assertsDurability: env['REDIS_DURABILITY'] === 'asserted',
-      // An invalid value is reported with the problems of the configuration.
+      // An invalid value counts as 0 here. It is reported with the problems of the configuration.
       replicasMin: Number(env['REDIS_ACK_REPLICAS']) || 0,
     }),
     examineClickHouse(
@@ -111,9 +111,11 @@ function compare(
 }
 
 /**
+ * Finds out whether Redis and ClickHouse belong to the same installation.
+ *
  * @param redis the mark of the installation in Redis; null if there is none
- * @param clickhouse the mark in ClickHouse; null if there is none, undefined if it is not known,
- *   which another finding reports
+ * @param clickhouse the mark of the installation in ClickHouse; null if there is none. Undefined if
+ * it is not known; another finding then reports why.
  */
 function findInstallationProblems(
   redis: string | null,

@@ -31,7 +31,7 @@ const mebibyte = 1024 ** 2
 /** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
 const memoryBytesMin = 128 * mebibyte
 /**
- * The largest share of a machine's memory that `maxmemory` may be. The rest is needed while Redis
+ * The largest `maxmemory`, as a share of the machine's memory. Redis needs the rest while it
  * rewrites its append-only file.
  */
 const machineShareMax = 0.75
@@ -58,7 +58,7 @@ interface Examination {
 export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
   let lastError: Error | undefined
   const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
-  // In a cluster, this event does not report the error of a single node.
+  // This event ends the examination. In a cluster, the error of a single node does not cause it.
   const failed = once(redis, 'error').then(() => Promise.reject(lastError))
   failed.catch(() => undefined)
   try {
@@ -74,8 +74,8 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   const { replicasMin } = options
-  // Checked first, because if this server is a replica, its settings are not those of the primary,
-  // and no other finding about it matters.
+  // This is checked first. If this server is a replica, no other finding about it matters, because
+  // its settings are not those of the primary.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const shards = await readShards(redis)
@@ -258,8 +258,8 @@ function reasonOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException
-  // Many different errors have the code ERR, so only the text tells the reason.
+  // Many different errors have the code ERR, so only their text says what happened.
   if (error instanceof ReplyError && !message.startsWith('ERR ')) return describeRefusal(error)
-  // The error of a host with several addresses has a code and no message.
+  // If a host has several addresses, the error of connecting to it has a code and no message.
   return message || code || String(error)
 }

@@ -8,7 +8,7 @@ import { untilGatewaysKnow } from '../until-gateways-know.ts'
 /**
  * Puts a sender on the suppression list and waits until gateways know it. The erasure that follows
  * then finds everything that the gateways accepted before. If too few replicas confirm the change,
- * resolves to an error instead of rejecting, because the erasure must be done in any case.
+ * resolves to an error. It does not reject, because the erasure must be done in any case.
  */
 export async function suppress(
   { redis }: Services,

@@ -9,8 +9,8 @@ export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revo
 }
 
 /**
- * The cells of a line about a key. For a limit that is not shown, the default of the gateways
- * applies.
+ * The cells of a line about a key. Only the key's own limits are shown; for any other limit, the
+ * default of the gateways applies.
  */
 export function describeKey(key: ApiKey): string[] {
   const { id, name, bundleIdentifiers, origins, limits, createdAt } = key

@@ -14,11 +14,12 @@ import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 
 /**
- * Drops data that is older than its retention. Resolves to a report of what was dropped, which is
- * also written to the journal of erasures. If the policy that gateways read has another retention,
- * first corrects the policy and waits until gateways know the change.
+ * Drops data that is older than its retention period. Resolves to a report of what was dropped,
+ * which is also written to the journal of erasures. The retention in ClickHouse is the valid one.
+ * If the policy in Redis differs from it, first corrects the policy and waits until gateways know
+ * the change.
  *
- * @param options.now the time that the age of records is measured from
+ * @param options.now the time from which the age of records is measured
  */
 export async function applyRetention(
   services: Services,

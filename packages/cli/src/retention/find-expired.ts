@@ -7,7 +7,7 @@ import {
 } from '@intake/records'
 import { attachmentPrefix, dayMs, kinds, limits } from '@intake/contract'
 
-/** Data that is older than its retention. */
+/** Data that is older than its retention period. */
 export interface Expired {
   /** The months whose rows are expired, as `YYYYMM`. */
   logs: string[]
@@ -49,8 +49,8 @@ export async function findExpired(
 
 /**
  * The prefixes under which expired months have objects. Begins with the earliest month that a
- * record can have: a month without rows may still have objects, because a run can end between
- * dropping the rows and removing their objects.
+ * record can have. Even a month without rows may have objects, because an earlier run can end after
+ * it has dropped the rows and before it has removed the objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return

@@ -38,7 +38,7 @@ export async function dryRun(
     .filter((kind) => concerns(choice, kind))
     .map((kind) => recordsOf(kind, where))
     .join(' UNION ALL ')
-  // Groups by device first, because a device counts once, regardless of the number of its records.
+  // Groups by device first, because each device counts once, even if it has many records.
   const count = (columns: string, order: string) => `
     SELECT ${columns} round(sum(of_device)) AS records, round(sum(like_it)) AS devices,
       round(sumIf(of_device, ${notStored(choice)})) AS not_stored
@@ -70,7 +70,7 @@ const recordsOf = (kind: RecordKind, where: string) => `
     AND time >= now64(3, 'UTC') - INTERVAL 32 DAY AND time <= now64(3, 'UTC') + INTERVAL 1 HOUR
     AND ${where}`
 
-/** The SQL condition under which the rule would not have stored the records of a device. */
+/** Returns an SQL condition on a record: true if the rule would have prevented its storage. */
 function notStored({ action }: RuleChoice): string {
   if (action === 'sample') {
     return 'murmurHash3_32(toString(device_uuid)) / 4294967296 >= {rate:Float64}'
@@ -104,7 +104,7 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   const within = (column: string) =>
     `arrayExists(one -> one = {field:String} OR startsWith(one, concat({field:String}, '.')), arrayMap(one -> replaceAll(one, '%2E', '.'), JSONAllPaths(${column})))`
   if (part !== 'device') return [{ sql: within(part), params: { field } }]
-  // An invalid date is in `device_extra`, under the same name.
+  // Also searches `device_extra`, because an invalid date is stored there, under the same name.
   const sql = documentedDeviceFields.has(field)
     ? `(${within('device_extra')} OR ${isSent(field)})`
     : within('device_extra')

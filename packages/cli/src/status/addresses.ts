@@ -13,8 +13,8 @@ const variables = {
 const services = ['gateway', 'worker'] as const
 
 /**
- * The admin ports to ask: the given ones, else those in the environment, else those of the running
- * stack.
+ * Returns the admin ports of the processes: the given ones, else those in the environment, else
+ * those of the running stack.
  *
  * @throws {UsageError} if there are none; the error says where they were looked for
  */

@@ -91,7 +91,7 @@ function describeShards(services: readonly ServiceStatus[]): string[] {
   return [formatTable([['queue shard', 'rows waiting', 'frames'], ...rows])]
 }
 
-/** A sentence about the rules; none if no gateway follows a rule. */
+/** A sentence about the rules. The list is empty if no gateway follows a rule. */
 function describeRules(services: readonly ServiceStatus[]): string[] {
   const followed = services.flatMap(({ rules }) => rules ?? [])
   const count = new Set(followed.map(({ id }) => id)).size

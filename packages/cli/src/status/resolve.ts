@@ -15,8 +15,8 @@ const resolveIpv4: Resolve = async (hostname) => {
 
 /**
  * Replaces a host name that has several IP addresses by one entry for each address, because each
- * belongs to a different process. Scaled services in Docker Compose and headless services in
- * Kubernetes have such names. A name that cannot be resolved is kept, so that the request to it
+ * address belongs to a different process. Scaled services in Docker Compose and headless services
+ * in Kubernetes have such names. A name that cannot be resolved is kept, so that the request to it
  * reports the reason.
  */
 export async function resolveProcesses(
@@ -24,7 +24,7 @@ export async function resolveProcesses(
   resolve: Resolve = resolveIpv4,
 ): Promise<Address[]> {
   const { hostname, port, protocol } = new URL(address.url)
-  // TLS needs the name, because the certificate is issued for it.
+  // With TLS the name is kept, because the certificate is issued for the name.
   if (protocol !== 'http:') return [address]
   const ips = await resolve(hostname).catch((): string[] => [])
   if (ips.length < 2) return [address]

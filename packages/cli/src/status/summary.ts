@@ -4,8 +4,9 @@ import { resolveProcesses } from './resolve.ts'
 import { askService, type AskedService } from './service-status.ts'
 
 /**
- * Problems of the queues. Every worker reports them, with different details, because the workers
- * read the queues at different moments. So they are combined by their code alone.
+ * The codes of problems of the queues. Every worker reports such a problem, but with other details,
+ * because each worker reads the queues at a different moment. So these problems are combined by
+ * their code, without regard to their details.
  */
 const sharedCodes: ReadonlySet<string> = new Set([
   'queue_paused',
@@ -53,8 +54,8 @@ function shareProblems(services: readonly AskedService[]): SharedProblem[] {
   const shared = new Map<string, SharedProblem>()
   for (const { url, problems } of services) {
     for (const { code, since, detail, help } of problems) {
-      // Ignores numbers in details: two processes report the same problem at different moments, and
-      // some details contain a time.
+      // Ignores numbers in details. Two processes can report the same problem with different times
+      // or counts, because they notice it at different moments.
       const key = sharedCodes.has(code) ? code : `${code} ${detail.replaceAll(/\d+/g, '')}`
       const known = shared.get(key) ?? { code, since, detail, help, from: [] }
       known.from.push(url)

@@ -12,7 +12,7 @@ export function bytes(value: number): string {
   return gibibytes < 1024 ? `${gibibytes.toFixed(1)} GiB` : `${(gibibytes / 1024).toFixed(1)} TiB`
 }
 
-/** @param seconds null or undefined if not known */
+/** Formats a duration for a person; `?` if it is not known. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds == null) return '?'
   if (seconds < 120) return `${Math.round(seconds)} s`
@@ -22,6 +22,6 @@ export function duration(seconds: number | null | undefined): string {
     : `${Math.round(seconds / 86_400)} d`
 }
 
-/** @param time ISO 8601 */
+/** Formats the time that has passed since `time` (ISO 8601). */
 export const since = (time: string, now: Date): string =>
   duration(Math.max(0, now.getTime() - Date.parse(time)) / 1_000)

@@ -49,16 +49,18 @@ export async function attemptRequest(
   const tookMs = time.monotonic() - began
   const { id, results, code, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
-  // `Date` is rounded down to seconds, so half a second is added, the average of what was cut off.
+  // The header `Date` is rounded down to seconds. Half a second is added, because that much is cut
+  // off on average.
   const serverMs = Date.parse(serverTime!) || Date.parse(date!) + 500
-  // Learns the server's clock only from Intake's own responses, because a proxy does not show it.
-  // Learns nothing if the device slept or its clock was set meanwhile: the duration of the request
-  // is then unknown.
+  // Learns the server's clock only from Intake's own responses, because a proxy responds with its
+  // own time. Learns nothing if the device slept or its clock was set meanwhile: the duration of
+  // the request is then unknown.
   const isOfIntake = isSuccess ? id || results : typeof code === 'string'
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
     clock.observe(serverMs, tookMs)
-  // `Retry-After` is a number of seconds or a date. Without it the loop chooses the pause.
+  // `Retry-After` is a number of seconds or a date. If it is absent, the send loop chooses the
+  // pause.
   const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined

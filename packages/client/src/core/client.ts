@@ -127,7 +127,7 @@ export function createClient<Attachment>(
   const feedbackLoop = createSendLoop(core, feedbacks.send, onPause)
 
   async function sendLogs(): Promise<Sent | undefined> {
-    // Closes the open segment only when no closed segment waits, so that the events of an outage
+    // Closes the open segment only when no closed segment waits. During an outage, the events thus
     // collect in few segments.
     if (isDue && !logs.oldest()) {
       isDue = false
@@ -248,7 +248,7 @@ export function createClient<Attachment>(
     await storage.set(droppedKey, { ...drops.unreported })
   }
 
-  /** Returns the id of the report; undefined if there is nothing to report. */
+  /** Logs an event with the counts of drops. Returns its id; undefined if there are no drops. */
   function reportDrops(): string | undefined {
     const counts = drops.unreported
     if (!Object.keys(counts)[0] || isOptedOut || isShut) return undefined
@@ -334,7 +334,8 @@ export function createClient<Attachment>(
 
   async function drain(): Promise<void> {
     await start()
-    // After the end of this client, another client may read the names that `save` would change.
+    // After the end of this client, another client may take over its segments, which `save` would
+    // rename.
     if (isShut) return
     logs.close()
     await save()
@@ -398,7 +399,7 @@ export function createClient<Attachment>(
       return consent(async () => {
         await start()
         await storage.remove(optOutKey)
-        // If `optOut` was called meanwhile, that later call takes effect.
+        // If `optOut` was called while this `optIn` ran, the later call, `optOut`, takes effect.
         isOptedOut = wantsOut
       })
     },

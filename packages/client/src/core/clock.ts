@@ -2,8 +2,8 @@ import { dayMs } from './limits.ts'
 import type { TimeSource } from './ports.ts'
 
 /**
- * A period in which the device's clock ran evenly. So the times in all ids of an era are wrong by
- * the same amount.
+ * A period in which the device's clock ran evenly. All ids that were made in one era have times
+ * that are wrong by the same amount.
  */
 export interface Era {
   /** The device's clock minus the monotonic clock. */
@@ -15,11 +15,11 @@ export interface Era {
 }
 
 /**
- * Smaller differences from the server's clock are not corrected, because the transfer time of a
- * response may cause them.
+ * Differences from the server's clock up to this size are not corrected, because the transfer time
+ * of a response may cause them.
  */
 const toleratedMs = 60_000
-/** Smaller jumps of the device's clock are ignored, because they occur even if nobody sets it. */
+/** Jumps of the clock up to this size are ignored, because they occur even if nobody sets it. */
 const jumpMs = 2000
 
 export interface Clock {
@@ -47,8 +47,9 @@ export interface Clock {
  * Creates a clock that follows the device's clock, and corrects it if it differs from the server's
  * by more than a minute.
  *
- * If the device's clock jumps, someone set it, or the device slept and its monotonic clock stopped
- * meanwhile. If the jump is backwards or longer than a day, the clock was set.
+ * A jump of the device's clock has two possible causes. Someone set the clock, or the device slept
+ * and its monotonic clock stopped meanwhile. If the jump is backwards or longer than a day, the
+ * clock is assumed to have been set.
  */
 export function createClock(time: Pick<TimeSource, 'now' | 'monotonic'>): Clock {
   let era: Era = { drift: time.now() - time.monotonic(), offset: 0, isTrusted: false }

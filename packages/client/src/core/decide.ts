@@ -12,7 +12,9 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** The result of one record, or of an attachment. What is not accepted has a `code`. */
+/**
+ * The result of one record or attachment. It has a `code` if the record or attachment is rejected.
+ */
 export interface Result {
   status?: unknown
   code?: string
@@ -24,7 +26,7 @@ export interface Result {
  */
 export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
 
-/** Returns an empty list for anything but a list. */
+/** Returns the list of results in a response; an empty list if `list` is no list. */
 export const resultsOf = (list: unknown): Result[] =>
   Array.isArray(list) ? list.map((one) => Object(one) as Result) : []
 

@@ -9,15 +9,16 @@ export const closed = 2
 export const attempted = 3
 
 /**
- * What the name of a stored segment contains. A rename changes the state of a whole segment at
- * once, on every platform.
+ * What the name of a stored segment contains. The state is part of the name, because on every
+ * platform a rename changes a whole segment in one step.
  */
 export interface EntryName {
   /** Begins with a UUIDv7, so that segments sort by the time of their creation. */
   key: string
   /**
-   * How often events of the segment got new ids. If several stored segments have the same key, only
-   * the one with the highest generation (and then the highest state) counts.
+   * How many times the events of the segment got new ids. If several stored segments have the same
+   * key, only the one with the highest generation counts. If these are equal, the one with the
+   * highest state counts.
    */
   generation: number
   state: number
@@ -28,7 +29,7 @@ export interface EntryName {
   shiftMs: number
 }
 
-/** @param run the run of the client that owns the segment */
+/** Prints the name of a segment in storage; `run` is the run of the client that owns it. */
 export const printName = (entry: EntryName, run: string): string =>
   [entry.key, entry.generation, entry.state, run, entry.count, entry.bytes, entry.shiftMs].join('.')
 

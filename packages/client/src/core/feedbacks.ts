@@ -12,13 +12,13 @@ interface StoredFeedback {
 }
 
 /**
- * The feedback that waits to be sent. It is stored separately from log events, so that they never
- * displace it.
+ * The feedback that waits to be sent. It is stored separately from log events, so that these never
+ * displace feedback.
  */
 export interface Feedbacks {
   /**
-   * Stores a feedback. Resolves to false if too much feedback waits, or if it was cleared
-   * meanwhile.
+   * Stores a feedback. Resolves to false if too much feedback waits, or if all feedback was deleted
+   * while this one was being stored.
    */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
@@ -43,12 +43,14 @@ interface Entry {
 }
 
 /**
- * @param failures the attempts that got status 500. A feedback with `fewAttempts` is not sent;
- * `add` sets this while it stores the feedback
+ * Creates the list entry of a feedback.
+ *
+ * @param failures the number of attempts that got status 500. A feedback with `fewAttempts`
+ * failures is not sent; `add` sets that number while it stores the feedback
  */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
-/** Each feedback is one value in storage, with its attachments. */
+/** Creates the list of feedback. Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
   const { ports, storage, drops, refused } = core
   let entries: Entry[] = []
@@ -63,7 +65,9 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /** Counts the images that the server has left out, although it keeps the feedback. */
+  /**
+   * Adds the refused images of a feedback to the counts of drops. The feedback itself is stored.
+   */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (status !== 'stored') drops.add(code, 1)

@@ -51,7 +51,7 @@ export function createFetchTransport(
       headers,
       body: packed || body,
       credentials: 'omit',
-      // Redirects are not followed, because the API key would be sent to another server. A redirect
+      // Redirects are not followed, because a redirect would send the API key to another server. It
       // counts as a failed attempt.
       redirect: 'manual',
       keepalive,

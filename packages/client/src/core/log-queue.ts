@@ -41,8 +41,9 @@ export interface LogQueue {
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted in storage, and returns what it contains after that, because
-   * another run may append to it until it is marked. Rejects if the segment cannot be read now.
+   * Marks a segment as attempted in storage, and returns its content. The content of another run's
+   * segment is read after the mark, because that run may append until then. Rejects if the segment
+   * cannot be read now.
    *
    * @returns undefined if the segment no longer exists
    */
@@ -70,8 +71,8 @@ export interface LogQueue {
 
 /**
  * The log events that wait. They are in closed segments, oldest first, and in open segments of this
- * run: one for each user who has logged since the last request. So a process that serves several
- * users needs one file and one request for each user, not for each event.
+ * run. There is one open segment for each user who has logged since the last request. So a process
+ * that serves several users needs one file and one request for each user, not for each event.
  */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core
@@ -191,9 +192,9 @@ export function createLogQueue(core: Core): LogQueue {
       return memory
     }
     if (!isKnown(segment)) return undefined
-    // The lines that are not stored get a segment of their own. If the storage is full or broken,
-    // the stored part remains as another segment, whose size `load` corrects. If the name does not
-    // exist, another run has taken the stored part.
+    // The lines that are not stored get a segment of their own. If the append failed because
+    // storage is full or broken, the stored part remains as another segment, whose size `load`
+    // corrects. If the name does not exist, another run has taken over the stored part.
     const part = { key: segment.key, name: segment.name, state: stateOfEnded(segment.state) }
     if (isThere === undefined) insert(segment, [newSegment({ ...part, count: stored })])
     lines.splice(0, stored)
@@ -209,7 +210,7 @@ export function createLogQueue(core: Core): LogQueue {
     for (const part of parts) tally(part, 1)
   }
 
-  /** Renames a segment in storage to match its state. Resolves to false if it is gone. */
+  /** Renames a segment in storage to match its state. Resolves to false if it is not in storage. */
   async function rename(segment: Segment): Promise<boolean> {
     const name = printName(segment, run)
     if (name === segment.name) return true

@@ -68,9 +68,11 @@ export type Transport = (request: OutgoingRequest) => Promise<Answer>
 export interface TimeSource {
   /** The clock of the device, in milliseconds since 1970. */
   now(): number
-  /** Milliseconds since some moment, which is the same as long as the process runs. */
+  /** Milliseconds since a moment that stays the same while the process runs. */
   monotonic(): number
   /**
+   * Calls `run` once after `ms` milliseconds.
+   *
    * @param isIdle true if the timer should not keep the process alive
    * @returns the timer, never a falsy value
    */
@@ -90,7 +92,7 @@ export interface Ports<Attachment> {
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
   /**
-   * The end of this run's name. The names of the run's segments contain the run's name as their
+   * The end of the name of this run. The name of each segment contains the name of its run as its
    * fourth part.
    */
   runSuffix: string
@@ -102,9 +104,10 @@ export interface Ports<Attachment> {
    */
   pageEndBytes(): number
   /**
-   * Converts an attachment to the value that is stored, or a promise of it: a copy, because the app
-   * may change the attachment after the call. The result is undefined for anything that is no
-   * attachment. The function never throws, and the promise never rejects.
+   * Converts an attachment to the value that is stored, or to a promise of that value. The value is
+   * a copy where possible, because the app may change the attachment after the call. It is
+   * undefined for anything that is no attachment. The function never throws, and the promise never
+   * rejects.
    */
   keepAttachment(attachment: Attachment | undefined): unknown
   /** Releases what the platform holds for the client. The last step of `shutdown`. */

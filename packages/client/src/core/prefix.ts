@@ -1,4 +1,4 @@
-/** The prefix of all paths. `/api` is appended to an address without a path. */
+/** Returns the base URL of all requests. `/api` is appended to an address without a path. */
 export function prefixOf(url: string): string {
   const prefix = url.replace(/\/+$/, '')
   return /^([a-z]+:\/\/[^/]+)?$/i.test(prefix) ? `${prefix}/api` : prefix

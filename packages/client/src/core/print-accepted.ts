@@ -1,5 +1,6 @@
 /**
- * Prints the fields of a request as JSON, without the properties of the device that were refused.
+ * Prints the fields of a request as JSON, without the properties of the device that the server has
+ * refused.
  */
 export function printAccepted(fields: { device?: unknown }, refused: readonly string[]): string {
   const device = { ...(fields.device as Record<string, unknown>) }

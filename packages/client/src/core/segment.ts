@@ -70,8 +70,8 @@ export interface StoredSegment {
 }
 
 /**
- * Parses a stored segment. An incomplete last line is left out: the process ended while writing it,
- * and never reported it as stored.
+ * Parses a stored segment. An incomplete last line is left out. The process ended while it wrote
+ * this line, so it never reported the event as stored.
  *
  * @returns no lines if the segment is damaged
  */
@@ -85,7 +85,8 @@ export const printSegment = ({ context, lines }: StoredSegment): string =>
   `${[JSON.stringify(context), ...lines].join('\n')}\n`
 
 /**
- * Gives sequence numbers to the lines before `end`; the first line that is not stored gets `first`.
+ * Gives sequence numbers to the lines before `end`. The first line that is not stored gets the
+ * number `first`.
  */
 export function numberLines(memory: SegmentMemory, end: number, first: number): void {
   for (; memory.numbered < end; memory.numbered++) {

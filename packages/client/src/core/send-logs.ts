@@ -36,8 +36,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
   }
 
   /**
-   * Removes entries that have a final result. Events that were rejected because the device's clock
-   * was wrong get new ids.
+   * Handles the result of an attempt. Removes the events that have a final result from the segment.
+   * Events that were rejected because the device's clock was wrong get new ids.
    *
    * @param sent.wasOpen true if an earlier attempt may have stored events
    */
@@ -56,7 +56,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     }
     const results: Result[] | undefined =
       body === '' ? lines.map(() => ({ code })) : readResults(body, lines.length)
-    // Intake could send this status, but not this body: a proxy has responded.
+    // Intake sends this status only with a list of results, so this response is that of a proxy.
     if (!results) return { retryAfterMs: 0 }
     const { key, generation, shiftMs } = segment
     const mayShift = !wasOpen && generation < generationsMax && shiftOf(core, stored) !== shiftMs
@@ -114,8 +114,8 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
       queue.leave((segment, stored, isAll) => {
         segment.isBusy = true
         void attempt(segment, stored, true)
-          // This runs only if the page was not closed after all. If only a part of the events was
-          // sent, all are sent again, under the same ids.
+          // This callback runs only if the page was not closed after all. If only a part of the
+          // events was sent, all are sent again, under the same ids.
           .then(async (attempted) => {
             if (isAll) await settle(segment, { stored, attempted, wasOpen: false })
           })

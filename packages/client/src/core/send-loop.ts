@@ -2,10 +2,12 @@ import type { Core } from './core.ts'
 import { retryAfterMsMax } from './limits.ts'
 
 /**
- * The result of one request. Without `retryAfterMs` and `stop`, the next request follows at once.
- * `isAccepted`: the server accepted at least one of its records. `retryAfterMs`: the records have
- * no final result; pause for this time, or if it is 0, for a time that the loop chooses. `stop`:
- * send nothing more, for this reason.
+ * The result of one request. If neither `retryAfterMs` nor `stop` is set, the next request follows
+ * at once.
+ * - `isAccepted`: the server accepted at least one of the records.
+ * - `retryAfterMs`: the records have no final result. Pause for this time or, if it is 0, for a
+ * time that the loop chooses.
+ * - `stop`: the reason why nothing more may be sent.
  */
 export interface Sent {
   isAccepted?: boolean
@@ -20,16 +22,19 @@ export interface SendLoop {
    * @param isUrgent also ends a pause after a failure, but not a pause that the server asked for
    */
   wake(isUrgent?: boolean): void
-  /** The sends that are running; undefined if none is. */
+  /**
+   * A promise that resolves when the loop next ends or pauses; undefined if nothing is being sent.
+   */
   sending(): Promise<void> | undefined
-  /** Whether the server has asked not to be called now. */
+  /** Whether the server has asked the client to wait, and that time has not passed yet. */
   isHeld(): boolean
   close(): void
 }
 
 /**
- * Sends one request after another. After a failure it pauses; the pauses double and have a random
- * part, so that many devices do not send at the same moment after an outage.
+ * Sends one request after another. After a failure it pauses. The pauses double with each failure
+ * in a row. They have a random part, so that many devices do not send at the same moment after an
+ * outage.
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
  * @param onPause called whenever the loop ends or pauses

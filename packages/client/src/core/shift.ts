@@ -4,10 +4,10 @@ import type { StoredSegment } from './segment.ts'
 import { timeOfUuid } from './uuid.ts'
 
 /**
- * The milliseconds by which to shift the ids of events that were never sent.
+ * Returns the milliseconds by which to shift the ids of events that were never sent.
  *
- * In an earlier run the clock may have been wrong by a different amount. So the times of events of
- * an earlier run are moved back only if they lie in the future.
+ * In an earlier run the clock may have been wrong by a different amount. Events of an earlier run
+ * are therefore moved back only if their times lie in the future.
  */
 export function shiftOf({ clock, run }: Core, { context, lines }: StoredSegment): number {
   const isOfThisRun = context.run === run

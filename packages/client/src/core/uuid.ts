@@ -1,13 +1,13 @@
 /**
- * If the clock goes back by more than this, someone has set it. New ids then contain the earlier
- * time.
+ * The clock may go back by this many milliseconds without effect on the times in new ids. If it
+ * goes back by more, someone has set it, and new ids contain the earlier time.
  */
 const backMsMax = 2000
 const counterMax = 0xfff
 
 /**
- * Makes UUIDv7 that ascend, even within a millisecond: the twelve bits after the version are a
- * counter.
+ * Creates a function that makes UUIDv7 in ascending order. They ascend even within a millisecond,
+ * because the twelve bits after the version are a counter.
  *
  * @param random fills its argument with random bytes
  */

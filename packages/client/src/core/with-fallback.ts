@@ -2,10 +2,10 @@ import { createMemoryStorage } from './memory-storage.ts'
 import type { Storage } from './ports.ts'
 
 /**
- * Storage in which new names and values are kept in memory if they cannot be stored, because the
- * storage is full, forbidden or broken. Reading and renaming reject, so that a failure is never
- * mistaken for absence. An append to an existing name rejects too: the caller then stores the rest
- * under a new name.
+ * Storage that keeps new names and values in memory if they cannot be stored, because the storage
+ * is full, forbidden or broken. A failed read or rename rejects, so that a failure is never
+ * mistaken for absence. A failed append to an existing name rejects too: the caller then stores the
+ * rest under a new name.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()

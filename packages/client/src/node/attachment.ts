@@ -15,8 +15,9 @@ export interface FileAttachment {
 }
 
 /**
- * Copies an image, because the app may change it, and because a `Buffer` would become different
- * JSON. Resolves to undefined for anything but an image, such as a path.
+ * Copies the bytes of an image to a `Uint8Array`, because the app may change them. A `Buffer` is
+ * converted too, because it has a JSON form of its own. Resolves to undefined for anything but an
+ * image, such as a path.
  */
 export async function keepAttachment(
   given: NodeAttachment | undefined,

@@ -5,7 +5,9 @@ import { processMark } from './runs.ts'
 
 const uuid = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`
 const mark = String.raw`-pid\d+-\d+-\d+`
-/** Each time that a segment is halved, the keys of the halves get one more digit. */
+/**
+ * The name of a segment. Whenever a segment is halved, the keys of both halves get one more digit.
+ */
 const segment = String.raw`${uuid}[01]*\.\d+\.[0-3]\.${uuid}${mark}(?:\.\d+){2}\.-?\d+`
 const value = String.raw`(?:device|opted-out|dropped|feedback-${uuid})\.value`
 
@@ -21,6 +23,6 @@ export const isTemporary = (name: string): boolean => temporaryForm.test(name)
 export const valueName = (key: string): string => `${key}.value`
 export const keyOfValue = (name: string): string => name.slice(0, -'.value'.length)
 
-/** @param number distinguishes the files that one thread writes */
+/** Names a file that is incomplete; `number` distinguishes the files that one thread writes. */
 export const temporaryName = (name: string, number: number): string =>
   `${name}${processMark}-${number}.new`

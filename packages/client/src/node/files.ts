@@ -18,9 +18,9 @@ import { openSequence } from './sequence.ts'
 
 export interface FileStorage extends Storage {
   /**
-   * Appends when the process exits, perhaps while an asynchronous append is running. If both write
-   * the same events, the file contains them twice, and the server recognizes the repeats by their
-   * ids.
+   * Appends when the process exits, perhaps while an asynchronous append is running. If both
+   * appends write the same events, the file contains them twice. The server recognizes the repeats
+   * by their ids.
    */
   appendSync(name: string, text: string): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
@@ -157,7 +157,7 @@ function decodeValue(file: Buffer): unknown {
  */
 const bytesMark = '$bytes'
 
-/** Makes new names durable. Windows has no such call. */
+/** Makes the new names in a directory survive a power failure. Windows has no call for this. */
 async function syncDirectory(dir: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(dir, 'r')

@@ -34,8 +34,9 @@ export interface NodeOptions extends IntakeOptions {
 }
 
 /**
- * How long events gather before a write with fsync, which costs milliseconds. Events in memory are
- * written when the process ends by `process.exit`, an uncaught error or an empty event loop.
+ * How long events gather before they are written, in milliseconds. Each write takes milliseconds,
+ * because it includes an fsync. Events in memory are also written when the process ends by
+ * `process.exit`, an uncaught error or an empty event loop.
  */
 const writeDelayMs = 50
 
@@ -45,7 +46,7 @@ export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
   return createNodeClient(options, { storage, time: systemTime })
 }
 
-/** @param host.time the clock and timers, which tests replace */
+/** Creates a client like `createIntake`. Tests replace its clock and timers by `host.time`. */
 export function createNodeClient(
   options: NodeOptions,
   host: { storage: string; time: TimeSource },
@@ -121,8 +122,8 @@ export function createNodeClient(
     ...intake,
     log(event, params) {
       const id = intake.log(event, params)
-      // When the process exits, listeners of the app run after the client's listener, and nothing
-      // asynchronous runs after that. So the events that these listeners log are stored at once.
+      // When the process exits, listeners of the app run after the client's listener. Nothing
+      // asynchronous runs after that, so the events that these listeners log are stored at once.
       if (isExiting) saveNow()
       return id
     },
@@ -150,9 +151,9 @@ const systemTime: TimeSource = {
 }
 
 /**
- * Returns a clock that counts the milliseconds since the machine started, also while it sleeps.
- * `uptime` does that, too, but is slow and coarse. So this is the process's own clock, and once a
- * second `uptime` corrects it.
+ * Returns a clock that counts the milliseconds since the machine started, even while it sleeps.
+ * `uptime` counts them too, but is slow and coarse. So the clock uses the process's own clock, and
+ * corrects it by `uptime` once a second.
  */
 function bootTime(): () => number {
   let at = -Infinity

@@ -19,7 +19,7 @@ interface Counter {
   serial: ReturnType<typeof createSerial>
 }
 
-/** Shared by all clients of a directory in this thread, so that no number is used twice. */
+/** The counters by directory. The clients of one directory in this thread share its counter. */
 const counters = new Map<string, Counter>()
 const digits = 16
 
@@ -45,8 +45,8 @@ export function openSequence(dir: string): Sequence {
         counter.last ??= Number(await readFile(path, 'utf8').catch(() => '0')) || 0
         const first = take(count)
         await mkdir(dir, { recursive: true, mode: 0o700 })
-        // This is not synced to disk: the counter survives the end of the process anyway, and after
-        // a power failure numbers may be used twice.
+        // This is not synced to disk. The file survives the end of the process without that. After
+        // a power failure, numbers may be used twice.
         const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
         try {
           await file.write(text(), 0)
@@ -67,8 +67,8 @@ export function openSequence(dir: string): Sequence {
       }
     },
     close() {
-      // Forgets the counter after its last user in this thread: another process may then use the
-      // directory and increase the counter, so the next user must read the file again.
+      // Forgets the counter after its last user in this thread. Another process may then increase
+      // the counter in the file, so the next user must read the file again.
       if (--counter.users === 0) counters.delete(key)
     },
   }

@@ -5,8 +5,8 @@ import { optOutKey } from '../core/value-keys.ts'
 import { nothing } from '../core/with-fallback.ts'
 
 /**
- * The methods of `@react-native-async-storage/async-storage` that the client uses; any object with
- * them will do.
+ * The methods of `@react-native-async-storage/async-storage` that the client uses. Any object that
+ * has them can be used.
  */
 export interface AsyncStorageLike {
   getItem(key: string): Promise<string | null>
@@ -22,7 +22,7 @@ export interface AsyncStorageLike {
  * a segment is closed, its pieces are joined under one key.
  *
  * A rename takes several steps: the new name is written, then the old name is removed. If both
- * exist, the client knows which of them is newer.
+ * exist after a crash, the generation and the state in the names show which one is newer.
  *
  * @param onDamaged called when a value cannot be parsed; the value is then treated as absent
  */

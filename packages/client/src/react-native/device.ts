@@ -71,7 +71,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
   }
 }
 
-/** Reads the documented properties that Expo's modules have, about two thirds of them. */
+/** Reads the documented properties that Expo's modules have: about two thirds of all of them. */
 export async function readExpo({ Device, Application, Battery }: ExpoModules): Promise<Fields> {
   const device = Device || {}
   const application = Application || {}

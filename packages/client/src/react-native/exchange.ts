@@ -2,8 +2,8 @@ import { exchangeWith, readAnswer, type Exchange } from '../core/fetch-transport
 import type { TimeSource } from '../core/ports.ts'
 
 /**
- * Sends a request and reads its response. Rejects after the timeout even if `AbortController` is
- * absent (as in Hermes without React Native) or has no effect on `fetch`.
+ * Sends a request and reads its response. Rejects after the timeout even if `AbortController` does
+ * not exist, as in Hermes without React Native, or has no effect on `fetch`.
  */
 export const exchangeOrGiveUp =
   (send: typeof fetch, time: TimeSource): Exchange =>

@@ -9,9 +9,10 @@ interface Form {
 
 /**
  * Converts forms to what React Native sends. React Native reads image files only when it sends a
- * form, and the system may have deleted the files of an image picker by then. The form then fails
- * as if there were no network. So after several attempts without a response, the text is also sent
- * alone, right after the form. If the text gets a response, the images caused the failures.
+ * form. The system may have deleted the files of an image picker by then. The form then fails as if
+ * there were no network. So after several attempts without a response, the text is also sent alone,
+ * right after the form. If the text gets a response, the images caused the failures and are left
+ * out.
  *
  * @param onLeftOut called with the number of images that were left out
  */

@@ -2,8 +2,8 @@ import type { AsyncStorageLike } from './async-storage.ts'
 import type { DeviceInfoLike, ExpoModules } from './device.ts'
 
 /**
- * Loads a module of the app. Metro adds the module to the bundle if the app has it. Metro ignores a
- * missing module only if the call is in a `try` and the name is a literal.
+ * Loads a module of the app. Metro adds the module to the bundle if the app has it. If the app does
+ * not have it, Metro fails, unless the call is in a `try` and the name is a literal.
  */
 declare const require: (name: string) => unknown
 

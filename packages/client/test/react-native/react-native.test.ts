@@ -35,7 +35,7 @@ t.test(
     const file = join(createDataDir(t), 'scenario.js')
     const report =
       'runScenario((result) => print(JSON.stringify(result))).catch((e) => print(e.stack))'
-    // Converts async functions, as React Native's Babel preset does, even in packages.
+    // Converts async functions in all code, even in packages, as React Native's Babel preset does.
     const { code } = await transform(`${timers}\n${bundle}\n${scenario}\n${report}\n`, {
       supported: { 'async-await': false },
     })

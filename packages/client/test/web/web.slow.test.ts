@@ -210,14 +210,14 @@ t.test('without IndexedDB events wait in memory', { skip }, async (t) => {
 })
 
 const closings: Record<string, (page: Page) => Promise<unknown>> = {
-  // The browser asks the client for it.
+  // The browser asks the client to close the database.
   'because someone deletes it': (page) =>
     page.evaluate(() => {
       return new Promise((resolve) => {
         indexedDB.deleteDatabase('intake.com.example.shop').onsuccess = resolve
       })
     }),
-  // The browser does not ask.
+  // The browser closes the database without asking the client.
   'because its data are cleared': async (page) => {
     const session = await page.context().newCDPSession(page)
     const { origin } = new URL(page.url())
