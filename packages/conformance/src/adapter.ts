@@ -38,7 +38,7 @@ export interface Adapter {
   describe(): Promise<{ name: string; capabilities: string[] }>
   init(options: InitOptions): Promise<void>
   clock(offsetMs: number): Promise<void>
-  /** Logs an event. Resolves to its id when the sender has stored it. */
+  /** Logs an event. When the sender has stored the event, resolves to the event's id. */
   log(event: string, params: object): Promise<string>
   /** Logs events with the params `{ n: 0 }`, `{ n: 1 }` and so on. */
   logs(event: string, count: number): Promise<void>

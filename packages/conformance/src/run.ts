@@ -25,7 +25,9 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** How long a case waits for an event. A sender needs this long only if the event never happens. */
+/**
+ * The timeout of a case's waits. A wait lasts this long only if what it waits for never happens.
+ */
 const defaultWaitMs = 30_000
 
 /**

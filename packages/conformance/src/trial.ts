@@ -29,11 +29,11 @@ export interface Trial {
   /** Removes the remaining faults. */
   heal(): void
   attempts(): readonly Attempt[]
-  /** The attempts that hold an event with these params. */
+  /** The attempts that contain the event with the name `event` and the param `n`. */
   attemptsOf(n: number, event?: string): Attempt[]
   /** The stored records, without the events that the sender logged about itself. */
   records(kind?: SandboxRecord['kind']): SandboxRecord[]
-  /** The stored log events with these params. */
+  /** The stored log events with the name `event` and the param `n`. */
   stored(n: number, event?: string): SandboxRecord[]
   /**
    * Waits until the condition holds, without asking the sender for anything.

@@ -50,7 +50,7 @@ export function thumbnailKey(key: string): string {
 /** Maximum size of a thumbnail in bytes. A thumbnail of 400 pixels is always smaller. */
 export const thumbnailBytesMax = 1024 * 1024
 
-/** Returns the key of an attachment, for that key itself or for the key of its thumbnail. */
+/** Turns the key of a thumbnail into the key of its attachment. Returns other keys unchanged. */
 export function originalKey(key: string): string {
   return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
 }

@@ -35,7 +35,7 @@ export const limits = {
    */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
-  /** The tables accept only times between these two, by a constraint of migration 0001. */
+  /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**
    * Maximum time from the arrival of a record to its confirmation by Redis. A record that takes
@@ -50,8 +50,8 @@ export const limits = {
    */
   storageMs: 10_000,
   /**
-   * The time of an event, and the time in an id, may differ from the gateway's clock: by
-   * `eventAgeMs` if it is earlier, by `eventAheadMs` if it is later.
+   * How far the time of an event, or the time in an id, may be from the gateway's clock: at most
+   * `eventAgeMs` before it, and at most `eventAheadMs` after it.
    */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
@@ -76,8 +76,8 @@ export const limits = {
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
-   * In the response to a batch, this many rejected entries have details. If more entries are
-   * rejected, the others have only a code.
+   * In the response to a batch, at most this many rejected entries have details. Further rejected
+   * entries have only a code.
    */
   explainedEntries: 10,
 } as const

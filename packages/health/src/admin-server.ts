@@ -43,10 +43,11 @@ const wants = {
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
- * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
- * never published with the service. A client cannot occupy the process with many requests at once.
- * If the port is bound to loopback, these routes accept only requests to a loopback name, so that
- * no web page in an operator's browser can read them (DNS rebinding).
+ * text, or OpenMetrics if the client accepts it). These routes are for operators. They have a
+ * separate port, so that they are never published with the service. A client cannot occupy the
+ * process with many requests at once. If the port is bound to loopback, these routes accept only
+ * requests to a loopback name, so that no web page in an operator's browser can read them (DNS
+ * rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`

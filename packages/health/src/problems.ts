@@ -93,8 +93,8 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
   /**
-   * Codes whose state is unknown: their checks return `notKnown`, and the last check did not find
-   * the problem.
+   * Codes whose state is unknown: their checks return `notKnown`, and the problem was not present
+   * before.
    */
   const unknown = new Set<ProblemCode>()
   /** The problems that the last check found. */

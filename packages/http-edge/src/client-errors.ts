@@ -15,8 +15,8 @@ import type { Refuse } from './refuse.ts'
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
-    // No response is sent if the connection is already closing, or if no client can read a
-    // response.
+    // A connection that is already closing needs no response. If no client can read a response, the
+    // connection is destroyed.
     if (socket.destroyed || socket.writableEnded) return
     if (cause.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()

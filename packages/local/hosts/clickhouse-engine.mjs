@@ -1,8 +1,8 @@
 // Runs a ClickHouse server in this process. The library libchdb contains the whole engine with its
 // HTTP server. Its function chdb_query_cmdline runs clickhouse-local, which begins to listen when
 // it executes the statement SYSTEM START LISTEN HTTP. Arguments: data folder, configuration file,
-// port, and a number of bytes. The process ends when the disk of the data folder has fewer free
-// bytes.
+// port, and the minimum number of free bytes on the disk of the data folder. If fewer bytes are
+// free, the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
@@ -13,7 +13,7 @@ const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
  * free, the shorter is the interval.
  */
 const diskCheckMs = { min: 5, max: 100 }
-/** The speed at which a disk is assumed to fill up at most. Even a memory disk is slower. */
+/** The highest speed at which a disk is assumed to fill up. Even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
@@ -36,7 +36,7 @@ if (process.platform === 'linux') closePipesToNames()
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
-// The engine runs in a thread of its own, because it checks how much of its stack is left.
+// The engine checks how much of its stack is left. This check needs a separate thread.
 const result = await load({
   library,
   funcName: 'chdb_query_cmdline',

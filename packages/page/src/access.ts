@@ -73,8 +73,8 @@ const isMissingPassword = (error: unknown) =>
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Refuses requests that a reader's browser sends on behalf of another site, such as searches. A
- * request that opens a page is accepted, because another site may have a link to it.
+ * Refuses requests that another site makes a reader's browser send, such as searches. A request
+ * that opens a page is accepted, because another site may have a link to the page.
  *
  * @throws {PageError} 403
  */
@@ -84,7 +84,7 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /**
- * Whether a page of another origin made the browser send this request. Browsers tell this in
+ * Whether a page of another origin made the browser send this request. Browsers say so in
  * `sec-fetch-site`, which they send only to https and loopback URLs. For other URLs the result is
  * always false.
  */
@@ -122,7 +122,7 @@ function requireLoopback({ socket, headers }: FastifyRequest): void {
 
 const unauthorized = () => new PageError(401, 'The page needs its password. Any user name will do.')
 
-/** Compares two texts. The time of this does not depend on where they differ. */
+/** Compares two texts. The duration does not depend on where they differ. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

@@ -33,8 +33,8 @@ export function createConcurrencyLimit({
             return
           }
           const closed = new Promise<void>((end) => onceClosed(reply, end))
-          // `then` calls `work`, so that `working` also rejects if `work` throws and returns no
-          // promise.
+          // `then` calls `work`, so that `working` rejects even if `work` throws before it returns
+          // a promise.
           const working = Promise.resolve().then(work)
           working.then(resolve, reject)
           await Promise.allSettled([working, closed])

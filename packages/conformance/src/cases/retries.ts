@@ -3,7 +3,7 @@ import { tap, type Trial } from '../trial.ts'
 import type { Fault } from '@intake/sandbox'
 
 /**
- * A case in which the first `times` requests have the fault, and the event must still be stored
+ * A case in which the first `times` requests have the fault. The event must still be stored exactly
  * once.
  */
 function survives(title: string, fault: Fault, options: { times: number }): ConformanceCase {

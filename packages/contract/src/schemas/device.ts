@@ -33,9 +33,9 @@ const texts = (description: string) =>
   )
 
 /**
- * The documented properties. Everything else is derived from this list: validation, OpenAPI, the
- * flat views and the comments of their columns. A new property also needs a migration that widens
- * the column `device` (CONTRIBUTING.md).
+ * The documented properties. Validation, OpenAPI, the flat views and the comments of their columns
+ * are derived from this list. A new property also needs a migration that widens the column `device`
+ * (CONTRIBUTING.md).
  */
 const documented = {
   os: text('Operating system.'),

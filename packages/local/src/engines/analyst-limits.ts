@@ -1,8 +1,8 @@
 /**
  * The settings that analysts and the user `reader` may not change. With `readonly = 2` alone, they
- * could change any setting. deploy/clickhouse/users.xml has the same list, and a test compares
- * both. If a new version of the engine has a new setting that looks dangerous,
- * analyst-limits.slow.test.ts fails until the setting is added here.
+ * could change them. deploy/clickhouse/users.xml has the same list, and a test compares both. If a
+ * new version of the engine has a new setting that looks dangerous, analyst-limits.slow.test.ts
+ * fails until the setting is added here.
  */
 
 /** Settings that no query can change. Without a value in the profile, the default applies. */

@@ -15,7 +15,9 @@ export interface S3Options extends ServiceOptions {
   secretKey?: string
   /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
   gatewaySecretKey?: string
-  /** The secret key of `worker`, which may get objects. Default: a new random one. */
+  /**
+   * The secret key of `worker`, which may get objects and put thumbnails. Default: a random one.
+   */
   workerSecretKey?: string
   /** A second pair of keys with the owner's rights, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }

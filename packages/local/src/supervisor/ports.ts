@@ -52,9 +52,8 @@ export async function claimPort(name: string, port: number): Promise<number> {
 }
 
 /**
- * Resolves to why the port cannot be used on this machine; undefined if it can be used. A port
- * counts as used even if another process uses it on another address, if `localhost` could reach
- * that address.
+ * Resolves to why the port cannot be used on this machine; undefined if it can be used. A port also
+ * counts as used if another process uses it on another address that `localhost` could reach.
  */
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])
