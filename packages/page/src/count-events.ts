@@ -6,7 +6,7 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/** Stored counts are used only for an hour that began at least this long before the count. */
+/** Stored counts are used only for hours that ended at least this long before the count. */
 const uncountedMs = hourMs
 /**
  * The longest period that is counted from the records themselves. There is no such limit for a
