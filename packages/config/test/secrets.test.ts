@@ -14,7 +14,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   const secrets = settings.filter(([name]) => /PASSWORD|SECRET|TOKEN/.test(name))
   t.ok(secrets.length >= 3)
   for (const [name, setting] of secrets) t.match(setting, { writeOnly: true }, name)
-  // Clients and readers open these URLs, so these must contain no secret.
+  // PUBLIC_URL and PAGE_URL contain no secret, because clients and readers open them.
   const known = new Set(['PUBLIC_URL', 'PAGE_URL'])
   const urls = settings.filter(([name]) => /URL$|ENDPOINT$/.test(name) && !known.has(name))
   t.ok(urls.length >= 6)
@@ -27,7 +27,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   }
 })
 
-/** Malformed URLs with the secret in places from which a parser could quote it. */
+/** Malformed URLs. Each contains the secret at a place that a parser might quote in its error. */
 const malformed: ((marker: string) => string)[] = [
   (marker) => marker,
   (marker) => `https://${marker}`,

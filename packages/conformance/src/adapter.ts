@@ -38,7 +38,7 @@ export interface Adapter {
   describe(): Promise<{ name: string; capabilities: string[] }>
   init(options: InitOptions): Promise<void>
   clock(offsetMs: number): Promise<void>
-  /** Logs an event. Resolves to its id when the sender has stored it. */
+  /** Logs an event. When the sender has stored the event, resolves to the event's id. */
   log(event: string, params: object): Promise<string>
   /** Logs events with the params `{ n: 0 }`, `{ n: 1 }` and so on. */
   logs(event: string, count: number): Promise<void>
@@ -48,8 +48,8 @@ export interface Adapter {
     attachments?: SentAttachment[]
   }): Promise<string>
   /**
-   * Makes the sender send its waiting records, but no longer than `timeoutMs`. Resolves to the
-   * number of records that are still waiting.
+   * Makes the sender send its waiting records for at most `timeoutMs`. Resolves to the number of
+   * records that are then still waiting.
    */
   flush(timeoutMs: number): Promise<number>
   state(): Promise<Record<string, unknown>>
@@ -66,7 +66,7 @@ export interface Adapter {
  */
 export class AdapterError extends Error {
   override name = 'AdapterError'
-  /** Undefined if there was no response. */
+  /** The HTTP status of the adapter's response; undefined if there was no response. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -94,8 +94,8 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
       response = await fetch(url + path, {
         method,
         headers: {
-          // Uses each connection once: a server may close an idle connection just when it is used
-          // again.
+          // Each connection serves one call. If a connection were used again, the server might
+          // close it just before the next call arrives.
           connection: 'close',
           ...(body && { 'content-type': 'application/json' }),
         },

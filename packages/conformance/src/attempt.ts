@@ -8,19 +8,21 @@ export interface SentEvent {
   params: Record<string, unknown>
 }
 
-/** A request of the sender, read by the suite. */
+/** A request from the sender, as the suite has parsed it. */
 export interface Attempt {
   readonly seen: SeenRequest
   readonly path: string
-  /** The size of the body as it arrived. */
+  /** The size of the body before decompression. */
   readonly bytes: number
   /** The body after decompression. */
   readonly body: Buffer
-  /** The log events in the body; empty for feedback, and for a body that cannot be read. */
+  /**
+   * The log events in the body; empty for feedback, and if the body is incomplete or unreadable.
+   */
   readonly events: readonly SentEvent[]
 }
 
-/** Parses what has arrived of a request. Called again whenever more has arrived. */
+/** Parses as much of a request as has arrived. Called again when more of it has arrived. */
 export function readAttempt(seen: SeenRequest): Attempt {
   const sent = Buffer.concat(seen.chunks)
   const path = seen.url.split('?', 1)[0] ?? ''

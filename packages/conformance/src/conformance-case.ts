@@ -3,7 +3,7 @@ import type { Trial } from './trial.ts'
 
 /** Something that a sender must do or must not do, judged by what the server saw and stored. */
 export interface ConformanceCase {
-  /** A sentence whose subject is the sender. */
+  /** What the sender must do, without a subject: for example, `keeps the id over a retry`. */
   title: string
   /** The capabilities that the case needs. If the sender lacks one, the case is not applicable. */
   needs?: readonly Capability[]

@@ -2,11 +2,11 @@ import { limits } from '@intake/contract'
 import type { SandboxRecord } from '@intake/sandbox'
 import type { Attempt } from './attempt.ts'
 
-/** The limit for the bodies of log requests, as they are sent. */
+/** The body of a log request must be smaller than this, measured before decompression. */
 const logBytesMax = 200 * 1024
 const paths = new Set(['/api/log', '/api/log/batch', '/api/feedback'])
 
-/** Checks what must be true in every case. Returns the violation; undefined if there is none. */
+/** Returns the first violation of the rules for every case; undefined if there is none. */
 export function findViolation(seen: {
   attempts: readonly Attempt[]
   records: readonly SandboxRecord[]

@@ -62,7 +62,7 @@ interface Options {
   help: boolean
 }
 
-/** Returns undefined, after a message, if the command was used wrongly. */
+/** Parses the command line. If it is wrong, prints a message and returns undefined. */
 function readOptions(): Options | undefined {
   try {
     const { values } = parseArgs({

@@ -9,7 +9,9 @@ import { createWitness, describeAttempts, type Witness } from './witness.ts'
 export interface CaseResult {
   title: string
   outcome: 'passed' | 'failed' | 'not applicable'
-  /** What the suite saw instead, or what the sender lacks; undefined if the case passed. */
+  /**
+   * What the suite saw in a failed case, or what the sender lacks; undefined if the case passed.
+   */
   seen: string | undefined
   /** The last requests of a case that failed. */
   requests: string[]
@@ -23,7 +25,9 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** So long that it runs out only if a sender never does what a case waits for. */
+/**
+ * The timeout of a case's waits. A wait lasts this long only if what it waits for never happens.
+ */
 const defaultWaitMs = 30_000
 
 /**
@@ -109,13 +113,14 @@ const sawIn = (trial: Trial) => ({
 })
 
 /**
- * The sender's own state, which helps to find the cause of a failure. Empty if the sender has none.
+ * Returns the sender's own state, which helps to find the cause of a failure. Returns an empty
+ * string if the state cannot be read.
  */
 async function stateOf(sender: Adapter): Promise<string> {
   try {
     return `; its state: ${JSON.stringify(await sender.state())}`
   } catch {
-    // A sender that was killed has no state, and a broken one may not return any.
+    // The sender may have been killed, or may be too broken to return its state.
     return ''
   }
 }

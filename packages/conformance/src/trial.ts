@@ -14,7 +14,7 @@ const flushMs = 500
 const flushPauseMs = 50
 export const day = 86_400_000
 
-/** The tools of a case. */
+/** What a case uses to control the sender and the server, and to check what they did. */
 export interface Trial {
   sender: Adapter
   sandbox: Pick<Sandbox, 'now' | 'url'>
@@ -29,11 +29,11 @@ export interface Trial {
   /** Removes the remaining faults. */
   heal(): void
   attempts(): readonly Attempt[]
-  /** The attempts that hold an event with these params. */
+  /** The attempts that contain the event with the name `event` and the param `n`. */
   attemptsOf(n: number, event?: string): Attempt[]
   /** The stored records, without the events that the sender logged about itself. */
   records(kind?: SandboxRecord['kind']): SandboxRecord[]
-  /** The stored log events with these params. */
+  /** The stored log events with the name `event` and the param `n`. */
   stored(n: number, event?: string): SandboxRecord[]
   /**
    * Waits until the condition holds, without asking the sender for anything.
@@ -48,7 +48,7 @@ export interface Trial {
   drainLogs(count: number): Promise<void>
   /** Calls `flush` until no records wait in the sender. */
   settle(): Promise<void>
-  /** Starts a flush that the case does not wait for, and that a kill may end. */
+  /** Starts a flush and returns at once. A kill may end this flush. */
   beginFlush(): void
   /**
    * Fails the case if the condition is false.
@@ -61,10 +61,10 @@ export interface Trial {
   readonly mayHaveLargeBodies: boolean
 }
 
-/** Whether the sender logged the event about itself, such as `intake.dropped`. */
+/** Whether the event is one that senders log about themselves, such as `intake.dropped`. */
 const isOwn = (event: string) => event.startsWith('intake.')
 
-/** The name of the events of most cases. */
+/** The name that most cases give their events. */
 export const tap = 'tap'
 
 export function createTrial(options: {
@@ -94,7 +94,8 @@ export function createTrial(options: {
     try {
       while (!condition()) {
         if (late.aborted) throw new Failed(`waited in vain until ${what}`)
-        // Checks at least every 100 ms, because a record can be stored without a further request.
+        // Checks at least every 100 ms, because a record may be stored without any change of a
+        // request.
         await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
       }
     } finally {
@@ -103,7 +104,7 @@ export function createTrial(options: {
     }
   }
 
-  /** Flushes until `signal` aborts. A flush that fails does not end the repetition. */
+  /** Flushes again and again until `signal` aborts, even if a flush fails. */
   async function pump(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sender.flush(flushMs).catch(ignoreRefusal)
@@ -165,8 +166,8 @@ export function createTrial(options: {
 }
 
 /**
- * A flush may be refused while the sender is killed or stopped. The case then judges what happens
- * to the records.
+ * Ignores the error of a flush, because a flush fails when the case kills or stops the sender. The
+ * case judges what becomes of the records.
  */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof AdapterError)) throw error

@@ -3,11 +3,11 @@ import { readAttempt, type Attempt } from './attempt.ts'
 
 /** Records what the server saw. */
 export interface Witness {
-  /** Called by the sandbox for every request, and again whenever it has changed. */
+  /** The sandbox calls this for every request, and again after each change of that request. */
   see(request: SeenRequest): void
   /** The requests, in the order in which they began. */
   attempts(): readonly Attempt[]
-  /** Resolves at the next change, or when `signal` aborts. */
+  /** Resolves when a request begins or changes, or when `signal` aborts. */
   change(signal: AbortSignal): Promise<void>
   forget(): void
 }
@@ -37,7 +37,7 @@ export function createWitness(): Witness {
   }
 }
 
-/** Prints the requests with their times, for a person who looks for the fault. */
+/** Returns one line for each request, with its time, for a person who looks for the fault. */
 export function describeAttempts(attempts: readonly Attempt[], max = 15): string[] {
   const first = attempts[0]?.seen.startedAt ?? 0
   const lines = attempts.slice(-max).map(({ seen, events, bytes }) => {

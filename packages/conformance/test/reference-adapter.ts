@@ -7,10 +7,10 @@ import type { Flaw } from './flaws.ts'
 import { createReferenceSender, type ReferenceSender } from './reference-sender.ts'
 
 /**
- * The adapter of the reference sender.
+ * Starts the adapter of the reference sender.
  *
  * @param options.folder the folder for the sender's storage
- * @param options.capabilities default: all
+ * @param options.capabilities the capabilities that the adapter reports; default: all
  */
 export async function startReferenceAdapter(options: {
   folder: string

@@ -40,7 +40,7 @@ interface StoredFeedback {
   attachments?: SentAttachment[]
 }
 
-/** The state of sending log events or feedback. Neither of the two waits for the other. */
+/** State for sending log events or feedback. Each is sent without waiting for the other. */
 interface Lane {
   pausedUntil: number
   failures: number
@@ -62,8 +62,8 @@ const pageEndBytesMax = 60_000
 const requestMs = 20_000
 
 /**
- * Creates the sender that the suite is tested with. It is correct unless `flaw` is set, and simple
- * rather than fast.
+ * Creates the sender with which the suite itself is tested. Without a `flaw` it is correct. It is
+ * written to be simple, not fast.
  */
 export function createReferenceSender(options: {
   folder: string
@@ -92,7 +92,8 @@ export function createReferenceSender(options: {
   let isOptedOut = false
   let nextNumber = 1
 
-  // Each batch and each feedback is kept in a file. The end of the file's name is its state.
+  // Each batch and each feedback has a file. The ending of a batch's file name is the batch's
+  // state: `open`, `ready` or `tried`.
 
   const isMemoryOnly = init.storageFull === true || flaw === 'keeps everything in memory'
   function onDisk(save: () => void): void {
@@ -180,7 +181,7 @@ export function createReferenceSender(options: {
 
   const now = () => Date.now() + shiftMs + correctionMs
 
-  /** Makes an id. Later events have greater ids, even within a millisecond. */
+  /** Creates an id that is greater than all earlier ids, even those of the same millisecond. */
   function newId(timeMs: number): string {
     if (flaw === 'gives ids of version 4') return randomUUID()
     const fresh = createUuidV7(timeMs)
@@ -226,7 +227,7 @@ export function createReferenceSender(options: {
     }
   }
 
-  /** Adopts the server's clock, and gives new ids to events that were in no request yet. */
+  /** Corrects the clock by the server's time, and gives new ids to events never attempted. */
   function learnTime(headers: Headers): void {
     const serverMs = Date.parse(headers.get('date') ?? '')
     if (Number.isNaN(serverMs) || flaw === 'believes its clock') return
@@ -470,9 +471,7 @@ export function createReferenceSender(options: {
     return batches.reduce((sum, { entries }) => sum + entries.length, 0) + feedbacks.length
   }
 
-  /**
-   * Sends at the end of a page, like a browser: only a little, and without reading the response.
-   */
+  /** Sends one small batch, like a browser whose page closes, and does not use the response. */
   async function pageEnd(): Promise<void> {
     const batch = batches.find(({ isAttempted }) => !isAttempted)
     if (batch !== undefined) {
@@ -549,7 +548,7 @@ export type ReferenceSender = ReturnType<typeof createReferenceSender>
 
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** The id whose last 48 bits are one higher. */
+/** Returns the id with its last 48 bits increased by one. */
 function nextAfter(id: string): string {
   const tail = (Number.parseInt(id.slice(24), 16) + 1) % 2 ** 48
   return id.slice(0, 24) + tail.toString(16).padStart(12, '0')

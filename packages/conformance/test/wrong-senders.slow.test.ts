@@ -3,10 +3,10 @@ import { runConformance } from '../src/index.ts'
 import { flaws, type Flaw } from './flaws.ts'
 import { startSender } from './support.ts'
 
-/** Shorter than the default, because many wrong senders never do what the case waits for. */
+/** How long a case waits: only briefly, because many wrong senders never do what it waits for. */
 const waitMs = 10_000
 
-// The cases wait most of the time, so several senders are judged at once.
+// Judges six senders at once, because a case spends most of its time waiting.
 t.jobs = 6
 for (const [flaw, title] of Object.entries(flaws) as [Flaw, string][]) {
   t.test(`a sender that ${flaw} fails "${title}"`, { buffered: true }, async (t) => {

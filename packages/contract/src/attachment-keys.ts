@@ -29,8 +29,8 @@ const pattern =
   /^feedback\/\d{4}\/\d\d\/\d\d\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d+)-[0-9a-f]{64}\.[a-z]{3,4}$/
 
 /**
- * The id of the feedback and the number of the attachment; undefined if the key is not that of an
- * attachment.
+ * Parses the key of an attachment into the id of the feedback and the number of the attachment.
+ * Returns undefined for any other key, such as the key of a thumbnail.
  */
 export function parseAttachmentKey(key: string): { id: string; number: number } | undefined {
   const [, id, number] = pattern.exec(key) ?? []
@@ -40,17 +40,17 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of the thumbnail of an attachment. It begins with the key of the attachment, so listing
- * that key as a prefix finds both objects, even if no row names the thumbnail.
+ * The key of the thumbnail of an attachment. It begins with the attachment's own key. Listing the
+ * objects with that prefix therefore finds both, even if no row names the thumbnail.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }
 
-/** Maximum size of a thumbnail in bytes. None of 400 pixels reaches it. */
+/** Maximum size of a thumbnail in bytes. A thumbnail of 400 pixels is always smaller. */
 export const thumbnailBytesMax = 1024 * 1024
 
-/** Returns the key of the attachment for its own key or for the key of its thumbnail. */
+/** Turns the key of a thumbnail into the key of its attachment. Returns other keys unchanged. */
 export function originalKey(key: string): string {
   return key.endsWith(thumbnailSuffix) ? key.slice(0, -thumbnailSuffix.length) : key
 }

@@ -119,10 +119,11 @@ export interface FieldError {
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
-  /** Further members of the problem document (RFC 9457), by name. */
+  /** Further members of the problem document (RFC 9457): the key is the member's name. */
   readonly members: Readonly<Record<string, string>>
   /**
-   * The seconds after which the same request can succeed. If undefined, the code determines them.
+   * Seconds after which the same request can succeed. If undefined, the error code determines how
+   * long the client waits.
    */
   readonly retryAfterSeconds: number | undefined
 

@@ -25,17 +25,17 @@ export const limits = {
    */
   jsonNodes: 10_000,
   /**
-   * Maximum number of object members and array elements in a whole batch. A batch of 500 entries
-   * with 100 params each has 52,500.
+   * Maximum number of object members and array elements in a whole batch. For example, a batch of
+   * 500 entries with 100 params each has 52,500.
    */
   batchJsonNodes: 60_000,
   /**
-   * Maximum size of a document that has an integer beyond 2^53 or an escape in a name, because the
-   * parser for such documents is slower.
+   * Maximum size in bytes of a JSON document with an integer beyond 2^53 or an escape in a name.
+   * The parser for such documents is slower than the parser for other documents.
    */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
-  /** The times that the tables accept, both bounds excluded: the constraint of migration 0001. */
+  /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**
    * Maximum time from the arrival of a record to its confirmation by Redis. A record that takes
@@ -43,29 +43,29 @@ export const limits = {
    */
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
-   * Timeout for storing the attachments of one feedback, with retries, and for removing them. A
-   * feedback takes at most `acceptanceMs.feedback` in all: it stores its attachments, is enqueued
-   * (with the timeout for logs), and either reserves its key or, after a failure, removes its
+   * Timeout for storing the attachments of one feedback, with retries, and also for removing them.
+   * All steps of a feedback end within `acceptanceMs.feedback`: it stores its attachments, and is
+   * enqueued (with the timeout for logs). It also reserves its key or, after a failure, removes its
    * attachments, but never both.
    */
   storageMs: 10_000,
   /**
-   * How far the time of an event, or the time in an id, may be before the gateway's clock, and how
-   * far after it.
+   * How far the time of an event, or the time in an id, may be from the gateway's clock: at most
+   * `eventAgeMs` before it, and at most `eventAheadMs` after it.
    */
   eventAgeMs: 30 * dayMs,
   eventAheadMs: 10 * 60 * 1000,
-  /** Requests of an API key are limited in windows of this length. */
+  /** The rate limit of an API key counts requests in windows of this length. */
   rateWindowMs: 60_000,
   /**
-   * Maximum number of preflight requests, and of failed authentications, that one address may send
-   * in `rateWindowMs`. Behind a proxy that is not trusted, all senders have one address.
+   * Maximum numbers of preflight requests and of failed authentications that one address may send
+   * in `rateWindowMs`. Behind a proxy that is not trusted, all senders count as one address.
    */
   preflightsPerAddress: 60_000,
   failuresPerAddress: 6_000,
   /**
-   * The largest difference between the clocks of a gateway and Redis. Beyond it the gateway accepts
-   * nothing. The watermark lags by this time.
+   * Maximum difference between the clocks of a gateway and of Redis. If the difference is larger,
+   * the gateway accepts nothing. The watermark lags by this time.
    */
   clockSkewMaxMs: 5_000,
   /**
@@ -76,13 +76,13 @@ export const limits = {
   /** Minimum number of days for which an idempotency key is kept. */
   keyDays: { logs: 3, feedback: 30 },
   /**
-   * Maximum number of rejected entries of a batch whose results have details. The results of
-   * further rejected entries have only a code.
+   * In the response to a batch, at most this many rejected entries have details. Further rejected
+   * entries have only a code.
    */
   explainedEntries: 10,
 } as const
 
-/** `limits.keyDays` in words. */
+/** The values of `limits.keyDays` as text. */
 export const keptFor = {
   logs: `${24 * limits.keyDays.logs} hours`,
   feedback: `${limits.keyDays.feedback} days`,

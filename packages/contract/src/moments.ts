@@ -10,8 +10,8 @@ const timestampSchema = Type.String({
 })
 
 /**
- * Matches a date whose day is 1 to 28 and so exists in every month. Such a date is checked without
- * a calendar, which is four times as fast.
+ * Matches a date from day 1 to 28 of a month. Every month has these days, so no calendar is needed
+ * to check the date. This is four times as fast as a check with a calendar.
  */
 const anyMonthsDay = String.raw`(?:19[7-9]|2[01]\d)\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`
 const simpleDate = new RegExp(`^${anyMonthsDay}$`)

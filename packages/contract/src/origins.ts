@@ -2,12 +2,12 @@
 const otherOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#,@]+$/
 
 /**
- * The origin in the form in which browsers send it (RFC 6454): scheme, host and port in lower case,
- * without a default port and without a path. Undefined if the text is no origin.
+ * Returns the origin in the form that browsers send (RFC 6454): scheme, host and port in lower
+ * case, without a default port and without a path. Returns undefined if the text is not an origin.
  */
 export function parseOrigin(text: string): string | undefined {
-  // White space is refused, because the URL parser would remove it. `*` is refused, because origins
-  // are compared literally, and no browser sends it.
+  // White space is refused, because the URL parser would remove it. `*` is refused, because it
+  // would not work as a wildcard: an origin is compared as a whole, and no browser sends a `*`.
   if (/[\s*]/.test(text)) return undefined
   if (!/^https?:/i.test(text)) {
     const origin = text.toLowerCase()

@@ -34,7 +34,8 @@ export function createUuidV7(timeMs: number): string {
   return `${uuidTime(timeMs)}-7${randomUUID().slice(15)}`
 }
 
-// Cached, because consecutive calls often have the same millisecond.
+// The time of the last call, as text. Consecutive calls often have the same millisecond, so the
+// text can be used again.
 let last = { timeMs: 0, digits: printTime(0) }
 
 /**

@@ -39,14 +39,14 @@ export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => 
 const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 
 /**
- * A `bigint` that a double can hold exactly. Integers beyond 2^53 are parsed as `bigint`s even if a
- * double can hold them.
+ * Accepts a `bigint` whose value a double can hold exactly. Integers beyond 2^53 are parsed as
+ * `bigint`s even if a double can hold their values.
  */
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * Returns the schema to compile in place of a published schema. It also accepts `bigint`s: for an
- * `int64` every `bigint` in its range, for a number every `bigint` that a double can hold exactly.
+ * Changes a published schema so that it also accepts `bigint`s. An `int64` then accepts every
+ * `bigint` in its range. A number then accepts every `bigint` that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)
@@ -81,8 +81,9 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 }
 
 /**
- * A clearer text for an error whose own message would repeat a pattern, state the minimum length
- * (which is always 1), or say that an integer is not a number.
+ * Returns a clearer text for some errors: those whose own message would repeat a pattern, state the
+ * minimum length (which is always 1), or say that an integer is not a number. Returns undefined for
+ * other errors.
  */
 function expectation(
   { keyword, params, instancePath }: SchemaError,

@@ -10,23 +10,23 @@ import { coalesce } from './coalesce.ts'
 import { readStatus } from './status.ts'
 
 const keepAliveTimeoutMs = 72_000
-/** Maximum number of connections, more than operators, probes and scrapers need together. */
+/** Maximum number of connections. Operators, probes and scrapers together need fewer. */
 const connectionsMax = 500
 /**
- * The minimum rate has no effect, because requests to this server have no body. The timeout is
- * longer than the timeouts of the page's queries.
+ * Limits for one request. The minimum rate has no effect, because requests to this server have no
+ * body. The response timeout is longer than the timeout of any query of the page.
  */
 const limits = { bodyBytesPerSecondMin: 4_096, responseTimeoutMs: 60_000 }
 
 /**
- * The length of an identifier of 255 characters, each of which takes up to 12 characters when it is
- * percent-encoded.
+ * Maximum length of a path parameter: an identifier has up to 255 characters, and each takes up to
+ * 12 characters when it is percent-encoded.
  */
 const paramLengthMax = 255 * 12
 
 /**
- * A route with the constraint `wants: 'html'` serves browsers; the route without this constraint on
- * the same path serves all other clients.
+ * Selects between two routes with the same path. A browser gets the route with the constraint
+ * `wants: 'html'`; every other client gets the route without this constraint.
  */
 const wants = {
   name: 'wants',
@@ -43,10 +43,11 @@ const wants = {
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
- * text, or OpenMetrics if the client accepts it) for operators, on a separate port so that they are
- * never published with the service. A client cannot occupy the process with many requests at once.
- * If the port is bound to loopback, these routes accept only requests to a loopback name, so that
- * no web page in an operator's browser can read them (DNS rebinding).
+ * text, or OpenMetrics if the client accepts it). These routes are for operators. They have a
+ * separate port, so that they are never published with the service. A client cannot occupy the
+ * process with many requests at once. If the port is bound to loopback, these routes accept only
+ * requests to a loopback name, so that no web page in an operator's browser can read them (DNS
+ * rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
@@ -124,8 +125,8 @@ export async function startAdminServer(options: {
 const isLoopbackName = (host: string) => host === 'localhost' || isLoopbackAddress(host)
 
 /**
- * Requires a loopback name as `Host`. A request without `Host`, possible in HTTP/1.0, is accepted,
- * because browsers always send it.
+ * Refuses a request whose `Host` is not a loopback name. A request without `Host` (possible in
+ * HTTP/1.0) is accepted, because it does not come from a browser: browsers always send `Host`.
  */
 async function requireLoopbackHost(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { host } = request.headers

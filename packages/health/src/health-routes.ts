@@ -3,12 +3,12 @@ import { isReady, type Problems } from './problems.ts'
 
 /**
  * Serves `GET /healthz` (liveness; checks no dependency): 200 while the process works, 503 when
- * only a restart helps. Serves `GET /readyz`: 200 while the service does its job, else 503, with
- * codes and details if `reasons` is set. The response of a degraded service is 200 `ready,
- * degraded`, so that a load balancer keeps it.
+ * only a restart helps. Serves `GET /readyz` (readiness): 200 while the service does its job,
+ * otherwise 503. If `reasons` is set, the responses contain codes and details. A degraded service
+ * responds 200 `ready, degraded`, so that load balancers keep sending requests to it.
  *
- * @param options.notes what an operator should know although there is no problem, if `reasons` is
- * set
+ * @param options.notes what an operator should know although it is not a problem; shown if
+ * `reasons` is set
  * @param options.isDraining whether the process is about to end: load balancers must then stop
  * sending requests
  */

@@ -1,9 +1,9 @@
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * Converts Prometheus text to OpenMetrics text, in which `HELP` and `TYPE` name counters without
- * `_total`, and `# EOF` marks the end. prom-client's own conversion would rename the counters for
- * all later requests.
+ * Converts Prometheus text to OpenMetrics text. There, `HELP` and `TYPE` name counters without
+ * `_total`, and `# EOF` marks the end. prom-client's own conversion is not used, because it would
+ * rename the counters for all later requests too.
  */
 export function toOpenMetrics(prometheusText: string): string {
   const counters = new Set(

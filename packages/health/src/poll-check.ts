@@ -1,11 +1,13 @@
 import { startPolling, withTimeout, type Clock } from '@intake/runtime'
 
 export interface PolledCheck {
-  /** Why the last check failed; undefined if it passed. */
+  /**
+   * Why the last check failed, or that no check has ended yet. Undefined if the last check passed.
+   */
   problem(): string | undefined
   /**
-   * The reason with which the last check rejected; undefined if it passed, or before the first
-   * check.
+   * The error of the last check. Undefined if that check passed, and before the first check has
+   * ended.
    */
   error(): unknown
   /** Checks at once; if a check is in progress, checks again after it. */

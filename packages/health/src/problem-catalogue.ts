@@ -1,6 +1,6 @@
 /**
- * `down`: the service does not do its job, and is not ready. `degraded`: the service does its job
- * only in part or slowly, or an operator must look at it.
+ * `down` means that the service does not do its job and is not ready. `degraded` means that the
+ * service does its job only in part or slowly, or that an operator must look at it.
  */
 export type ProblemState = 'degraded' | 'down'
 

@@ -20,11 +20,13 @@ export interface Problem {
   since: string
   /** Details in words for an operator. */
   detail: string
-  /** The documentation page with what to do, from the root of the repository. */
+  /** The path of the documentation page that says what to do, from the root of the repository. */
   help: string
 }
 
-/** Returned by a check that cannot determine its result: the problem then keeps its last state. */
+/**
+ * A check returns this if it cannot determine its result. The problem then keeps its last state.
+ */
 export const notKnown = Symbol('not known')
 
 /** Returns the problem in words for an operator; undefined if there is none. Must not block. */
@@ -43,7 +45,7 @@ export interface Problems<Noted extends ProblemCode = never> {
   /** All current problems, oldest first. */
   present(): Problem[]
   /**
-   * Reports an event. The problem lasts until no further event has been reported for `lastsMs`
+   * Reports an event that shows the problem. The problem ends `lastsMs` after the latest such event
    * (default: five minutes).
    */
   note(code: Noted, detail: string, lastsMs?: number): void
@@ -63,7 +65,7 @@ interface Episode {
 
 const intervalMs = 1_000
 const noteMs = 5 * 60_000
-/** A problem that returns within this time counts as uninterrupted. */
+/** A problem that ends and returns within this time counts as one uninterrupted problem. */
 const quietMs = 10_000
 /** A problem that ends within this time, like many at the start of a process, is not logged. */
 const lastingMs = 2_000
@@ -91,8 +93,8 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
   const notes = new Map<ProblemCode, { detail: string; untilMs: number }>()
   const episodes = new Map<ProblemCode, Episode>()
   /**
-   * Codes whose state is unknown: their checks return `notKnown`, and the last check did not find
-   * the problem.
+   * Codes whose state is unknown: their checks return `notKnown`, and the problem was not present
+   * before.
    */
   const unknown = new Set<ProblemCode>()
   /** The problems that the last check found. */

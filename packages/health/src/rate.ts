@@ -11,8 +11,8 @@ const windowSeconds = 15
 
 export function createRate(clock: Clock = systemClock): Rate {
   /**
-   * One count for each second of the window and for the current second. `seconds` holds the second
-   * that each count belongs to.
+   * `counts` has one count for each second of the window and one for the current second.
+   * `seconds[i]` is the second to which `counts[i]` belongs.
    */
   const counts = new Float64Array(windowSeconds + 1)
   const seconds = new Float64Array(windowSeconds + 1).fill(-1)

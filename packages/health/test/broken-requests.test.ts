@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exchange, startAdmin } from './start-admin.ts'
 
-/** Resolves to the status lines that a connection receives until the server closes it. */
+/** Sends the bytes. Resolves to the status lines of the responses until the server disconnects. */
 const statuses = async (port: number, bytes: string) =>
   (await exchange(port, bytes)).match(/HTTP\/1\.1 \d+/g) ?? []
 

@@ -1,7 +1,8 @@
 import { IntakeError } from '@intake/contract'
 
 /**
- * This many chunks may have any size. Further chunks must have `chunkBytesMin` bytes on average.
+ * This many chunks of a body may have any size. Further chunks must have `chunkBytesMin` bytes on
+ * average.
  */
 const freeChunks = 1_024
 const chunkBytesMin = 16

@@ -15,7 +15,8 @@ import type { Refuse } from './refuse.ts'
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {
-    // The connection is already closing, or there is no client to read a response.
+    // A connection that is already closing needs no response. If no client can read a response, the
+    // connection is destroyed.
     if (socket.destroyed || socket.writableEnded) return
     if (cause.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
@@ -52,8 +53,8 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
   connection.isEnding = true
   discardRest(socket)
   const { request, response } = last
-  // The header of this response may have announced a persistent connection, so the connection is
-  // closed here, after the response.
+  // The header that was sent may promise a persistent connection, so the server would not close the
+  // connection. It is therefore closed here, after the response.
   if (response.headersSent) addOnEnd(last, () => closeInStages(socket))
   else {
     response.setHeader('connection', 'close')

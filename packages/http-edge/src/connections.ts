@@ -29,19 +29,20 @@ export type EndReason = (typeof endReasons)[number]
 
 export interface Connections {
   /**
-   * Registers a new connection. If there are too many, closes the one that `EvictionOrder` chooses
-   * or, if it chooses none, the new connection.
+   * Registers a new connection. If too many are open, closes the connection that `EvictionOrder`
+   * chooses. If it chooses none, closes the new connection.
    */
   open(socket: Socket): void
   /**
-   * Registers a request. Returns undefined if it must be ignored because its connection is closing.
+   * Registers a request. Returns undefined if the request must be ignored: its connection is
+   * closing, or has too many requests.
    */
   begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined
   /** Notes that the request has a valid API key. */
   authenticated(request: IncomingMessage, apiKeyId: string): void
   all(): Iterable<Connection>
   isEmpty(): boolean
-  /** Open connections, and their requests without a complete response. */
+  /** The numbers of open connections, and of requests whose responses are not complete. */
   counts(): { open: number; inFlight: number }
   end(connection: Connection, reason: EndReason): void
   /** From now on every connection is closed as soon as it has no request in progress. */
@@ -49,9 +50,9 @@ export interface Connections {
 }
 
 /**
- * Maximum number of requests without a response on a connection, and of requests that may begin on
- * it in one turn of the event loop. Node parses a thousand requests from one read, and up to 32
- * reads in a row, while all other connections wait.
+ * At most this many requests on a connection may wait for their responses. At most this many may
+ * begin on it in one turn of the event loop: Node would otherwise parse a thousand requests from
+ * one read, and up to 32 reads in a row, while all other connections wait.
  */
 export const pipelinedMax = 4
 
@@ -78,8 +79,8 @@ export function createConnections(options: Options): Connections {
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
   /**
-   * One listener serves all responses, because creating one for each would cost more than calling
-   * it.
+   * Serves as the listener of all responses, because creating one listener for each response would
+   * cost more than calling it.
    */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
@@ -150,7 +151,7 @@ export function createConnections(options: Options): Connections {
   }
 }
 
-/** Creates `finish`, which is called when an exchange has ended, and `Connections.drain`. */
+/** Creates `finish`, to be called when an exchange has ended, and `drain` for `Connections`. */
 function createFinish(
   options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
     end: Connections['end']
@@ -168,15 +169,15 @@ function createFinish(
       if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
       onExchangeEnd(exchange, clock.now() - exchange.startedAt)
       if (connection.socket.destroyed) return
-      // The connection is already closing in stages.
+      // `closeInStages` has already begun to close the connection.
       if (connection.socket.writableEnded) {
         if (!request.complete) abortOnClose(request)
         evictionOrder.rest(connection)
         return
       }
       if (!request.complete) {
-        // Discards the rest of the body, which is small: if it may be large, the error handler
-        // sends `connection: close` (see `unwantedBytesMax`).
+        // Discards the rest of the body, which is small. If the rest may be large, the error
+        // handler sends `connection: close` instead (see `unwantedBytesMax`).
         connection.unwanted = { request, ms: 0 }
         request.resume()
       }
@@ -241,8 +242,8 @@ function dropStacks(socket: Socket): void {
 }
 
 /**
- * Aborts a request when its connection closes. Node does not abort it once the response is sent,
- * but the handler may still read the body.
+ * Aborts a request when its connection closes. Node does not do so once the response has been sent,
+ * but the handler may still be reading the body.
  */
 function abortOnClose(request: IncomingMessage): void {
   request.socket.once('close', () => request.destroy(new Error('The connection has closed.')))
@@ -261,8 +262,7 @@ function createConnection(socket: Socket, evictionOrder: EvictionOrder): Connect
     unwanted: undefined,
     place: nowhere(),
     makeEvictable() {
-      // A request may also fail after its client has disconnected; there is then no connection to
-      // evict.
+      // If the client has disconnected before its request fails, there is no connection to evict.
       if (!socket.destroyed) evictionOrder.rest(connection)
     },
   }

@@ -6,7 +6,7 @@ import { ignoreFollowing } from './exchange.ts'
 export interface Cors {
   /** Whether pages may read the response to this request. */
   covers(request: IncomingMessage): boolean
-  /** The header fields of a response that pages may read. */
+  /** The header fields with which a response allows pages to read it. */
   readonly fields: Readonly<Record<string, string>>
   /** Serves preflight requests, and adds the fields to the responses of `serve`. */
   wrap(serve: Handler): Handler
@@ -21,13 +21,12 @@ export type PreflightResult = 'answered' | 'limited'
 const maxAge = 86_400
 
 /**
- * Creates the CORS handling. Every accepted preflight request gets the same response, which needs
- * neither key nor lookup and does not depend on the origin. Only `admit` can refuse a preflight
- * request. Any origin may read responses: there are no cookies, so a page can do no more than any
- * other client.
+ * Creates the CORS handling. Every accepted preflight request gets the same response, whatever its
+ * origin, without a key and without a lookup. Only `admit` can refuse a preflight request. Any
+ * origin may read responses: there are no cookies, so a page can do no more than any other client.
  *
- * @param options.pathPrefix only requests to paths that begin with it are covered
- * @param options.methods methods with which pages may send
+ * @param options.pathPrefix only requests to paths that begin with this prefix are covered
+ * @param options.methods methods that pages may use
  * @param options.requestFields header fields that pages may send
  * @param options.exposedFields header fields that pages may read
  * @param options.admit whether a preflight request is accepted; if not, it gets 429 and the
@@ -48,7 +47,7 @@ export function createCors(options: {
     'Access-Control-Expose-Headers': options.exposedFields.join(', '),
   }
   const fieldList = Object.entries(fields)
-  // The fields are a list, because Node writes a list without checking each name.
+  // These fields are a flat list, because Node writes a list without checking each name.
   const granted = [
     [allowOrigin, '*'],
     ['Access-Control-Allow-Methods', options.methods.join(', ')],
@@ -78,8 +77,8 @@ export function createCors(options: {
 }
 
 /**
- * Whether this is a preflight request. Browsers send no body with a preflight request, so a request
- * with a body is refused like any other method.
+ * Whether this is a preflight request. A preflight request from a browser has no body. An `OPTIONS`
+ * request with a body is therefore not one, and is refused like any other wrong method.
  */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false

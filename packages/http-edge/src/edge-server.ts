@@ -35,7 +35,7 @@ export function createEdgeServer(
   const server = createServer(
     {
       headersTimeout: options.headersTimeoutMs,
-      // The sweep limits the time for bodies.
+      // Disables Node's timeout for a whole request, because the sweep limits the time for bodies.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveTimeoutMs,
       // By default Node checks for slow headers only every 30 s.
@@ -59,23 +59,23 @@ export function createEdgeServer(
     refuseRequest(request, response, { error, refuse })
   })
   server.on('checkExpectation', refusesExpectation)
-  // Without a listener, the connection of a CONNECT request would be closed without a response.
+  // Without this listener, Node would close the connection of a CONNECT request without a response.
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own error listener from the socket.
+    // Node has removed its own listener. An error without a listener would end the process.
     socket.on('error', () => socket.destroy())
     const error = new IntakeError('malformed_http', 'This is not a proxy.')
     if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)
   })
-  // Lets a client that has nothing more to send close its half of the connection before it gets the
-  // response.
+  // A client may close its half of the connection after its last request. With this option it still
+  // gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('close', sweep.stop)
   return server
 }
 
 /**
- * Creates a function that wraps a handler. The handler then gets only requests with an acceptable
- * head, each when the gate lets it pass.
+ * Creates a function that wraps a handler. The wrapped handler gets a request only when the gate
+ * lets the request pass, and only if the request's head is acceptable.
  */
 function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler) => Handler {
   return (serve) => {

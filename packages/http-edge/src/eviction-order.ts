@@ -5,7 +5,7 @@ export interface EvictionOrder {
   /** Called when the connection is new, or has a new request. */
   touch(connection: Connection): void
   /**
-   * Called when the connection has nothing in progress that is worth keeping. It may then be
+   * Called when the connection has no request in progress, or only a refused one. It may then be
    * evicted.
    */
   rest(connection: Connection): void
@@ -20,18 +20,18 @@ export const nowhere = (): Place => ({ list: undefined, before: undefined, after
 const emptyList = (): ConnectionList => ({ first: undefined, last: undefined, size: 0 })
 
 /**
- * Creates the order of eviction. First comes the connection without an API key that has been silent
- * the longest. Second comes the longest idle connection of the API key with the most idle
- * connections, so that a key that opens many connections loses only its own.
+ * Creates the order of eviction. First comes a connection without an API key: the one that has been
+ * silent the longest. Second comes an idle connection of the API key with the most idle
+ * connections: the one that has been idle the longest. So a key that opens many connections loses
+ * only its own.
  *
  * A connection without a key that is younger than two sweeps may not have had time to send a key.
- * If even the connection without a key that has been silent the longest is so young, the next
- * connection is taken from the largest group: either all connections without a key, or the idle
- * connections of one API key. A connection with a key and a request in progress is evicted only if
- * that request is already refused.
+ * If all connections without a key are so young, the next connection is taken from the largest
+ * group: either all connections without a key, or the idle connections of one API key. A connection
+ * with a key and a request in progress is evicted only if that request is already refused.
  */
 export function createEvictionOrder(): EvictionOrder {
-  // In each list the first connection is the oldest.
+  // Each list begins with the connection that has been in the list the longest.
   const withoutKey = emptyList()
   const idleByKey = new Map<string, ConnectionList>()
 

@@ -12,8 +12,8 @@ export interface Exchange {
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
   /**
-   * Fails the request with an error that becomes its response. Set by the step that the request
-   * waits for, and without effect once that step has ended; undefined before the first step.
+   * Fails the request with an error that becomes its response. The step for which the request waits
+   * sets this function. It has no effect once that step has ended. Undefined before the first step.
    */
   fail: ((error: IntakeError) => void) | undefined
   /** The error that the first step fails with, if the request was broken before that step began. */
@@ -22,7 +22,7 @@ export interface Exchange {
   onEnd: (() => void)[] | undefined
   /** The size, including framing, at which the sweep refuses the body. */
   bodyBytesMax: number
-  /** What sweeps have found; undefined until the first sweep, before which most exchanges end. */
+  /** What the sweeps have found. Undefined before the first sweep; most exchanges end before it. */
   progress: Progress | undefined
 }
 
@@ -46,15 +46,15 @@ export interface Connection {
   /** The id of the API key of the connection's first request that had a valid key. */
   apiKeyId: string | undefined
   /**
-   * The number of sweeps since the connection opened; below two, its first request may not have
-   * been read yet.
+   * The number of sweeps since the connection opened. After fewer than two sweeps, the first
+   * request of the connection may not have been read yet.
    */
   sweeps: number
   /** The exchanges in the order of their requests, which is also the order of their responses. */
   readonly exchanges: Exchange[]
   /**
-   * The turn of the event loop in which its latest request began, and how many of its requests
-   * began in that turn.
+   * `turn` is the turn of the event loop in which the connection's latest request began.
+   * `begunInTurn` is the number of its requests that began in that turn.
    */
   turn: number
   begunInTurn: number
@@ -64,8 +64,8 @@ export interface Connection {
    */
   isEnding: boolean
   /**
-   * True if bytes on the connection could not be parsed: the connection closes after the response
-   * to its latest request.
+   * True once all further bytes are discarded, for example because they could not be parsed. The
+   * connection closes after the response to its latest request.
    */
   isBroken: boolean
   /** A body that still arrives after the response to its request has been sent. */
@@ -77,9 +77,9 @@ export interface Connection {
 }
 
 /**
- * A place in a list of connections. The links are in the connections themselves, so that a
- * connection is moved without a search. Moving it in a `Set` would be expensive: half the cost of
- * routing a request.
+ * A place in a list of connections. The links are in the connections themselves, so a connection is
+ * moved without a search. A `Set` instead would be expensive: moving a connection in it takes half
+ * as long as routing a request.
  */
 export interface Place {
   list: ConnectionList | undefined
@@ -93,8 +93,8 @@ export interface ConnectionList {
   size: number
 }
 
-// Stored on the objects themselves, because looking up each object in a WeakMap several times per
-// request costs more.
+// Sockets and requests have these symbols as properties. A WeakMap would cost more, because each
+// object is looked up several times per request.
 const connectionKey = Symbol('connection')
 const exchangeKey = Symbol('exchange')
 
@@ -136,8 +136,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep fail a request while `work` keeps running; the result of `work` is then ignored.
- * Settles like `work`, or rejects with the error of the sweep.
+ * Lets the sweep fail a request while `work` is running. Settles like `work`. If the sweep fails
+ * the request first, rejects with that error and ignores the result of `work`.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)
@@ -154,7 +154,7 @@ export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void
   else fail(exchange.failure)
 }
 
-/** Fails a request whose body will never be complete: now, or as soon as its first step begins. */
+/** Fails a request whose body will never be complete: at once, or when its first step begins. */
 export function failIncomplete(exchange: Exchange, error: IntakeError): void {
   exchange.failure = error
   exchange.fail?.(error)
@@ -168,15 +168,15 @@ export function whenEnded(
   onEnd: () => void,
 ): void {
   const exchange = exchangeOf(request)
-  // A response that is queued behind another response emits nothing when its connection closes, so
-  // the exchange is used if there is one.
+  // The response emits nothing if its connection closes while it is queued behind another response.
+  // So the exchange is used if there is one.
   if (exchange === undefined) response.once('close', onEnd)
   else addOnEnd(exchange, onEnd)
 }
 
 /**
- * Adds a function that is called when the exchange has ended. Creates the array with one element,
- * because an empty array that grows would allocate room for seventeen.
+ * Adds a function that is called when the exchange has ended. The array is created with its first
+ * element, because an empty array that grows would allocate room for seventeen elements.
  */
 export function addOnEnd(exchange: Exchange, onEnd: () => void): void {
   if (exchange.onEnd === undefined) exchange.onEnd = [onEnd]

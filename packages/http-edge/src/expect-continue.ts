@@ -10,16 +10,16 @@ export function awaitContinue(request: IncomingMessage): void {
 }
 
 /**
- * Whether the client still waits for `100 Continue`. If the request is refused, the client may or
- * may not send the body.
+ * Whether the client still waits for `100 Continue`. If such a request is refused, the client may
+ * send the body or not.
  */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request)
 }
 
 /**
- * Responds to `Expect: 100-continue` only when the body is wanted, so that a refused upload is not
- * sent.
+ * Sends `100 Continue` only when the body is wanted, so that clients do not send the body of a
+ * refused request.
  */
 export const expectContinue = fp(
   async (app: FastifyInstance) => {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 export interface Gate {
   /** Returns whether one more request may be served now; if so, counts that request as served. */
   enter(): boolean
-  /** Queues a request for which `enter` returned false; calls `serve` when it is its turn. */
+  /** Queues a request for which `enter` returned false. Calls `serve` when its turn has come. */
   wait(request: IncomingMessage, serve: () => void): void
 }
 

@@ -7,7 +7,8 @@ export interface ExchangeLimits {
 }
 
 /**
- * How many seconds a body may be behind the minimum rate. A fast burst does not extend this time.
+ * A body may fall this many seconds behind the minimum rate. Bytes that arrive early do not extend
+ * this time.
  */
 const bodyGraceSeconds = 10
 /** Timeout for a client to read a response. */
@@ -17,10 +18,10 @@ const readTimeoutMs = 10_000
 export type Judgement = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
 
 /**
- * Judges the first exchange on a connection, `elapsedMs` after the previous call. The time counts
- * against the client while its body is awaited or it reads the response, otherwise against this
- * process. For the rate of a body, neither the time before the first call nor the bytes that
- * arrived in it count.
+ * Judges the first exchange on a connection, `elapsedMs` after the previous call. The elapsed time
+ * counts against the client while it sends the body or reads the response. Otherwise the time
+ * counts against this process. For the rate of a body, the time and the bytes before the first call
+ * do not count.
  */
 export function judgeExchange(
   exchange: Exchange,

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net'
 
 /**
- * After a refusal, a body of up to this size is read and discarded so that the connection can
- * remain open. The same amount is read after the last request of a connection.
+ * After a refusal, a body of up to this size is read and discarded, so that the connection can
+ * remain open. After the last request of a connection, about as many further bytes are read.
  */
 export const unwantedBytesMax = 256 * 1024
 /**
- * Timeout for the rest of an unwanted body, or for the client to read the response and disconnect.
+ * How long the rest of an unwanted body may take. Also how long a client may take to read the last
+ * response and disconnect.
  */
 export const lingerMs = 2_000
 

@@ -1,6 +1,6 @@
 /**
- * Creates a function that returns a number for the current turn of the event loop. Only turns with
- * a call are counted, so that an idle process is not woken.
+ * Creates a function that returns a number for the current turn of the event loop. Turns without a
+ * call are not counted, because counting them would wake an idle process.
  */
 export function createLoopTurn(): () => number {
   let turn = 0

@@ -10,7 +10,8 @@ export interface RefusalBody {
 }
 
 /**
- * Called once for everything that the edge refuses before it reaches the framework.
+ * Creates the response to something that the edge refuses: a request that does not reach the
+ * framework, or bytes that are not a request. Called once for each refusal.
  *
  * @param request undefined for bytes that are not a request
  */

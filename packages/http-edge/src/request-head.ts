@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
 
 /**
- * Maximum number of header fields, more than any client or proxy sends. Node silently drops fields
- * beyond its own limit.
+ * Maximum number of header fields. No client or proxy sends more. Node's own limit must be higher,
+ * because Node silently drops the fields beyond its limit.
  */
 export const headerFieldsMax = 100
 
@@ -17,9 +17,9 @@ const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 const bodiless = new Set(['GET', 'HEAD'])
 
 /**
- * Returns why a request is refused because of its head; undefined when the head is acceptable.
- * Node's parser checks the syntax and `Content-Length`; this function checks what the parser lets
- * through.
+ * Returns the error with which a request is refused because of its head; undefined if the head is
+ * acceptable. Node's parser checks the syntax and `Content-Length`. This function checks what the
+ * parser accepts and the gateway does not.
  */
 export function headProblem(request: IncomingMessage): IntakeError | undefined {
   const { headers, rawHeaders, httpVersion } = request

@@ -20,7 +20,7 @@ const drainMs = 7_000
 const lastWordMs = 1_000
 
 export interface Sweep {
-  /** Call this for every new connection: without connections the timer does not run. */
+  /** Starts the timer, which stops without connections. Must be called for every new connection. */
   start(): void
   /** From now on requests in progress have a short timeout. */
   drain(): void
@@ -29,9 +29,9 @@ export interface Sweep {
 
 /**
  * Checks every connection twice a second and ends what takes too long: slow bodies, requests
- * without a response, unread responses. One timer serves all connections, so a request costs no
- * timer. A pause of this process counts as at most one second, because the process read nothing
- * meanwhile.
+ * without a response, unread responses. One timer serves all connections, so a request needs no
+ * timer of its own. A pause of this process counts as at most one second, because the process could
+ * not read what clients sent meanwhile.
  */
 export function createSweep(options: {
   connections: Connections
@@ -115,8 +115,9 @@ export function createSweep(options: {
 }
 
 /**
- * Fails the request with an error that becomes its response, unless the head of a response has been
- * sent. Returns false if the request has not begun a step that can fail.
+ * Fails the request with an error that becomes its response. Returns false if this is impossible,
+ * because the request has not begun a step that can fail. Does nothing if the head of a response
+ * has already been sent.
  */
 function failExchange(exchange: Exchange, error: IntakeError): boolean {
   const { request, response, fail } = exchange

@@ -10,8 +10,8 @@ import { addOnEnd, exchangeOf, ignoreFollowing } from '../src/exchange.ts'
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /**
- * Starts a server for at most `max` connections. It notes why connections end, and which requests
- * end.
+ * Starts a server for at most `max` connections. It records why connections end, and which requests
+ * have ended.
  */
 function startServer(
   t: Test,
@@ -71,7 +71,7 @@ t.test('each request ends once, also when its client leaves', async (t) => {
   await until('both have begun', () => begun === 2)
   socket.destroy()
   await until('both have ended', () => ended.includes('/a') && ended.includes('/b'))
-  // A response emits `close` after its socket has emitted `close`.
+  // Waits for one turn, because a response emits `close` only after its socket has emitted `close`.
   await new Promise((resolve) => setImmediate(resolve))
   t.same(ended.toSorted(), ['/a', '/b', 'end of /a', 'end of /b'])
 })

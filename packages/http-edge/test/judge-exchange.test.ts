@@ -28,7 +28,7 @@ function exchange() {
     bodyBytesMax: 50_000_000,
     progress,
   }
-  /** Returns the first result other than `fine`, and the second in which it occurred. */
+  /** Returns the number of seconds until the first result other than `fine`, and that result. */
   const pass = (seconds: number, bytesPerSecond: number): [number, Judgement] => {
     for (let second = 1; second <= seconds; second++) {
       socket.bytesRead += bytesPerSecond

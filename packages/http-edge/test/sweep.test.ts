@@ -14,7 +14,8 @@ t.test('without connections the sweep has no timer', async (t) => {
   const sweep = createSweep({
     connections: connections as never,
     limits: { bodyBytesPerSecondMin: 1, responseTimeoutMs: 1 },
-    // The sweep reads the clock when its timer starts, and when it checks connections.
+    // Counts the starts of the timer. Without connections, the sweep reads the clock at no other
+    // time.
     clock: { now: () => starts++, intervalMs: 1 },
   })
   for (const count of [1, 2, 3]) {

@@ -5,7 +5,7 @@ import { bucketsOf, levelsMax } from './reservation-buckets.ts'
 import { defineReserve } from './reserve-script.ts'
 
 /**
- * Resolves to the id that is reserved for a client's key; undefined if there is none. Writes
+ * Resolves to the id that is reserved for a client's key; undefined if no id is reserved. Writes
  * nothing.
  */
 export type FindReservation = (key: ClientKey) => Promise<string | undefined>
@@ -25,7 +25,7 @@ export function defineFindReservation({ redis }: { redis: Redis }): FindReservat
       mayWrite: false,
       keptDays: limits.keyDays[kind],
     })
-    // Midnight (UTC) has passed since the time was read, so other days must be searched.
+    // Midnight (UTC) has passed since `time()` was called, so `today` must be computed again.
     if (reply === 'other days') return find(key)
     return Buffer.isBuffer(reply) ? parseReserved(reply).id : undefined
   }

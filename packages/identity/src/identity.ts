@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { createUuidV7, dayMs, timeOfUuidV7, uuidTime } from '@intake/contract'
 
 /**
- * Identifies a record, together with its application and device. It is fixed before the record is
- * acknowledged and never changes.
+ * The id and time of a record. Together with the application and the device, they identify the
+ * record. They are fixed before the record is acknowledged and never change.
  */
 export interface Identity {
   /** UUIDv7 in lower case. */
@@ -25,7 +25,7 @@ export function deriveIdentity(request: Identity, index: number, timeMs: number)
   return { id: `${uuidTime(timeMs)}-${derivedTail(request, index)}`, time: isoTime(timeMs) }
 }
 
-/** The part of a derived identity's id after the time: its last 22 characters. */
+/** Returns the last 22 characters of a derived identity's id: the part that follows the time. */
 export function derivedTail(request: Identity, index: number): string {
   const random = hash('sha256', `${request.id} ${index}`)
   const variant = '89ab'[Number.parseInt(random.slice(3, 4), 16) % 4]
@@ -53,7 +53,7 @@ export function isoTime(timeMs: number): string {
   return lastIso.iso
 }
 
-/** The last day and its date. The date includes the `T`, as in `2026-11-21T`. */
+/** The day of the last call, and its date with the `T`, as in `2026-11-21T`. */
 let lastDay = { day: 0, date: '1970-01-01T' }
 const digits = (count: number) =>
   Array.from({ length: 10 ** count }, (_, n) => String(n).padStart(count, '0'))
@@ -61,8 +61,8 @@ const twoDigits = digits(2)
 const threeDigits = digits(3)
 
 /**
- * Prints a time as `toISOString` does, but in a fifth of the time, because it reuses the date: the
- * times of a batch's entries differ, but are usually on one day.
+ * Prints a time as `toISOString` does. Takes a fifth of its time, because the date of the last call
+ * is used again: the times of a batch's entries differ, but are usually on one day.
  */
 function printIso(timeMs: number): string {
   const day = Math.floor(timeMs / dayMs)

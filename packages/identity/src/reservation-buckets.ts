@@ -18,8 +18,8 @@ export const bucketFieldsMax = 96
  */
 const levelBits = 4
 /**
- * All Redis hashes that may contain an idempotency key are in one slot of a Redis Cluster. The slot
- * follows from the first 8 bits of the key's SHA-256.
+ * The first 8 bits of an idempotency key's SHA-256 select the slot of a Redis Cluster. All hashes
+ * that may contain this key are in that one slot.
  */
 const firstLevelBits = 8
 const bucketTag = (digits: string) => `{intake:${digits}}`
@@ -44,7 +44,7 @@ export interface Buckets {
 }
 
 /**
- * The hashes that may contain the reservation of a key.
+ * Returns the hashes that may contain the reservation of a key.
  *
  * @param options.keyHash at least 32 bits
  */

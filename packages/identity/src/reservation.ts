@@ -7,7 +7,7 @@ import { printUuid, type RecordKind } from '@intake/contract'
 export type KeyScope = RecordKind | 'batches'
 
 /**
- * A client's key with its owner: the same key from another device or application is a different
+ * A client's key with its owner. The same text from another device or application is a different
  * key.
  */
 export interface ClientKey {
@@ -22,8 +22,8 @@ export interface Reserved {
   /** UUID, in lower case. */
   id: string
   /**
-   * Hash of the stored content, by which the gateway notices that a key is used again for different
-   * content: 48 bits in hexadecimal.
+   * A hash of the stored content: 48 bits in hexadecimal. With it the gateway notices that a key is
+   * used again for different content.
    */
   fingerprint: string
 }
@@ -31,7 +31,7 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record under which the reservations of a scope are counted. */
+/** The kind of record for which the reservations of a scope are counted. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 
@@ -41,7 +41,7 @@ export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey)
   return createHash('sha256').update(name).digest()
 }
 
-/** The field of a key in its bucket. */
+/** The name of the field that stores a key in its bucket. */
 export const fieldOf = (keyHash: Buffer): Buffer => keyHash.subarray(-fieldBytes)
 
 /** The value of a field: 22 bytes. */

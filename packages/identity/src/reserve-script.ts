@@ -2,16 +2,15 @@ import type { Redis } from '@intake/redis'
 import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.ts'
 
 /**
- * Finds a key in the buckets of all days, or writes it into today's first bucket that is not full.
- * The script reads the day from Redis's clock, so all gateways agree on it, even at midnight. The
- * search of a day ends at a bucket that is not full: a full bucket remains full, so no deeper level
- * can contain the key.
+ * Finds a key in the buckets of all days. If the key is not there, writes it into today's first
+ * bucket that is not full. The script reads the day from Redis's clock, so all gateways agree on
+ * the day, even at midnight. The search of a day ends at a bucket that is not full. A bucket that
+ * was once full remains full, so no deeper level can contain the key.
  *
- * KEYS: the buckets, ordered as in `Buckets`. The last ones are those of the day after the day that
- * the caller takes for today.
+ * KEYS: the buckets, ordered as in `Buckets`. They end with the buckets of the caller's tomorrow.
  *
- * ARGV: the first day, the number of levels, the field, the value, whether it may be written, the
- * number of days for which a bucket is kept after its own day.
+ * ARGV: the first day, the number of levels, the field, the value, whether the value may be
+ * written, the number of days for which a bucket is kept after its own day.
  *
  * Returns the value found, or 1: written; 0: not found and not written; 2: the days must be
  * computed again, because the day has changed; 3: one more level is needed.
@@ -57,7 +56,7 @@ const replies = ['no room', 'reserved', 'other days', 'more levels'] as const
 export type Reserve = (call: ReserveCall) => Promise<ReserveReply>
 
 /**
- * Registers the script as a command. The client sends the script again if Redis does not have it.
+ * Registers the script as a command. If Redis has lost the script, the Redis client sends it again.
  */
 export function defineReserve(redis: Redis): Reserve {
   redis.defineCommand('intakeReserve', { lua: script })

@@ -1,23 +1,24 @@
-// Runs a ClickHouse server in this process: libchdb contains the whole engine with its HTTP server.
-// Its function chdb_query_cmdline runs clickhouse-local, which starts to listen when it executes a
-// SQL statement for that. Arguments: data folder, configuration file, port, and the number of free
-// bytes on the data folder's disk below which the process ends.
+// Runs a ClickHouse server in this process. The library libchdb contains the whole engine with its
+// HTTP server. Its function chdb_query_cmdline runs clickhouse-local, which begins to listen when
+// it executes the statement SYSTEM START LISTEN HTTP. Arguments: data folder, configuration file,
+// port, and the minimum number of free bytes on the disk of the data folder. If fewer bytes are
+// free, the process ends.
 import { fchmodSync, fstatSync, readdirSync, statfsSync } from 'node:fs'
 import { isNullPointer, DataType, load, open } from 'ffi-rs'
 import { libchdbPath } from 'chdb/libchdb'
 
 const [dataDir, configFile, port, endBelowBytes] = process.argv.slice(2)
 /**
- * The shortest and the longest interval between disk checks, in milliseconds. The interval is
- * shorter when less space is free.
+ * The shortest and the longest interval between disk checks, in milliseconds. The less space is
+ * free, the shorter is the interval.
  */
 const diskCheckMs = { min: 5, max: 100 }
-/** The highest assumed speed at which a disk fills up; even a memory disk is slower. */
+/** The highest speed at which a disk is assumed to fill up. Even a memory disk is slower. */
 const diskBytesPerMs = 8 * 1024 ** 2
 const pipeCheckMs = 5_000
 
-// The second statement never ends, so the server keeps running. Its progress is reported only every
-// three seconds instead of ten times a second, because nothing reads it.
+// The second statement never ends, so the server keeps running. It reports its progress every three
+// seconds and not ten times a second (the default), because nothing reads the reports.
 const sql = `SYSTEM START LISTEN HTTP;
 SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, max_threads = 1, interactive_delay = 3000000 FORMAT Null`
 
@@ -35,7 +36,7 @@ if (process.platform === 'linux') closePipesToNames()
 const library = 'chdb'
 open({ library, path: libchdbPath() })
 
-// The engine checks its remaining stack space, so it needs a separate thread.
+// The engine checks how much of its stack is left. This check needs a separate thread.
 const result = await load({
   library,
   funcName: 'chdb_query_cmdline',
@@ -45,17 +46,17 @@ const result = await load({
   runInNewThread: true,
 })
 
-// Reached only when the server could not start or has failed. If the port is in use, the engine
+// The engine returns only if it could not start or has failed. If the port is in use, the engine
 // gives no message.
 const message = resultError(DataType.External)
 console.error(isNullPointer(message) ? 'The engine has ended.' : resultError(DataType.String))
 process.exitCode = 1
 
 /**
- * libchdb ignores the error of a write for which the disk has no room
- * (WriteBufferFromFileDescriptor.cpp): it confirms the insert, or replaces good parts by a broken
- * one. Therefore it must not run on a full disk: when less than `endBelowBytes` are free, the
- * process ends as abruptly as in a crash, which the tables survive.
+ * Ends the process as abruptly as in a crash when less than `endBelowBytes` are free. The tables
+ * survive this, but they would not survive a full disk. If the disk has no room for a write,
+ * libchdb ignores the error (WriteBufferFromFileDescriptor.cpp): it confirms the insert, or
+ * replaces good parts by a broken one.
  */
 function endBeforeDiskIsFull() {
   const left = freeBytes() - Number(endBelowBytes)
@@ -67,10 +68,10 @@ function endBeforeDiskIsFull() {
 }
 
 /**
- * Keeps queries from opening the pipes of this process. Landlock allows `file('/proc/self/fd/4')`
- * to open a pipe a second time, and reading it then never ends. A pipe without access rights cannot
- * be opened by that name, but its open descriptors still work. This has no effect if the process
- * runs as root; hung-queries.ts then ends such queries.
+ * Keeps queries from opening the pipes of this process. Landlock lets a query open a pipe a second
+ * time with `file('/proc/self/fd/4')`. Reading this pipe then never ends. A pipe without access
+ * rights cannot be opened by that name, but its open descriptors still work. If the process runs as
+ * root, access rights have no effect. hung-queries.ts then ends such queries.
  */
 function closePipesToNames() {
   setInterval(() => {
@@ -83,7 +84,8 @@ function closePipesToNames() {
 }
 
 function closeIfPipe(descriptor) {
-  // The standard streams are left alone, because they belong to the process that started this one.
+  // The standard streams keep their rights, because they belong to the process that started this
+  // one.
   if (descriptor <= 2) return
   try {
     const status = fstatSync(descriptor)
@@ -93,7 +95,7 @@ function closeIfPipe(descriptor) {
   }
 }
 
-/** The free bytes of the disk; 0 if they cannot be read, because nothing may be written then. */
+/** Returns the free bytes of the disk; 0, so that nothing is written, if they cannot be read. */
 function freeBytes() {
   try {
     const { bavail, bsize } = statfsSync(dataDir)

@@ -1,9 +1,9 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
-// supports it. With the function file() and with formats, clickhouse-local lets every user read
-// every file that its process can read, regardless of grants. Therefore the process must be able to
-// read only its own files. Arguments: those of clickhouse-engine.mjs. With --check it does not
-// start ClickHouse, but prints as JSON why the process cannot be confined. Plain JavaScript,
-// because it is started as a separate process, both from the sources and from dist.
+// supports it. It is confined because of the function file() and of formats: with these,
+// clickhouse-local lets every user read every file that the process can read, regardless of grants.
+// Arguments: those of clickhouse-engine.mjs. With --check, prints as JSON why the process cannot be
+// confined, and does not start ClickHouse. This is plain JavaScript, because it is started as a
+// separate process, both from the sources and from dist.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
@@ -36,11 +36,11 @@ function startConfined(args) {
 }
 
 /**
- * Lowers the priority, because on shared CPUs bursts of inserts and merges must not delay
- * acknowledgements.
+ * Lowers the priority of ClickHouse. On shared CPUs, its bursts of inserts and merges would
+ * otherwise delay acknowledgements.
  */
 function lowerPriority(niceness) {
-  // If Linux schedules by session (autogroup), only the priority of the session matters.
+  // Linux may schedule whole sessions (autogroup). Then only the priority of the session counts.
   const ofSession = '/proc/self/autogroup'
   try {
     setPriority(niceness)

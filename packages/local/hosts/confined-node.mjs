@@ -1,5 +1,5 @@
-// Runs Node as a program that can open only its own files. Plain JavaScript, like every script that
-// is started as a separate process.
+// Runs Node as a program that can open only its own files. This is plain JavaScript, like every
+// script that is started as a separate process.
 import { fileURLToPath } from 'node:url'
 import { becomeProgram, confine } from './landlock.mjs'
 
@@ -10,8 +10,9 @@ const libraries = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/local/lib',
 const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo']
 
 /**
- * Replaces this process by Node with a script of this folder. That process can read only its
- * program and `readable`, write only `writable`, and listen only on `port`.
+ * Replaces this process by Node with a script of this folder. The new process can write only
+ * `writable` and listen only on `port`. It can read only `readable`, `writable`, and the files that
+ * Node and the script need.
  */
 export function becomeConfinedNode({ script, args, readable = [], writable, port }) {
   confine({

@@ -1,11 +1,11 @@
 // Calls Landlock (https://docs.kernel.org/userspace-api/landlock.html) and exec through the C
-// library, because Node provides neither. With Landlock a process on Linux drops rights
-// permanently, without being root. With exec it becomes another program, which does not regain the
-// rights.
+// library, because Node provides neither. With Landlock, a process on Linux gives up rights
+// permanently, without being root. With exec, the process becomes another program, which does not
+// get the rights back.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
-// Version 2 of Landlock is the first that can allow renaming between folders.
+// Renaming between folders needs version 2 of Landlock: version 1 always forbids it.
 const filesVersionMin = 2
 const networkVersionMin = 4
 const createRuleset = 444
@@ -29,8 +29,9 @@ const connectTcp = 1n << 1n
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /**
- * Returns why this system cannot restrict a process to given files (`files`) and to a given port
- * (`network`). Each reason is undefined if the system can.
+ * Returns two reasons: why this system cannot restrict a process to given files (`files`), and why
+ * it cannot restrict a process to a given port (`network`). A reason is undefined if the system can
+ * do it.
  */
 export function obstacles() {
   if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
@@ -43,10 +44,10 @@ export function obstacles() {
 }
 
 /**
- * Confines the calling thread, and every process that it starts or becomes, to these paths and the
- * files below them. Paths that do not exist are ignored. If Landlock can restrict TCP (see
- * `obstacles`), the thread can bind TCP sockets only to `port`, and cannot connect TCP sockets to
- * anything. Other protocols are not restricted.
+ * Confines the calling thread to these paths and the files below them. This also applies to every
+ * process that the thread starts or becomes. Paths that do not exist are ignored. If Landlock can
+ * restrict TCP (see `obstacles`), TCP sockets can be bound only to `port` and cannot be connected.
+ * Other protocols are not restricted.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
@@ -73,13 +74,14 @@ export function confine({ readable, writable, port }) {
 }
 
 /**
- * Replaces this process with another program; pid and standard streams are kept. All other
- * descriptors are closed, even those that a parent process left open, because `confine` does not
- * restrict open descriptors.
+ * Replaces this process with another program, which keeps the pid and the standard streams. All
+ * other descriptors are closed, even those that a parent process left open, because `confine` does
+ * not restrict descriptors that are already open.
  */
 export function becomeProgram(path, args) {
   systemCall(closeRange, 3, lastDescriptor, closeOnExec)
-  // The standard streams must remain open, but Node has set close-on-exec for them.
+  // The standard streams must remain open. Node has set close-on-exec for them, so it is removed
+  // here.
   for (const stream of [0, 1, 2]) call('fcntl', stream, setDescriptorFlags, 0)
   const pointers = [path, ...args].map((text) => BigInt(call('strdup', text)))
   call('execv', path, words(...pointers, 0n))

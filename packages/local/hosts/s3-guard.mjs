@@ -1,7 +1,7 @@
-// Decides which requests reach the embedded S3 server. S3rver requires no signature for static
-// websites, for preflight requests and for any request that it does not recognise as signed, and it
-// does not check the names that it appends to its folder. So the guard accepts only the requests
-// that Intake's S3 client sends, in the one form in which S3rver verifies their signature.
+// Decides which requests reach the embedded S3 server. S3rver alone is not safe: it requires no
+// signature for static websites, for preflight requests and for requests that it does not recognise
+// as signed. It also does not check the names that it appends to its folder. So the guard accepts
+// only the requests that Intake's S3 client sends, in the one form whose signature S3rver verifies.
 
 const hosts = /^(?:127\.0\.0\.1|localhost)(?::\d{1,5})?$/
 const signature =
@@ -28,9 +28,9 @@ const signedHeaders = /^x-amz-(?:date|content-sha256|meta-[\w-]+|server-side-enc
 const contentHash = /^[\da-f]{64}$/
 
 /**
- * The rights of each access key: a gateway stores objects and removes those of refused feedback,
- * and a worker reads objects and stores thumbnails. Every key may check whether the bucket exists,
- * and list the names of objects.
+ * The operations that each role may use. A gateway stores objects, and removes the objects of
+ * refused feedback. A worker reads objects and stores thumbnails. Every role may check whether the
+ * bucket exists, and list the names of objects.
  */
 const operationsOf = {
   owner: new Set([
@@ -48,11 +48,11 @@ const operationsOf = {
 }
 const thumbnail = /\.thumbnail\.webp$/
 
-/** @param roles role by access key: `owner`, `gateway` or `worker` */
+/** @param roles the role of each access key: `owner`, `gateway` or `worker` */
 export function createGuard(roles) {
   /**
    * Returns the S3 code with which a request is refused. Returns undefined if S3rver may get the
-   * request, whose signature S3rver then verifies.
+   * request. S3rver then verifies the signature.
    */
   return ({ method, url, headers }) => {
     const { accessKey } = signature.exec(headers.authorization ?? '')?.groups ?? {}
@@ -95,7 +95,8 @@ function isList(query) {
 /**
  * Whether the request has only headers that S3rver handles safely. Without `x-amz-date`, S3rver may
  * treat the request as one to a static website. Other `x-amz-` headers change what the request
- * does: for example, it then copies an object. S3rver does not verify the signatures of chunks.
+ * does: for example, one of them makes it copy an object. A body in signed chunks is not accepted,
+ * because S3rver does not verify the signatures of chunks.
  */
 function hasPlainHeaders(headers, operation) {
   return (

@@ -1,6 +1,6 @@
-// Serves S3 from a folder, on loopback. Plain JavaScript, because it is started as a separate
-// process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and in
-// S3_ACCOUNTS the access keys as JSON.
+// Serves S3 from a folder, on loopback. This is plain JavaScript, because it is started as a
+// separate process, both from the sources and from dist. Environment: S3_DIRECTORY, S3_PORT, and
+// S3_ACCOUNTS (the access keys as JSON).
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -15,21 +15,21 @@ import { createGuard } from './s3-guard.mjs'
 const { S3_DIRECTORY, S3_PORT } = process.env
 const accounts = JSON.parse(process.env.S3_ACCOUNTS)
 
-// S3rver has one account with well-known keys, which are replaced here.
+// S3rver has one account with well-known keys. The keys of this installation replace them.
 account.DUMMY_ACCOUNT.revokeAccessKey('S3RVER')
 for (const { accessKey, secretKey } of accounts)
   account.DUMMY_ACCOUNT.createKeyPair(accessKey, secretKey)
 const refusalOf = createGuard(new Map(accounts.map(({ accessKey, role }) => [accessKey, role])))
 
-// S3rver writes to the object itself. Here an object gets its content when all of it has arrived, so
-// an upload that is cut off, or in progress, does not damage the object that is there. The folder
-// has a name that no bucket can have.
+// S3rver alone would write directly to the file of the object. Here an upload is first written to
+// this folder, and replaces the object only when it is complete. So an upload that is cut off does
+// not damage an existing object. No bucket can have the name of this folder.
 const uploads = join(S3_DIRECTORY, '.uploads')
 rmSync(uploads, { recursive: true, force: true })
 const { putContent } = FilesystemStore.prototype
 FilesystemStore.prototype.putContent = async (objectPath, content) => {
   const path = join(uploads, randomUUID())
-  // Each time, because the folder is removed when a backup takes the place of all buckets.
+  // The folder is created for every upload, because restoring a backup of all buckets removes it.
   await mkdir(uploads, { recursive: true })
   try {
     const result = await putContent(path, content)
@@ -50,7 +50,7 @@ const handle = s3.callback()
 const server = createServer((request, response) => {
   const code = refusalOf(request)
   if (code === undefined) return handle(request, response)
-  // Does not read the body of the request.
+  // Refuses the request without reading its body.
   const headers = { 'content-type': 'application/xml', server: 'intake-s3', connection: 'close' }
   response.writeHead(403, headers)
   response.end(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`)

@@ -12,9 +12,9 @@ interface Credentials {
 }
 
 /**
- * Provides the credentials for the S3 client's requests: the access key in the endpoint's URL, else
- * the access key of `identity`, else temporary credentials of a role. The client asks for the
- * credentials before each request.
+ * Provides the credentials for the S3 client's requests. They come from the first of these that
+ * exists: the access key in the endpoint's URL, the access key of `identity`, temporary credentials
+ * of a role. The client asks for the credentials before each request.
  */
 export function provideCredentials(options: {
   currentUrl: () => URL
@@ -32,7 +32,7 @@ export function provideCredentials(options: {
       }
     },
   }
-  // Cast, because the package declares a class here that it does not export.
+  // The cast is needed because the package declares a class here and does not export it.
   return provider as unknown as ClientProvider
 }
 

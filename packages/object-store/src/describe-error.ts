@@ -9,13 +9,13 @@ const reasons: Record<string, string> = {
   PermanentRedirect: 'S3_ENDPOINT or S3_REGION is not that of the bucket',
   ExpiredToken: 'the session token has expired',
   InvalidToken: 'the store does not accept the session token',
-  // The following codes are those of MinIO and versitygw.
+  // MinIO and versitygw use the following codes.
   InvalidTokenId: 'the store does not accept the session token',
   XAdminUserNotFound: 'the store does not know the access key',
   RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',
 }
 
-/** Why a request to the object store failed, in words for an operator. */
+/** Returns why a request to the object store failed, in words for an operator. */
 export function describeStoreError(error: unknown): string {
   if (error instanceof S3Error) {
     const { code } = error
@@ -24,8 +24,7 @@ export function describeStoreError(error: unknown): string {
     return reasons[code] ?? `the store responds with ${code}`
   }
   if (error instanceof Error && error.cause !== undefined) return describeStoreError(error.cause)
-  // If no address of a host with several addresses can be reached, the error has a code and no
-  // message.
+  // A host may have several addresses. If none can be reached, the error has a code and no message.
   const { message, code } = error as NodeJS.ErrnoException
   return message || code || String(error)
 }

@@ -11,14 +11,14 @@ import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /**
-   * A key of an object, with only characters of `[A-Za-z0-9/_.-]`. No key in this file includes the
-   * prefix of the settings.
+   * The key of an object, with only characters of `[A-Za-z0-9/_.-]`. The prefix of the settings is
+   * not part of it, here and in all functions of this file.
    */
   key: string
   body: Buffer
   contentType: string
   /**
-   * The SHA-256 of the body, in hexadecimal: the store checks the body against it, and keeps it as
+   * The SHA-256 of the body, in hexadecimal. The store checks the body by it, and keeps it as
    * metadata.
    */
   sha256: string
@@ -26,9 +26,9 @@ export interface StoredObject {
 
 export interface ObjectStore {
   /**
-   * Resolves when the store has confirmed the object. Until the timeout, repeats failed attempts
-   * and attempts without a response, under the same key. Does not repeat an attempt that the store
-   * refuses for a reason that a retry would not change.
+   * Resolves when the store has confirmed the object. An attempt that fails or gets no response is
+   * repeated under the same key until the timeout. It is not repeated if the store refuses it for a
+   * reason that a retry would not change.
    *
    * @throws {IntakeError} `storage_unavailable`; the object may or may not exist
    */
@@ -41,8 +41,8 @@ export interface ObjectStore {
   /** Deletes as many objects as it can within the timeout. Rejects if one may remain. */
   remove(keys: string[]): Promise<void>
   /**
-   * The keys that start with `prefix`, in order, read in pages. Rejects when reading a page takes
-   * longer than the timeout.
+   * Yields the keys that start with `prefix`, in order. Reads them in pages. Rejects if reading one
+   * page takes longer than the timeout.
    */
   list(prefix: string): AsyncIterable<string>
   /** Rejects when the bucket does not exist or the store does not respond in time. */
@@ -56,13 +56,13 @@ const pauseMs = 200
 const idleRepeatsMax = 3
 const pageKeys = 1_000
 
-/** @param options.timeoutMs timeout of a whole operation, including retries */
+/** @param options.timeoutMs the timeout of a whole operation, including its retries */
 export function createObjectStore(
   options: ObjectStoreSettings & { timeoutMs: number },
 ): ObjectStore {
   const { endpoint, bucket, region, addressing = 'path', timeoutMs } = options
   const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
-  // Leaves time for one retry after an attempt without a response.
+  // An attempt gets half the time, so that one retry is possible if there is no response.
   const attemptMs = timeoutMs / 2
   const url = currentUrl()
   const secure = url.protocol === 'https:'
@@ -82,12 +82,11 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // If a folder is set, only the listing below is used, because the rights may be limited to
-    // listing the folder.
+    // If a folder is set, the credentials may only have the right to list this folder. So only the
+    // list request below is used.
     if (folder === '' && (await isFound())) return true
-    // Lists objects, because errors of a list request have a code. A HEAD request is not enough:
-    // without sufficient rights or with an unknown access key, some servers respond as if the
-    // bucket did not exist.
+    // Sends a list request, because its errors have a code. A HEAD request is not enough: if the
+    // access key is unknown or lacks rights, some servers respond as if the bucket did not exist.
     try {
       await client.listObjectsQuery(bucket, folder, '', { Delimiter: '', MaxKeys: 1 })
       return true
@@ -104,8 +103,8 @@ export function createObjectStore(
     })
 
   /**
-   * Repeats an attempt a few times if its connection was closed, because a server may close an idle
-   * connection at the moment it is used again.
+   * Makes an attempt, and repeats it up to three times if its connection was closed. A server may
+   * close an idle connection at the moment when the client uses it again.
    */
   const read = <Result>(what: string, attempt: () => Promise<Result>): Promise<Result> => {
     let repeats = 0
@@ -151,7 +150,8 @@ export function createObjectStore(
     },
 
     async get(key, { bytesMax } = { bytesMax: Infinity }) {
-      // If an object does not arrive completely in time, the transport ends its download.
+      // If an object does not arrive completely within the timeout, the transport ends its
+      // download.
       const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
         return await read('reading an attachment', attempt)
@@ -177,8 +177,8 @@ export function createObjectStore(
     },
 
     async *list(prefix) {
-      // Uses the older of the two kinds of list request, because its next page starts after a given
-      // key. The newer kind needs a token from the server.
+      // S3 has two kinds of list request. This is the older one, whose next page starts after a
+      // given key. The newer one needs a token from the server.
       const page = { Delimiter: '', MaxKeys: pageKeys }
       for (let after: string | undefined = ''; after !== undefined;) {
         const marker: string = after
@@ -218,7 +218,7 @@ export function createObjectStore(
   }
 }
 
-/** The prefix of the settings with a slash at its end; empty if no prefix is set. */
+/** Returns the prefix of the settings with a slash at its end; empty if no prefix is set. */
 function folderOf(prefix = ''): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }
@@ -249,7 +249,7 @@ const finalCodes = new Set([
   'SignatureDoesNotMatch',
   'InvalidToken',
   'NoSuchBucket',
-  // The following codes are those of MinIO and versitygw.
+  // MinIO and versitygw use the following codes.
   'InvalidTokenId',
   'XAdminUserNotFound',
 ])

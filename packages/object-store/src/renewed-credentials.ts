@@ -7,22 +7,22 @@ export interface TemporaryCredentials {
 }
 
 /**
- * When less than this time is left, new credentials are loaded while requests still use the old
- * ones.
+ * When the credentials have less than this time left, new ones are loaded. Requests still use the
+ * old ones meanwhile.
  */
 const renewBeforeMs = 5 * 60_000
 /**
- * When less than this time is left, requests wait for new credentials, because a request must
+ * When the credentials have less than this time left, requests wait for new ones. A request must
  * arrive before its credentials expire.
  */
 const unusableBeforeMs = 30_000
-/** The pause after a failed renewal, as long as the old credentials can be used. */
+/** The pause after a failed renewal. It ends early when the old credentials cannot be used. */
 const retryMs = 10_000
 
 /**
- * Returns a function that resolves to credentials that have not expired. They are loaded on demand,
- * once for all concurrent callers, and again before they expire. Rejects with the reason if none
- * can be loaded.
+ * Returns a function that resolves to credentials that have not expired. It loads them at the first
+ * call, and again before they expire. Concurrent callers share one load. Rejects with the reason if
+ * no credentials can be loaded.
  *
  * @param options.wallMs the clock by which the credentials expire, in milliseconds since 1970
  */
@@ -51,8 +51,8 @@ export function renewCredentials(options: {
   return async () => {
     const leftMs = (current?.expiresAtMs ?? 0) - wallMs()
     if (current === undefined || leftMs < unusableBeforeMs) return renew()
-    // If this renewal fails, a later request tries again. Shortly before the expiry, requests wait
-    // for the renewal and report why it fails.
+    // The error of this renewal is ignored, because a later request tries again. Shortly before the
+    // credentials expire, requests wait for the renewal and reject with its error.
     if (leftMs < renewBeforeMs && wallMs() >= notBeforeMs) renew().catch(() => undefined)
     return current
   }

@@ -7,9 +7,9 @@ const ecsHost = 'http://169.254.170.2'
 const instanceMetadata = 'http://169.254.169.254'
 
 /**
- * Loads temporary credentials of a role in AWS: from STS for the token of a web identity, from a
- * container's endpoint, or from the metadata of the instance (IMDSv2). Rejects after a few seconds;
- * the reason contains no secret.
+ * Loads temporary credentials of a role in AWS. They come from STS (for the token of a web
+ * identity), from a container's endpoint, or from the metadata of the instance (IMDSv2). Rejects
+ * after a few seconds. The reason contains no secret.
  */
 export function loadRoleCredentials(
   identity: IdentitySettings,
@@ -31,7 +31,7 @@ async function fromWebIdentity(
     Version: '2011-06-15',
     RoleArn: role,
     RoleSessionName: 'intake',
-    // The token file is read each time, because the token is replaced before it expires.
+    // The file is read each time, because a new token replaces the token before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`

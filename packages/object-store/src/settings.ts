@@ -6,23 +6,23 @@ export interface ObjectStoreSettings {
   region: string
   /** Where requests name the bucket: in the path (default), or in the host. */
   addressing?: 'path' | 'virtual'
-  /** The folder of all objects. The keys in `ObjectStore` do not include it. */
+  /** The folder of all objects. It is not part of the keys in `ObjectStore`. */
   prefix?: string | undefined
-  /** The encryption at rest that requests ask for. Default: that of the bucket. */
+  /** The encryption at rest that requests ask for. Default: the encryption that the bucket sets. */
   encryption?: { algorithm: 'AES256' | 'aws:kms'; kmsKeyId?: string | undefined } | undefined
   /** Source of the credentials, if the endpoint has no access key. */
   identity?: IdentitySettings
 }
 
 /**
- * Sources of credentials. The first one that is set is used: the access key, the token file, then
- * the container. If none is set, the metadata service of the instance is used.
+ * Settings for credentials. The first source that is set is used, in this order: the access key,
+ * the token file, the container. If none is set, the metadata service of the instance is used.
  */
 export interface IdentitySettings {
   accessKey?: string | undefined
   secretKey?: string | undefined
   sessionToken?: string | undefined
-  /** A token that STS exchanges for credentials of `role`. */
+  /** The file with a token, which STS exchanges for credentials of `role`. */
   tokenFile?: string | undefined
   role?: string | undefined
   stsUrl?: string | undefined

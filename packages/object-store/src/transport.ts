@@ -4,9 +4,9 @@ import https from 'node:https'
 type Transport = Pick<typeof http, 'request'>
 
 /**
- * The HTTP transport of the S3 client, with the timeout that the client lacks: after `timeoutMs` an
- * unfinished request is destroyed together with its socket, so that a frozen server cannot hold it
- * indefinitely.
+ * Creates the HTTP transport of the S3 client. It adds a timeout, which the client lacks: after
+ * `timeoutMs`, an unfinished request is destroyed together with its socket. A server that does not
+ * respond would otherwise hold the request indefinitely.
  */
 export function transportWithTimeout(protocol: string, timeoutMs: number): Transport {
   const { request } = protocol === 'https:' ? https : http

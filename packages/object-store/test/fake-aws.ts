@@ -20,14 +20,14 @@ export interface Received {
 export interface Response {
   status?: number
   body?: string
-  /** Whether the server never responds. */
+  /** If true, the server accepts the request and never responds. */
   silent?: boolean
 }
 
 /**
- * Starts an HTTP server on loopback that responds as `respond` decides and records the requests.
+ * Starts an HTTP server on loopback. It responds as `respond` decides, and records the requests.
  *
- * @param tls a key and its certificate; with them the server speaks HTTPS
+ * @param tls a key and its certificate; if set, the server speaks HTTPS
  */
 export async function startFake(
   t: Test,

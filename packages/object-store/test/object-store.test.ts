@@ -91,7 +91,7 @@ t.test(
       client.pipe(upstream)
       client.on('error', () => upstream.destroy())
       upstream.on('error', () => client.destroy())
-      // Drops the first connection when its response arrives.
+      // Closes the first connection when its response arrives, so that the client does not get it.
       if (connections++ === 0) upstream.once('data', () => client.destroy())
       else upstream.pipe(client)
     })
@@ -124,8 +124,8 @@ t.test('a connection that the server closes when it is used again is no failure'
 })
 
 /**
- * A store on a server that closes the first connection, as if it were idle, at the moment when a
- * second request arrives.
+ * Opens a store on a server that closes the first connection at the moment when a second request
+ * arrives on it, as if it were idle.
  */
 async function openClosing(t: Test) {
   const { hostname, port } = new URL(server.url)

@@ -3,7 +3,7 @@ import { renewCredentials, type TemporaryCredentials } from '../src/renewed-cred
 
 const minute = 60_000
 
-/** A source of credentials that are valid for an hour, on a clock that the test sets. */
+/** A source of credentials that are valid for an hour. The test sets its clock. */
 function createSource() {
   const source = { now: 0, loads: 0, failure: undefined as Error | undefined }
   const load = async (): Promise<TemporaryCredentials> => {

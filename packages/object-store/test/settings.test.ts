@@ -15,7 +15,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 const withoutOpenssl = hasOpenssl
   ? false
   : 'openssl, which makes the certificate, is not on the PATH'
-/** A key and its certificate, in PEM. */
+/** Creates a key and its certificate, in PEM. */
 const selfSigned = () => {
   const args = 'req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=s3 -keyout - -out -'
   const pem = execFileSync('openssl', args.split(' '), { stdio: ['ignore', 'pipe', 'ignore'] })

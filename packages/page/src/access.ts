@@ -6,15 +6,15 @@ import pLimit from 'p-limit'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 
-/** Header fields that proxies add. A request that has one is not treated as local. */
+/** Header fields that proxies add. A request with such a field does not count as local. */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
 
 /**
- * Registers hooks that refuse requests, with the status 401, 403 or 429. With a password, requests
- * need basic authentication; any user name is accepted. Without a password, only requests from this
- * machine to this machine are accepted. Their `Host` must be a loopback name too, because a foreign
- * site can make its own name resolve to 127.0.0.1 (DNS rebinding).
+ * Registers hooks that refuse requests, with the status 401, 403 or 429. If a password is set,
+ * requests need basic authentication with any user name. Otherwise, only requests from this machine
+ * to this machine are accepted. Their `Host` must be a loopback name too, because a foreign site
+ * can make its own name resolve to 127.0.0.1 (DNS rebinding).
  *
  * @param options.isOpen whether a request needs no password
  */
@@ -35,7 +35,7 @@ export async function guardAccess(
       max: ofAddress,
       keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
     }),
-    // This limit is for all addresses together, because one attacker can use many addresses.
+    // This limit counts all addresses together, because one attacker can use many addresses.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),
   ]
   const requirePassword = async (given: string, request: FastifyRequest) => {
@@ -49,7 +49,7 @@ export async function guardAccess(
     for (const limit of limits) await limit(request)
     throw unauthorized()
   }
-  // Checks passwords one at a time, so that each check sees the count of all earlier ones.
+  // Checks one password at a time, so that each check sees the wrong passwords of all earlier ones.
   const inTurn = pLimit(1)
   await app.register(basicAuth, {
     authenticate: { realm: 'Intake' },
@@ -65,8 +65,8 @@ export async function guardAccess(
 }
 
 /**
- * Whether the plugin for basic authentication threw `error` because the password of a request is
- * missing or cannot be read.
+ * Whether the plugin for basic authentication threw `error` because a request has no readable
+ * password.
  */
 const isMissingPassword = (error: unknown) =>
   (error as { code?: string } | undefined)?.code ===
@@ -74,7 +74,7 @@ const isMissingPassword = (error: unknown) =>
 
 /**
  * Refuses requests that another site makes a reader's browser send, such as searches. A request
- * that opens a page is allowed, because another site may link to this one.
+ * that opens a page is accepted, because another site may have a link to the page.
  *
  * @throws {PageError} 403
  */
@@ -84,27 +84,29 @@ export function requireOwnSite(request: FastifyRequest): void {
 }
 
 /**
- * Whether a page of another origin made the browser send this request. Always false for URLs that
- * are neither https nor loopback, because browsers send no `sec-fetch-site` to them.
+ * Whether a page of another origin made the browser send this request. Browsers say so in
+ * `sec-fetch-site`, which they send only to https and loopback URLs. For other URLs the result is
+ * always false.
  */
 function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 }
 
 /**
- * Returns the group in which a wrong password is counted.
+ * Returns the group in which a wrong password is counted. Each group has its own limits, so that no
+ * foreign page can lock readers out.
  *
  * A foreign web page can make its visitors' browsers open `http://user:guess@…/` as often as it
  * likes. Such a request counts as `another site`. The browser then loads the style sheet and the
  * icon of this page with the same password. Those requests seem to come from this site, so they
- * count as `part`. Readers are counted separately, so that no foreign page can lock them out.
+ * count as `part`. All other requests count as `reader`.
  */
 function senderOf(request: FastifyRequest): 'another site' | 'part' | 'reader' {
   if (isFromOtherSite(request)) return 'another site'
   return isPart(request) ? 'part' : 'reader'
 }
 
-/** Whether the browser requests a part of a page: a style sheet, a picture or an icon. */
+/** Whether the browser requests a part of a page, such as a style sheet, a picture or an icon. */
 function isPart({ headers }: FastifyRequest): boolean {
   return !['document', 'undefined'].includes(String(headers['sec-fetch-dest']))
 }
@@ -120,7 +122,7 @@ function requireLoopback({ socket, headers }: FastifyRequest): void {
 
 const unauthorized = () => new PageError(401, 'The page needs its password. Any user name will do.')
 
-/** Compares two texts in a time that does not depend on where they differ. */
+/** Compares two texts. The duration does not depend on where they differ. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

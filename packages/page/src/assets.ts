@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { minify } from './minify-css.ts'
 
 interface Asset {
-  /** Contains a hash of the content, so that browsers may keep the file indefinitely. */
+  /** The path contains a hash of the content, so browsers may keep the file indefinitely. */
   path: string
   type: string
   body: Buffer
@@ -13,7 +13,7 @@ interface Asset {
 }
 
 /**
- * The style sheets of the CSS library Oat that the page uses, in the order of their cascade layers.
+ * The page uses these style sheets of the CSS library Oat, in the order of their cascade layers.
  */
 const oatParts = ['00-base', '01-theme', 'button', 'form', 'table', 'badge', 'card']
 
@@ -21,7 +21,7 @@ const read = (url: string | URL) => readFileSync(new URL(url), 'utf8')
 const oat = oatParts.map((part) => read(import.meta.resolve(`@knadh/oat/css/${part}.css`))).join('')
 
 /**
- * The style of Oat without its icons, whose `data:` addresses the content security policy forbids.
+ * The style of Oat without its icons. The content security policy forbids their `data:` addresses.
  */
 const withoutIcons = oat.replaceAll(
   /[^;{}]*(?:mask-image|background-image): url\("data:[^"]*"\);/g,

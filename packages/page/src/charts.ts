@@ -5,17 +5,19 @@ import { html, type Html } from './html.ts'
 import { shortNumber, wholeNumber } from './numbers.ts'
 
 /**
- * Charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a desktop, and
- * text keeps its size. Charts contain only words of the page, numbers and times: never a text from
- * a client.
+ * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
+ * desktop, and text keeps its size. The SVG contains only words of the page, numbers and times:
+ * never a text from a client.
  */
 
-/** What a column, bar or mark stands for; the style sheet has its colour and pattern. */
+/**
+ * What a column, bar or mark stands for. The style sheet has a colour or pattern for each value.
+ */
 export type Series = 'events' | 'feedback' | 'refused' | 'dead' | 'v1' | 'v2' | 'v3' | 'v4'
 
 /**
- * The numbers of one step of time, by column key. `t` is the beginning of the step in ms since
- * 1970.
+ * The numbers of one step of time. Each number has the key of its column. `t` is the beginning of
+ * the step in ms since 1970.
  */
 export type Point = { t: number } & Record<string, number>
 
@@ -29,7 +31,9 @@ interface Column {
   name: string | Html
 }
 
-/** A small chart with a scale of its own, above the common time axis. */
+/**
+ * A small chart with its own vertical scale. All lanes share one time axis, which is below them.
+ */
 interface Lane {
   title?: string
   total?: number
@@ -43,14 +47,16 @@ interface Lanes {
   points: readonly Point[]
   stepMs: number
   lanes: readonly Lane[]
-  /** The chart in words, for screen readers. */
+  /** A description of the chart in words, for screen readers. */
   label: string
   legend?: Html
-  /** The link to the list with the records of a step. */
+  /** Returns the link to the list of a step's records. */
   href?: (fromMs: number) => string
   /** Steps that end after this time are pale, because their counts are not complete. */
   completeUntilMs?: number | undefined
-  /** The beginning of the step that is not over yet, in ms since 1970. This step is pale too. */
+  /**
+   * The beginning of the current step, in ms since 1970. This step is pale too, as it is not over.
+   */
   unfinishedMs?: number | undefined
   /** The number of labels on the time axis, approximately. */
   ticks?: number
@@ -61,7 +67,7 @@ const pixels = (value: number) => Number(value.toFixed(1))
 const sumOf = (point: Point, columns: readonly Column[]) =>
   columns.reduce((sum, { key }) => sum + (point[key] ?? 0), 0)
 
-/** Columns over time in one or more lanes, and the same numbers as a table. */
+/** Draws columns over time in one or more lanes, followed by a table with the same numbers. */
 export function lanes(options: Lanes): Html {
   const { points, stepMs, label, legend, href, ticks = 6 } = options
   const { completeUntilMs = Infinity, unfinishedMs = Infinity } = options
@@ -113,8 +119,8 @@ export function lanes(options: Lanes): Html {
         >${axisTime(date, stepMs)}</text
       >`
   })
-  // These links are only for the pointer. With the keyboard, readers use the links of the table,
-  // because otherwise they would stop at every column of the chart.
+  // These links are only for the pointer. The keyboard skips them, because it would otherwise stop
+  // at every column of the chart. With the keyboard, readers use the links of the table.
   const links =
     href === undefined
       ? undefined
@@ -214,7 +220,7 @@ function numbersTable({ points, lanes: drawn, href, stepMs }: Lanes): Html {
   </details>`
 }
 
-/** A small row of columns without axes. */
+/** Draws a small row of columns without axes. */
 export function spark(
   values: readonly number[],
   { series = 'events', height = 28 }: { series?: Series; height?: number } = {},
@@ -240,7 +246,7 @@ export function spark(
   </svg>`
 }
 
-/** The bar behind a row of a list. `share` is its length, from 0 to 1. */
+/** Draws the bar behind a row of a list. `share` is the length of the bar, from 0 to 1. */
 export const barBehind = (share: number, series: Series): Html =>
   html`<svg class="fill s-${series}" width="100%" height="100%" aria-hidden="true">
     <rect width="${percentOf(Math.max(0.5, share * 100))}" height="100%" rx="3" />
@@ -254,7 +260,9 @@ export const legendKey = (series: Series, name: string | Html): Html =>
     >${name}</span
   >`
 
-/** The SVG pattern that fills columns of refused records. A document contains it once. */
+/**
+ * The SVG pattern that fills columns of refused records. Each HTML document must contain it once.
+ */
 export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   <defs>
     <pattern
@@ -270,12 +278,14 @@ export const patterns: Html = html`<svg class="defs" aria-hidden="true">
   </defs>
 </svg>`
 
-/** Draws a time line with the moment `atMs` and a mark for each event around it. */
+/**
+ * Draws a time line from `fromMs` to `toMs`. It shows the moment `atMs`, and a mark for each event.
+ */
 export function strip(options: {
   fromMs: number
   toMs: number
   atMs: number
-  /** The name of the moment `atMs`; never a text from a client. */
+  /** The label of the moment `atMs`; never a text from a client. */
   at: string
   marks: readonly { t: number; isBad: boolean }[]
   label: string
@@ -290,7 +300,8 @@ export function strip(options: {
         ></g>`
       : html`<circle class="s-events" cx="${percentOf(x(t))}" cy="34" r="4" />`,
   )
-  // Labels that are less than a minute apart also show seconds. Fewer of these longer labels fit.
+  // If the labels are less than a minute apart, they also show seconds. These labels are longer, so
+  // there are fewer of them.
   const isClose = x.ticks(6).some((date) => date.getTime() % 60_000 !== 0)
   const ticks = isClose ? x.ticks(3) : x.ticks(6)
   const labels = ticks.map((date) => {

@@ -1,14 +1,14 @@
 import { codeOf, invisible } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
-/** Matches an invisible character. `split` keeps the matches, because the pattern has a group. */
+/** Matches one invisible character. The pattern is a group, so `split` also returns the matches. */
 const separated = new RegExp(`(${invisible.source})`, 'u')
 
 /**
- * Shows a text from a client. It cannot change the direction of the text around it, and invisible
- * characters are shown by their codes.
+ * Creates markup for a text from a client. The text cannot change the direction of the text around
+ * it, and invisible characters are shown as codes.
  *
- * @param lengthMax in UTF-16 units; the rest is left out, with a note
+ * @param lengthMax the maximum length in UTF-16 units; the rest is replaced by a note
  */
 export function clientText(text: string, lengthMax = 20_000): Html {
   const shown = text.slice(0, lengthMax).toWellFormed()
@@ -22,19 +22,20 @@ export function clientText(text: string, lengthMax = 20_000): Html {
 const ascii = /^[ -~]*$/
 
 /**
- * Shows a text from a client in a list that has hundreds of them. A short text of ASCII characters
- * needs no markup: it has no invisible character and cannot change any direction.
+ * Creates the value that shows a text from a client in a long list. A short text of ASCII
+ * characters needs no markup: it has no invisible character and cannot change any direction. This
+ * keeps a list with hundreds of texts small.
  */
 export const listText = (text: string, lengthMax: number): HtmlValue =>
   text.length <= lengthMax && ascii.test(text) ? text : clientText(text, lengthMax)
 
 /**
- * At most this many invisible characters are shown by their codes, because a code is longer than
- * its character.
+ * At most this many invisible characters of a text are shown as codes. Without a limit the result
+ * could be very long, because a code is longer than its character.
  */
 const marksMax = 100
 
-/** Shows a part of the split text. Parts with an odd index are invisible characters. */
+/** Shows one part of the split text. A part with an odd index is an invisible character. */
 function mark(part: string, index: number): HtmlValue {
   if (index % 2 === 0) return part
   return index < 2 * marksMax ? html`<span class="code">${codeOf(part)}</span>` : undefined

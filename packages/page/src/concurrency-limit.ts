@@ -3,12 +3,12 @@ import pLimit from 'p-limit'
 import { onceClosed } from './end-of-response.ts'
 import { PageError } from './page-error.ts'
 
-/** Limits calls that use much memory: how many may run at once, and how many may wait. */
+/** Limits how many calls that use much memory may run at once, and how many may wait. */
 export interface ConcurrencyLimit {
   /**
-   * Runs `work` when a place is free, and returns its result. The place becomes free again when the
-   * work has settled and the response is sent or its connection is closed. So if a reader leaves
-   * early, no other work begins in this place before the work has settled.
+   * Runs `work` when a place is free, and returns its result. The place becomes free again only
+   * when the work has settled, and the response has been sent or its connection is closed. If a
+   * reader leaves early, the place therefore remains taken until the work has settled.
    *
    * @throws {PageError} 503, when too many wait, or the reader has left before a place was free
    */
@@ -33,7 +33,8 @@ export function createConcurrencyLimit({
             return
           }
           const closed = new Promise<void>((end) => onceClosed(reply, end))
-          // If `work` throws before it returns a promise, `working` rejects.
+          // `then` calls `work`, so that `working` rejects even if `work` throws before it returns
+          // a promise.
           const working = Promise.resolve().then(work)
           working.then(resolve, reject)
           await Promise.allSettled([working, closed])

@@ -6,11 +6,11 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/** An hour that began less than this before the count may have been counted before it was over. */
+/** Stored counts are used only for hours that ended at least this long before the count. */
 const uncountedMs = hourMs
 /**
- * The longest period that is counted from the records themselves. A search for a user or a device
- * has no such limit, because the table has an index for both.
+ * The longest period that is counted from the records themselves. There is no such limit for a
+ * search for a user or a device, because the table has an index for each of them.
  */
 const directMsMax = 24 * hourMs + 3 * hourMs
 
@@ -18,21 +18,21 @@ export interface EventCounts {
   points: { t: number; events: number }[]
   total: number
   /**
-   * When workers counted the hours that come from stored counts, in ms since 1970; undefined if all
-   * events were counted for this request.
+   * When workers counted the hours whose stored counts were used, in ms since 1970. Undefined if
+   * all events were counted for this request.
    */
   countedAtMs: number | undefined
 }
 
 /**
- * Counts the matching events in each step, by the time they happened. If the search is only by
- * application, event and version, and the steps are whole hours, older hours come from the counts
- * that workers store, and only the latest hours are counted from the records. Otherwise all hours
- * are counted from the records.
+ * Counts the matching events in each step, by the time they happened. If possible, older hours come
+ * from the counts that workers store, and only the latest hours are counted from the records. This
+ * is possible if the search is only by application, event and version, and the steps are whole
+ * hours. Otherwise all hours are counted from the records.
  *
  * @param countedAtMs when the hours were last counted; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names
- *   neither a user nor a device
+ * neither a user nor a device
  */
 export async function countEvents(
   reader: RecordReader,

@@ -9,15 +9,15 @@ export interface DeadLetterSummary extends RecordHead {
   table: string
   failed_at: string
   error_code: number
-  /** The beginning of ClickHouse's message, which quotes the row. */
+  /** The beginning of ClickHouse's error message. The message quotes the row. */
   error_start: string
-  /** The beginning of the rejected row, JSON from a client. */
+  /** The beginning of the rejected row. The row is JSON with values from a client. */
   row_start: string
   /** Size of the row in bytes. */
   row_bytes: number
 }
 
-/** The last dead letter of a page: the next page begins after it. */
+/** The last dead letter on a page. The next page begins with the dead letter that follows it. */
 export interface DeadLetterCursor {
   /** UTC, `YYYY-MM-DD hh:mm:ss.mmm`. */
   failedAt: string
@@ -32,7 +32,7 @@ const idCondition = `(id = {id:UUID} OR has(
   [JSONExtractString(row, 'request_id'), JSONExtractString(row, 'feedback_id')], {id:String}))`
 
 /**
- * Lists dead letters, newest first, at most one page.
+ * Lists dead letters, newest first. Returns at most one page of them.
  *
  * @param search.after the last dead letter of the previous page
  * @param search.id selects the dead letters with this record id, request id or `feedback.id`
@@ -66,7 +66,7 @@ export async function listDeadLetters(
   return { rows: rows.slice(0, pageLetters), hasMore: rows.length > pageLetters }
 }
 
-/** The query string of the next page, which `readDeadLetterCursor` reads. */
+/** Returns the query string of the next page. `readDeadLetterCursor` reads it. */
 export function printDeadLetterCursor(last: DeadLetterSummary): string {
   return new URLSearchParams({
     after: [last.failed_at.replace(' ', 'T'), last.id, last.device_uuid].join(','),

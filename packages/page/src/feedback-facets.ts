@@ -12,8 +12,8 @@ export interface FeedbackFacets {
   withEmail: number
   points: { t: number; feedback: number }[]
   /**
-   * `perHundred` is the feedback per 100 devices that sent an event with this version; undefined if
-   * no devices were counted for it.
+   * `perHundred` is the number of feedback per 100 devices. The devices are those that sent an
+   * event with this version. Undefined if no devices were counted for the version.
    */
   versions: (NameCount & { perHundred: number | undefined })[]
   applications: NameCount[]

@@ -11,13 +11,10 @@ import {
 } from './records.ts'
 import { timeOfId } from './search.ts'
 
-/** A request has at most this many records, because a batch has at most 500 entries. */
+/** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/**
- * Finds all records with this id. There can be several, because several devices may have sent the
- * same id.
- */
+/** Finds all records with this id. There may be several, from different devices or applications. */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,
@@ -35,8 +32,8 @@ export async function findById(
 }
 
 /**
- * Parses a line of JSON; integers beyond 2^53 become `bigint`s. `JSON.parse` would round them, and
- * mixes up names that contain an escape (nodejs/node#63785).
+ * Parses a line of JSON. Integers beyond 2^53 become `bigint`s. `JSON.parse` is not used, because
+ * it would round them, and mixes up names that contain an escape (nodejs/node#63785).
  */
 export function parseExact(line: string): unknown {
   return parse(line, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })

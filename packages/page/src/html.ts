@@ -16,17 +16,18 @@ const compact = new WeakMap<TemplateStringsArray, readonly string[]>()
 const block =
   'ol|ul|li|dl|dt|dd|div|p|details|summary|section|aside|article|form|table|thead|tbody|tr|th|td|g|rect|line|path'
 /**
- * Line breaks that do not change what is shown: beside the tags of block elements, and inside tags.
+ * Matches line breaks that do not change what is shown: those beside the tags of block elements,
+ * and those inside tags.
  */
 const idle = new RegExp(`\\n(?=</?(?:${block})\\b|/?>)|(?<=</?(?:${block})(?: [^<>]*)?>)\\n`, 'g')
 
 /**
- * End tags that HTML does not need, because the next tag of the list or table implies them. A page
- * has hundreds.
+ * Matches end tags that HTML does not need, because the next tag of the list or table implies them.
+ * A page would have hundreds of these.
  */
 const implied = /<\/(?:li|dt|dd|tr|th|td)>/g
 
-/** The parts of a template without the indentation of its source, and without implied end tags. */
+/** Returns the parts of a template without their indentation and without implied end tags. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = compact.get(parts)
   if (known !== undefined) return known
@@ -43,8 +44,8 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
 export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[]
 
 /**
- * A template in which every value is escaped, for text and for attributes in double quotes. Markup
- * and lists of markup are inserted unchanged; undefined is omitted.
+ * Creates markup from a template. Texts and numbers are escaped, for use as text and in attributes
+ * with double quotes. Markup and lists of markup are inserted unchanged. Undefined is omitted.
  */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]) => new Html(parts, values)
 

@@ -34,7 +34,7 @@ interface Summaries {
   logs: EventSummary
 }
 
-/** Lists the newest records that match, at most one page. */
+/** Lists the records that match, newest first. Returns at most one page of them. */
 export async function listRecords<Kind extends RecordKind>(
   reader: RecordReader,
   kind: Kind,
@@ -55,7 +55,7 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/** Lists the events of a device that are nearest to a moment, newest first. */
+/** Lists the events of a device nearest to a record: before and after it, each newest first. */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,
@@ -69,7 +69,7 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      // Reads one more row, because the record itself may be among the rows.
+      // Reads one row more than wanted, because one of the rows may be the record itself.
       rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),
@@ -80,8 +80,8 @@ export async function listEventsAround(
 }
 
 /**
- * Reads the matching rows of a window. Finds their keys first, so that the long columns are read
- * only for these rows.
+ * Reads the matching rows of a window. A subquery first finds their keys, so that the long columns
+ * are read only for these rows.
  */
 async function readWindow<Kind extends RecordKind>(
   reader: RecordReader,
@@ -111,7 +111,7 @@ async function readWindow<Kind extends RecordKind>(
   )
 }
 
-/** Returns the SQL conditions of a search, without those for its period. */
+/** Returns the SQL conditions of a search, except those for its period. */
 export function conditionsOf(search: Search): { conditions: string[]; params: QueryParams } {
   const { after, from: _from, to: _to, without, ...values } = search
   const names = (Object.keys(values) as (keyof typeof values)[]).filter(

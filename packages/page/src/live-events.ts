@@ -6,12 +6,12 @@ import type { Search } from './search.ts'
 
 const minuteMs = 60_000
 /**
- * How far back the view looks for its first rows. It tries a longer window only if the previous one
- * has too few rows.
+ * How far back the view looks for its first rows. If one window has too few rows, the next one is
+ * tried, which is longer.
  */
 const windowsMs = [10 * minuteMs, 24 * 60 * minuteMs, 11 * 24 * 60 * minuteMs]
 const firstRowsMax = 50
-/** A poll returns at most this many rows, the newest, because the view keeps no more. */
+/** A poll returns at most this many rows: the newest ones, because the view keeps no more. */
 export const pollRowsMax = 200
 
 /** Reads the events that arrived last, newest first, including those that happened long ago. */
@@ -31,9 +31,10 @@ export async function readLatestArrivals(
 }
 
 /**
- * Reads the events that arrived since `sinceMs`, or the newest `pollRowsMax` of them, newest first.
- * Events may become visible in a different order than they arrived, so the periods of two polls
- * overlap; the script drops the events that it has already shown.
+ * Reads the events that arrived since `sinceMs`, newest first. If there are more than
+ * `pollRowsMax`, reads only the newest. Events may become visible in a different order than they
+ * arrived, so the periods of two polls overlap. The script of the view drops the events that it has
+ * already shown.
  */
 export async function pollArrivals(
   reader: RecordReader,

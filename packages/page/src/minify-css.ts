@@ -1,4 +1,4 @@
-/** Removes comments, and the white space, semicolons and zeros that CSS does not need. */
+/** Removes what CSS does not need: comments, and some white space, semicolons and zeros. */
 export const minify = (css: string): string =>
   css
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')

@@ -14,12 +14,12 @@ import {
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-/** The data of the overview. It has counts of events, but no single event. */
+/** The data of the overview. About events it has only counts. */
 export interface OverviewData {
   steps: Steps
   arrivals: Arrivals[]
   refusals: KeyOutcome[]
-  /** Names of API keys by their ids. */
+  /** The name of each API key, by the id of the key. */
   names: ReadonlyMap<string, string>
   applications: ApplicationCounts[]
   feedbackByApplication: ReadonlyMap<string, number>
@@ -67,7 +67,7 @@ export async function readOverview(
   }
 }
 
-/** The number of feedback of each of these applications. */
+/** Returns the number of feedback of each of these applications. */
 async function countFeedback(
   reader: RecordReader,
   { from, to }: Steps,
@@ -87,7 +87,7 @@ async function countFeedback(
   return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
 }
 
-/** Whether nothing has arrived in the last 30 days, neither accepted nor refused. */
+/** Whether there is nothing to show: no event in 30 days, no feedback, no arrival in the period. */
 export const isNew = ({ arrivals, refusals, applications, feedback }: OverviewData): boolean =>
   applications.length === 0 &&
   feedback.length === 0 &&

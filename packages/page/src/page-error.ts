@@ -1,6 +1,6 @@
 /**
- * The error for a request that gets no page. The message gives the reader the reason, and contains
- * nothing from the request.
+ * The error for a request that gets no page. The message is shown to the reader: it says why, and
+ * contains nothing from the request.
  */
 export class PageError extends Error {
   override readonly name = 'PageError'

@@ -25,11 +25,11 @@ import { problemView } from './views/problem.ts'
 import { readHeader, type WorkerState } from './worker-state.ts'
 
 export interface PageOptions {
-  /** Undefined if only this machine may see the page. */
+  /** If undefined, only this machine may see the page. */
   password: string | undefined
   /**
-   * A secret of the workers, which signs links to pictures. If undefined, links are valid only
-   * until this process ends.
+   * A secret that all workers share, with which they sign links to pictures. If undefined, links
+   * are valid only until this process ends.
    */
   linkSecret?: string | undefined
   reader: RecordReader
@@ -45,9 +45,9 @@ export interface PageOptions {
   onFailed: () => void
 }
 
-/** How many views are created or sent at once (each runs a few queries), and how many may wait. */
+/** At most this many views are created or sent at once, or wait. Urgent views count separately. */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
-/** A view is cut off when creating and sending it takes longer than this. */
+/** If creating and sending a view takes longer than this, its connection is closed. */
 const viewTimeoutMs = 60_000
 /**
  * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
@@ -56,9 +56,9 @@ const viewTimeoutMs = 60_000
 const cacheMs = { long: 60_000, brief: 1_000 }
 
 /**
- * The read-only page: arrivals, feedback with its pictures, events, dead letters and the state of
- * the queue. It authenticates its own requests; routes that are registered elsewhere are not
- * affected.
+ * Serves the read-only page: arrivals, feedback with its pictures, events, dead letters and the
+ * state of the queue. Its routes authenticate their own requests. Routes that are registered
+ * elsewhere are not affected.
  */
 export async function page(app: FastifyInstance, options: PageOptions): Promise<void> {
   const { password, reader, store, keepsMetadata = false, state, log } = options
@@ -134,7 +134,7 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'))
 }
 
-/** ClickHouse's error codes for a user who may not read the views, and for wrong credentials. */
+/** ClickHouse's error codes: the user may not read the views, or the credentials are wrong. */
 const accessDenied = 497
 const wrongCredentials = 516
 

@@ -132,8 +132,8 @@ export const delivery: ConformanceCase[] = [
     },
   },
   {
-    // This case needs no check: `findViolation`, which runs for every case, checks the size of
-    // bodies.
+    // This case has no check of its own, because `findViolation` checks the size of bodies after
+    // every case.
     title: 'sends bodies below 200 KB, however large the events are',
     async run({ start, sender, drainLogs }) {
       await start()

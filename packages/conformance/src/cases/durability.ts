@@ -97,8 +97,8 @@ export const durability: ConformanceCase[] = [
       const { start, fault, sender, drain, stored, expect } = trial
       await start()
       await killDuringRequest(trial)
-      // This fault changes the server's clock: an id with today's time is out of range and refused.
-      // A sender that then gave the event a new id would create a second record.
+      // Sets the server's clock back by three days, so that the id of event 1 is refused as out of
+      // range. A sender that then gave the event a new id would create a second record.
       fault({ clockOffsetMs: -3 * day })
       await start()
       await sender.flush(1_000)
@@ -113,8 +113,8 @@ export const durability: ConformanceCase[] = [
     async run(trial) {
       const { start, fault, heal, sender, drain, settle, stored, attemptsOf, expect } = trial
       await start()
-      // Loses every response until the clock is wrong, so that the sender cannot learn the time
-      // earlier.
+      // Loses every response until the server's clock is wrong. Otherwise the sender would learn
+      // the right time from an earlier response.
       fault({ loseResponse: true, times: 1_000 })
       await sender.log(tap, { n: 1 })
       await drain('the first attempt ends', () => attemptsOf(1)[0]?.seen.endedAt !== undefined)
@@ -171,8 +171,8 @@ export const durability: ConformanceCase[] = [
       await sender.flush(500)
       const ms = performance.now() - begun
       expect(ms < 15_000, () => `a flush of 500 ms took ${Math.round(ms)} ms`)
-      // Waits until a request has begun, because connecting may take longer than the flush on a
-      // busy machine.
+      // On a busy machine, connecting may take longer than the flush. The case therefore waits
+      // until a request has begun.
       await until('a request has begun', () => attempts().length > 0)
     },
   },

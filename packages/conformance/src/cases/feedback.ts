@@ -80,7 +80,8 @@ export const feedback: ConformanceCase[] = [
       expect(attachment?.sha256 === hash('sha256', png), () => {
         return `its picture has ${attachment?.bytes ?? 0} of ${png.length} bytes`
       })
-      // A sender that takes the stored picture for a refused one reports this with its logs.
+      // A sender that wrongly believes that the picture was refused logs `intake.dropped`. Event 1
+      // makes the sender send its logs, so that such a report arrives.
       await sender.log(tap, { n: 1 })
       await drainLogs(1)
       await settle()

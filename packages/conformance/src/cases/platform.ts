@@ -1,13 +1,15 @@
 import type { ConformanceCase } from '../conformance-case.ts'
 import { day, tap, type Trial } from '../trial.ts'
 
-/** The maximum number of bytes that browsers send for a closing page, in all requests together. */
+/**
+ * When a page closes, browsers send at most this many bytes, counted over all its last requests.
+ */
 const pageEndBytesMax = 64 * 1024
 const clockErrorMs = 5_000
 
 /**
- * The difference between the time of a stored event and the moment when it was logged, by the
- * server's clock.
+ * Logs event `n`. Resolves to the difference in milliseconds between the stored time of the event
+ * and the server's time when it was logged.
  */
 async function clockError(trial: Trial, n: number): Promise<number> {
   const { sender, drain, stored, sandbox } = trial
@@ -69,8 +71,8 @@ export const clock: ConformanceCase[] = [
       for (const n of [1, 2]) {
         await sender.log(tap, { n })
         await drain(`event ${n} was sent`, () => attemptsOf(n)[0]?.seen.endedAt !== undefined)
-        // After the response to event 1, the sender corrects for the wrong clock. From here on the
-        // device's clock is right, and the response to event 2 shows this.
+        // The first response shows the sender that the device's clock is wrong. The clock is then
+        // set right, and the second response shows the sender that its correction is not needed.
         await sender.clock(0)
       }
       const errorMs = await clockError(trial, 3)
@@ -88,8 +90,8 @@ export const clock: ConformanceCase[] = [
       await drain('the second attempt ends', () => attempts()[1]?.seen.endedAt !== undefined)
       await sender.log(tap, { n: 2 })
       const now = Date.now()
-      // The restart removes a correction of the clock, if the sender has made one. Event 2 was
-      // logged before the restart, so its time shows whether the sender had made one.
+      // A sender that believes the proxy's clock logs event 2 with a wrong time. The restart
+      // removes the sender's correction of the clock, but event 2 keeps its time.
       await sender.kill()
       fault({ clockOffsetMs: 0 })
       heal()
@@ -139,7 +141,7 @@ export const bounds: ConformanceCase[] = [
       const kept = new Set(records().map(({ params }) => Number(params?.['n'])))
       const gaps = Array.from({ length: 50 }, (_, index) => 950 + index).filter((n) => !kept.has(n))
       expect(gaps.length === 0, () => `events ${gaps.join(', ')} of the last 50 are missing`)
-      // The sender may keep a batch that it has attempted, even if the batch is old.
+      // A sender may keep an old batch if it has already attempted to send that batch.
       const early = [...kept].filter((n) => n < 800 && attemptsOf(n).length < 2)
       expect(early.length === 0, () => `old events were kept: ${early.slice(0, 10).join(', ')}`)
     },

@@ -105,7 +105,7 @@ function staysAt(status: number): ConformanceCase {
       const seen: string[] = []
       const other = createServer(({ method, url }, response) => {
         seen.push(`${method} ${url}`)
-        // Lets a page follow the redirect.
+        // With these fields, a browser lets a page follow the redirect.
         const any = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
         response.writeHead(204, any).end()
       })

@@ -3,7 +3,7 @@ import { tap, type Trial } from '../trial.ts'
 import type { Fault } from '@intake/sandbox'
 
 /**
- * A case in which the first `times` requests have the fault, and the event must still be stored
+ * A case in which the first `times` requests have the fault. The event must still be stored exactly
  * once.
  */
 function survives(title: string, fault: Fault, options: { times: number }): ConformanceCase {
@@ -24,21 +24,21 @@ function survives(title: string, fault: Fault, options: { times: number }): Conf
 function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
   const { attempts, attemptsOf, records, expect } = trial
   const sent = attemptsOf(1).map(({ events }) => events.find(({ params }) => params['n'] === 1)?.id)
-  // Counts all attempts, even those without an event, because a connection that was reset may have
-  // carried only the header of a request.
+  // Attempts without an event count too. If a connection was reset, only the header of its request
+  // may have arrived.
   expect(attempts().length >= attemptsMin, () => `${attempts().length} attempts`)
   expect(new Set(sent).size === 1, () => `sent under ${[...new Set(sent)].join(', ')}`)
   expect(records().length === 1, () => `${records().length} records`)
   expect(records()[0]?.id === id, () => `stored under ${records()[0]?.id}, not ${id}`)
 }
 
-/** The milliseconds between the first response and the next request, which may have any event. */
+/** The milliseconds from the first response to the next request, whichever events it contains. */
 function firstPause({ attempts }: Trial): number {
   const [first, second] = attempts()
   return (second?.seen.startedAt ?? 0) - (first?.seen.endedAt ?? 0)
 }
 
-/** How much shorter than expected a pause may be, because a timer may fire a little early. */
+/** A timer may fire a little early. A pause may therefore be this much shorter than required. */
 const timerMs = 10
 
 function obeysRetryAfter(

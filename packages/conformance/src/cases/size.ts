@@ -50,7 +50,8 @@ export const size: ConformanceCase[] = [
     async run({ start, sender, drain, stored, allowLargeBodies }) {
       allowLargeBodies()
       await start()
-      // A sender may itself refuse an event of this size.
+      // The sender may refuse to log an event of this size. The adapter then responds with an
+      // error.
       await sender.log(tap, { n: 1, text: 'x'.repeat(1_500_000) }).catch((error: unknown) => {
         if (!(error instanceof AdapterError) || error.status === undefined) throw error
       })

@@ -9,9 +9,9 @@ const integer = (description: string) =>
 const boolean = (description: string) =>
   Type.Optional(nullable<boolean>('boolean', { description }))
 /**
- * A date or time that the phone reports. It may be wrong, and shipped apps cannot be changed, so
- * any string is accepted. The formats are Intake's own: they select the column type, and no
- * validator knows them.
+ * A date or time that the phone reports. Any string is accepted, because the value may be wrong and
+ * a shipped app cannot be corrected. Intake defines these formats itself to select the type of the
+ * column. Validators do not know them and ignore them.
  */
 const moment = (format: 'device-date' | 'device-time', description: string) =>
   Type.Optional(
@@ -33,9 +33,9 @@ const texts = (description: string) =>
   )
 
 /**
- * The documented properties. Everything else is derived from this list: validation, OpenAPI, the
- * flat views and the comments of their columns. A new property also needs a migration that widens
- * the column `device` (CONTRIBUTING.md).
+ * The documented properties. Validation, OpenAPI, the flat views and the comments of their columns
+ * are derived from this list. A new property also needs a migration that widens the column `device`
+ * (CONTRIBUTING.md).
  */
 const documented = {
   os: text('Operating system.'),
@@ -84,8 +84,8 @@ export interface DeviceField {
 }
 
 /**
- * The kinds of properties. The key is the format in the property's schema, or its type if it has no
- * format.
+ * The kind of a property (value), by the format in the property's schema (key). If the property has
+ * no format, the key is its type.
  */
 const kinds: Readonly<Record<string, DeviceField['kind']>> = {
   string: 'text',

@@ -12,9 +12,9 @@ const FieldError = Type.Object(
 export const FieldErrors = Type.Array(FieldError, { description: 'The invalid fields.' })
 
 /**
- * This is a string and not a closed list, because codes may be added and shipped apps cannot be
- * changed. A client with a closed list would fail to read a response with a new code, even if the
- * response says that other entries are stored.
+ * The schema of an error code. It is a string and not a closed list, because codes may be added and
+ * shipped apps cannot be changed. With a closed list, such an app would fail to read a response
+ * that contains a new code, even if the response says that other entries are stored.
  */
 export const errorCode = Type.String({
   description:
@@ -25,8 +25,9 @@ export const errorCode = Type.String({
 })
 
 /**
- * A time without a format, because code that some generators make for `date-time` cannot read
- * fractions of a second, and would fail on the whole response.
+ * The schema of a time in a response. It has no `date-time` format. Some code generators make code
+ * for this format that cannot read fractions of a second. Such a client would fail to read the
+ * whole response.
  */
 export const serverTime = Type.String({
   description:

@@ -1,25 +1,25 @@
 /**
- * The settings that analysts and the user `reader` may not change. Without this list `readonly = 2`
- * would let them. deploy/clickhouse/users.xml has the same list; a test compares both. If a new
- * version of the engine has a new setting that looks dangerous, analyst-limits.slow.test.ts fails
- * until the setting is added here.
+ * The settings that analysts and the user `reader` may not change. With `readonly = 2` alone, they
+ * could change them. deploy/clickhouse/users.xml has the same list, and a test compares both. If a
+ * new version of the engine has a new setting that looks dangerous, analyst-limits.slow.test.ts
+ * fails until the setting is added here.
  */
 
-/** Settings that always have the value of the profile or, if it sets none, the default. */
+/** Settings that no query can change. Without a value in the profile, the default applies. */
 const fixed = [
-  // Settings with which queries could show rows that the views hide, or read with the rights of the
-  // views.
+  // With these settings, a query could show rows that the views hide, or read with the rights of
+  // the views.
   'final',
   'use_skip_indexes_if_final_exact_mode',
   'additional_table_filters',
   'additional_result_filter',
   'parallel_replicas_custom_key',
-  // `compatibility` would change the defaults of other settings, including those below.
+  // `compatibility` would change the defaults of other settings, including those in this list.
   'compatibility',
   'apply_deleted_mask',
   'apply_patch_parts',
 
-  // These settings write files. On the embedded engine, they could write to any file of its data.
+  // With these settings, a query could write files: in the embedded engine, any file of its data.
   'output_format_schema',
   'input_format_record_errors_file_path',
   'rename_files_after_processing',
@@ -30,8 +30,8 @@ const fixed = [
   'max_temporary_data_on_disk_size_for_user',
   'max_concurrent_queries_for_user',
 
-  // Settings with which a query could use more threads than max_threads allows, or run before other
-  // queries.
+  // With these settings, a query could use more threads than max_threads allows, or run before
+  // other queries.
   'aggregation_memory_efficient_merge_threads',
   'max_insert_threads',
   'max_threads_for_indexes',
@@ -43,16 +43,16 @@ const fixed = [
   'priority',
   'workload',
 
-  // Settings with which a query could use memory that is not counted, or keep memory that other
+  // With these settings, a query could use memory that is not counted, or keep memory that other
   // queries need.
   'max_untracked_memory',
   'memory_overcommit_ratio_denominator',
   'memory_overcommit_ratio_denominator_for_user',
   'memory_usage_overcommit_max_wait_microseconds',
 
-  // Settings with which a query could wait so that neither a time limit nor KILL QUERY ends it.
-  // Limits of bandwidth are among these settings, because the engine makes a query wait to enforce
-  // them.
+  // With these settings, a query could wait in a way that neither a time limit nor KILL QUERY ends.
+  // The limits of bandwidth are among them, because the engine enforces such a limit by making the
+  // query wait.
   'function_sleep_max_microseconds_per_block',
   'sleep_after_receiving_query_ms',
   'sleep_in_send_data_ms',
@@ -67,7 +67,7 @@ const fixed = [
   'max_network_bandwidth_for_all_users',
   'timeout_overflow_mode',
 
-  // Settings with which parsing and planning a query could take too long. No time limit ends these
+  // With these settings, parsing and planning a query could take too long. No time limit ends these
   // phases.
   'max_query_size',
   'max_parser_depth',
@@ -83,7 +83,7 @@ const fixed = [
   'ast_fuzzer_runs',
   'ast_fuzzer_any_query',
 
-  // Settings with which compiling and running one regular expression could take too long.
+  // With these settings, compiling and running one regular expression could take too long.
   'reject_expensive_hyperscan_regexps',
   'regexp_max_matches_per_row',
 
@@ -115,15 +115,15 @@ export const fixedFrom26_6 = [
 ]
 
 /**
- * Maximum values. `auto` is the number of processors, which is also the default. Even if ten
- * queries use that many threads each, other reads and inserts get their share.
+ * Maximum values that a query may set. `auto` is the number of processors, which is also the
+ * default. Even if ten queries use that many threads each, other reads and inserts get their share.
  */
 const atMost: Record<string, number | string> = {
   max_threads: 'auto',
   max_final_threads: 'auto',
   max_parsing_threads: 'auto',
   max_download_threads: 4,
-  // A time limit is checked between blocks, so small blocks make it effective.
+  // A time limit is checked only between blocks. With small blocks it is therefore checked often.
   max_block_size: 65_536,
 }
 

@@ -6,8 +6,8 @@ export interface Owner {
 }
 
 /**
- * Executes a statement as the owner. Resolves to the text of the response; undefined if there is an
- * error, or no response in time.
+ * Executes a statement as the owner. Resolves to the text of the response. Resolves to undefined if
+ * the response is an error, or if there is no response in time.
  */
 export async function askOwner(sql: string, owner: Owner, timeoutMs: number) {
   const { port, password } = owner

@@ -3,7 +3,7 @@ import { analystConstraints } from './analyst-limits.ts'
 import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
-/** The limit for the temporary data of all queries together. */
+/** The maximum size of the temporary data of all queries together, in bytes. */
 const temporaryBytesMax = 1024 ** 3
 
 const queryLog = `<query_log>
@@ -17,7 +17,7 @@ export interface ServerConfigOptions {
   memoryBytesMax: number
   /** The folder that `BACKUP … TO File('name')` writes to. */
   backupsDir: string
-  /** The engine refuses inserts and merges that would leave fewer free bytes on the disk. */
+  /** The engine refuses inserts and merges that would leave less free space than this. */
   keepFreeBytes: number
   /** Whether queries are logged to `system.query_log`. */
   logQueries?: boolean | undefined
@@ -26,17 +26,17 @@ export interface ServerConfigOptions {
 }
 
 /**
- * Prints the configuration of the server. The engine opens its first session as `default`, without
- * a password, from loopback; this cannot be configured. No HTTP request may use that user, so a
- * request must name another user in the header `X-ClickHouse-User`. The engine then refuses URL
- * parameters that name a different user. With basic authentication it would obey such parameters,
- * so requests with basic authentication get 401. Only `/ping` and the page for queries
- * (`playRules`) need no such header.
+ * Prints the configuration of the server. The engine opens its first session from loopback as the
+ * user `default`, without a password. This cannot be configured, so HTTP requests must be kept from
+ * using that user. Each request must name another user in the header `X-ClickHouse-User`. The
+ * engine then refuses URL parameters that name a different user. With basic authentication it would
+ * obey such parameters, so requests with basic authentication get 401. Only `/ping` and the page
+ * for queries (`playRules`) need no such header.
  *
- * Analysts could fill some resources: sessions, which keep what was set in them until they end, and
- * cached results and the log of queries, which keep the content of any query. These resources are
- * limited here and not in the profile, because `SETTINGS x = DEFAULT` bypasses the limits of a
- * profile (seen with 26.7).
+ * Analysts could fill some resources. Sessions keep what was set in them until they end. Cached
+ * results and the log of queries keep the content of any query. These resources are limited here
+ * and not in the profile, because `SETTINGS x = DEFAULT` bypasses the limits of a profile (seen
+ * with 26.7).
  *
  * The text contains no password, because every user can read every file that the engine can read.
  */
@@ -85,12 +85,12 @@ export function serverConfig(options: ServerConfigOptions) {
 }
 
 /**
- * Rules for the engine's page for queries. The page sends user and password as URL parameters.
- * Rules cannot check these, so a rule that accepts them would also accept the user `default`.
- * Therefore the page and its queries have a secret path, which is only in the link to the page.
- * Every request to that path has the user `analyst`, whatever its parameters are. The page has no
- * other path, because a client that aborts the transfer of the page can end the engine (about once
- * in 350 times).
+ * Rules for the engine's page for queries. The page sends user and password as URL parameters,
+ * which rules cannot check. A rule that accepts these parameters would therefore also accept the
+ * user `default`. So the page and its queries have a secret path, which is only in the link to the
+ * page. Every request to that path has the user `analyst`, even if its parameters name another
+ * user. The page has no other path, because a client that aborts the transfer of the page can end
+ * the engine (about once in 350 times).
  */
 function playRules(path: string) {
   return `<rule>
@@ -113,8 +113,8 @@ function playRules(path: string) {
 /**
  * Prints a handler for queries.
  *
- * @param credentials XML that determines the user of all requests; without it each request is
- *   authenticated by its own credentials
+ * @param credentials XML that sets one user for all requests; without it, each request is
+ * authenticated by the credentials in the request
  */
 function queryHandler(credentials = '') {
   return `<handler>
@@ -125,15 +125,16 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The engine gives a query one thread for each portion of this many bytes of free memory. With the
- * default of 1 GiB, a query would get only one thread, because this engine may use little memory.
+ * The engine gives a query one thread for each portion of free memory of this size, in bytes. The
+ * default is 1 GiB. This engine may use little memory, so with the default a query would get only
+ * one thread.
  */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings for queries on params. With them a key with a dot is printed as it was sent,
- * `intake_number` is exact, and `GROUP BY params.x` works. The first setting is only for speed:
- * with FINAL, a condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ * Settings for queries on params: a key with a dot is printed as it was sent, `intake_number` is
+ * exact, and `GROUP BY params.x` works. The first setting is only for speed: with FINAL, a
+ * condition on `id` or `device_uuid` is evaluated before the other columns are read.
  */
 const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
       <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>

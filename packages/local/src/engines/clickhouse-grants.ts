@@ -4,9 +4,9 @@
  */
 
 /**
- * The rights of the user `worker`: to insert, to read the mark of the installation, and to read
- * what `KILL QUERY` needs to find a query. A worker can kill only queries of its own user, but can
- * read the text of all running queries in `system.processes`.
+ * The rights of the user `worker`. It may insert, read the mark of the installation, and read what
+ * `KILL QUERY` needs to find a query. It can kill only its own queries. In `system.processes`, it
+ * can read the text of every running query.
  */
 export const workerGrants: readonly string[] = [
   'INSERT ON intake.logs_raw',
@@ -23,7 +23,7 @@ export const workerGrants: readonly string[] = [
 ]
 
 /**
- * The rights of the user `reader`, with which workers read: for the page, for the webhook and for
+ * The rights of the user `reader`. As this user, workers read for the page, for the webhook and for
  * their metrics.
  */
 export const readerGrants: readonly string[] = [
@@ -42,9 +42,9 @@ export const readerGrants: readonly string[] = [
 ]
 
 /**
- * The rights of the user `analyst`, who may read only views, because the raw tables contain deleted
- * and duplicate rows. The lists in information_schema and system.parts are safe, because they show
- * each user only what that user may read. Some tools read the same lists in INFORMATION_SCHEMA.
+ * The rights of the user `analyst`. It may read only views, because the raw tables contain deleted
+ * and duplicate rows. It may also read information_schema and system.parts, whose lists show each
+ * user only what that user may read. Some tools read the same lists in INFORMATION_SCHEMA.
  */
 export const analystGrants: readonly string[] = [
   'SELECT ON intake.logs',

@@ -44,14 +44,11 @@ export interface ClickHouseOptions extends ServiceOptions {
    */
   killMsMax?: number
   /**
-   * Whether queries are logged to `system.query_log`. Default: no, because any user can fill it
-   * with the texts of queries, and the engine never removes the log of an earlier run.
+   * Whether queries are logged to `system.query_log`. Default: no, because any user can fill this
+   * log with the texts of queries, and the engine never removes the log of an earlier run.
    */
   logQueries?: boolean
-  /**
-   * Called with a sentence when a query is cancelled, and when the server is ended because of a
-   * query.
-   */
+  /** Called with a sentence when a query is cancelled, and when a query makes the server end. */
   say?: (sentence: string) => void
 }
 
@@ -74,8 +71,8 @@ export interface ClickHouse extends Service {
   unconfined: string | undefined
   /**
    * Why the system cannot keep the process from connecting to other servers; undefined if it can.
-   * If it cannot, the user `intake` can make the process connect to other servers. The user
-   * `analyst` never has the rights for that.
+   * If there is a reason, the user `intake` can make the process connect to other servers. The user
+   * `analyst` never has the rights to do so.
    */
   unconfinedNetwork: string | undefined
 }
@@ -90,11 +87,11 @@ export interface ClickHouse extends Service {
  * accepts credentials only in the headers `X-ClickHouse-User` and `X-ClickHouse-Key`, and serves
  * the page for queries only at its secret link.
  *
- * The function `file()` and some formats let every user read every file that the process can read.
- * Therefore the process is confined (hosts/clickhouse.mjs): it can read only its program, its data
- * and its configuration, which contains hashes of the passwords. If the system cannot confine the
- * process, there is no user `analyst`. From Linux 6.7 on, the process also cannot connect to
- * anything.
+ * With the function `file()` and some formats, every user can read every file that the process can
+ * read. Therefore the process is confined (hosts/clickhouse.mjs): it can read only its program, its
+ * data and its configuration, which contains hashes of the passwords. From Linux 6.7 on, the
+ * process also cannot connect to anything. If the system cannot confine the process, there is no
+ * user `analyst`.
  */
 export async function startClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   const { password = randomSecret(), analystPassword = randomSecret() } = options
@@ -169,9 +166,9 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
 }
 
 /**
- * Removes files that a killed engine left: the temporary data of its queries, which the check of
- * free space before the start would count as used, and its log of queries, which no engine uses
- * again.
+ * Removes two kinds of files that a killed engine left. One is the temporary data of its queries,
+ * which the check of free space before the start would count as used. The other is its log of
+ * queries, which no engine uses again.
  */
 function removeLeftovers(tablesDir: string) {
   for (const folder of ['tmp', 'data/system/query_log']) {
@@ -180,15 +177,15 @@ function removeLeftovers(tablesDir: string) {
 }
 
 /**
- * The secret path of the page for queries. It contains a hash and not the password, because every
- * user can make the engine show its configuration.
+ * The secret path of the page for queries. Every user can make the engine show its configuration,
+ * so the path contains a hash and not the password.
  */
 function playPathOf(analystPassword: string) {
   return `/play/${createHash('sha256').update(`play:${analystPassword}`).digest('hex')}`
 }
 
 /**
- * The link to the page for queries. The page sends its queries to the URL in its parameter `url`.
+ * The link to the page for queries. Its parameter `url` is the URL to which the page sends queries.
  */
 function playUrlOf(origin: string, path: string) {
   const url = `${origin}${path}`

@@ -5,9 +5,9 @@ const mebibyte = 1024 ** 2
 
 /**
  * How many bytes of a folder's disk ClickHouse keeps free: 5 %, but at least 16 and at most 256
- * MiB. The embedded engine ignores the error of a write for which the disk has no room, and
- * confirms the insert. Therefore it starts no insert or merge that would leave less than this free,
- * does not start if less is free, and ends if less than half of this is free.
+ * MiB. If the disk has no room for a write, the embedded engine ignores the error and confirms the
+ * insert. Therefore it starts no insert or merge that would leave less than this free. It does not
+ * start if less is free, and ends if less than half of this is free.
  */
 export function keptFreeBytes(dataDir: string): number {
   const { blocks, bsize } = statfsSync(dataDir)

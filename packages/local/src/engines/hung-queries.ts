@@ -6,11 +6,11 @@ const timeoutMs = 5_000
 
 /**
  * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is
- * longer than their time limits allow. Ends the engine if one of them still runs `killMsMax` later.
- * Neither the time limit nor KILL QUERY has an effect while the engine computes a single row: for
- * example, while `file('/proc/self/fd/4')` waits for a pipe, or while a function compares two long
- * arrays. Such a query would occupy its thread, and one of the places for queries of its user, as
- * long as the engine runs. The tables survive the end of the engine.
+ * longer than their time limits allow. Ends the engine if such a query still runs `killMsMax`
+ * later. Neither the time limit nor KILL QUERY has an effect while the engine computes a single
+ * row: for example, while `file('/proc/self/fd/4')` waits for a pipe, or while a function compares
+ * two long arrays. Until the engine ends, such a query occupies its thread and one of the queries
+ * that its user may run at once. The tables survive the end of the engine.
  */
 export function endHungQueries(options: {
   child: Child
@@ -20,8 +20,8 @@ export function endHungQueries(options: {
   say: (sentence: string) => void
 }): void {
   const { child, owner, queryMsMax, killMsMax, say } = options
-  // The response lists the queries that this statement cancels, and the queries that an earlier one
-  // cancelled and that have not ended.
+  // The response lists the queries that this statement cancels. It also lists queries that an
+  // earlier statement cancelled and that are still running.
   const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
     ASYNC FORMAT JSONEachRow`
   let cancelledAt = new Map<string, number>()
@@ -29,7 +29,7 @@ export function endHungQueries(options: {
   async function check() {
     const now = performance.now()
     const text = await askOwner(sql, owner, timeoutMs)
-    // Without a response the state of the queries is unknown; the next check asks again.
+    // Without a response it is unknown which queries are running. The next check asks again.
     if (text === undefined || !child.running()) return
     const found = idsIn(text)
     const added = found.filter((id) => !cancelledAt.has(id)).length

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 const checkTimeoutMs = 20_000
 const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url))
 
-/** The reasons why this system cannot confine an engine; each is absent if it can. */
+/** Resolves to the reasons why this system cannot confine an engine. If it can, they are absent. */
 export async function findObstacles(): Promise<{ files?: string; network?: string }> {
   const { stdout } = await promisify(execFile)(process.execPath, [host, '--check'], {
     timeout: checkTimeoutMs,

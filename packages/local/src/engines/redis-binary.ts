@@ -91,8 +91,8 @@ function subfolders(folder: string) {
 }
 
 /**
- * Downloads the packages and unpacks them. If the download fails, retries after `apt-get update`,
- * because the package lists may be outdated or, in a fresh image, absent.
+ * Downloads the packages and unpacks them. If the download fails, runs `apt-get update` and tries
+ * once more, because the package lists may be outdated or, in a fresh image, absent.
  */
 async function unpackDebs(
   cacheDir: string,
@@ -106,8 +106,8 @@ async function unpackDebs(
       await download(options)
     } catch (error) {
       const updated = await run('apt-get', ['update'], options).catch(() => undefined)
-      // Without permission or network both the download and the update fail. The error of the
-      // download is the more helpful one.
+      // If the update fails too, the cause is probably a missing permission or no network. The
+      // error of the download is then the more helpful one.
       if (updated === undefined) throw error
       await download(options)
     }
@@ -120,9 +120,9 @@ async function unpackDebs(
 }
 
 /**
- * Downloads redis-server and those of its dependencies that are not installed. Always downloads
- * redis-tools too: redis-server contains only a relative link to a program in redis-tools, so both
- * must be unpacked in the same folder.
+ * Downloads redis-server and those of its dependencies that are not installed. Downloads
+ * redis-tools even if it is installed: redis-server contains only a relative link to a program in
+ * redis-tools, so both must be unpacked in the same folder.
  */
 async function download(options: ExecFileOptions) {
   const args = ['-s', '--no-install-recommends', 'install', 'redis-server']

@@ -4,7 +4,8 @@ const timeoutMs = 1000
 
 /**
  * Resolves to whether the Redis on the port accepts the password and responds to PING. Uses no
- * client library, because a library would reconnect, queue and log, but a probe must try only once.
+ * client library: a library would reconnect, queue commands and write logs, but a probe must try
+ * only once.
  */
 export function pingRedis({ port, password }: { port: number; password: string }) {
   return new Promise<boolean>((resolve) => {

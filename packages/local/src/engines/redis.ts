@@ -20,9 +20,8 @@ export interface RedisOptions extends ServiceOptions {
 }
 
 /**
- * Starts a Redis on loopback that confirms a write only after the write is on stable storage, so
- * that its data survives restarts and SIGKILL. Resolves when Redis has loaded its data and responds
- * to PING.
+ * Starts a Redis on loopback. It confirms a write only when the write is on stable storage, so its
+ * data survives restarts and SIGKILL. Resolves when Redis has loaded its data and responds to PING.
  */
 export async function startRedis(options: RedisOptions): Promise<Service> {
   const { password = randomSecret(), maxmemory = '512mb', readyMs = 60_000, say, signal } = options
@@ -41,7 +40,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
     name: 'Redis',
     command: binary.path,
     args: [configFile],
-    // Sets the time zone of the log; Redis takes it only from the environment.
+    // `TZ` sets the time zone of Redis's log. Redis reads it only from the environment.
     env: { ...process.env, TZ: 'UTC', ...binary.env },
     logFile: options.logFile ?? join(dataDir, 'redis.log'),
     ownSession: options.ownSession,

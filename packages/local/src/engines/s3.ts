@@ -15,9 +15,11 @@ export interface S3Options extends ServiceOptions {
   secretKey?: string
   /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
   gatewaySecretKey?: string
-  /** The secret key of `worker`, which may get objects. Default: a new random one. */
+  /**
+   * The secret key of `worker`, which may get objects and put thumbnails. Default: a random one.
+   */
   workerSecretKey?: string
-  /** A second access key of the owner with its secret key, for tests of key rotation. */
+  /** A second pair of keys with the owner's rights, for tests of key rotation. */
   otherKeys?: { accessKey: string; secretKey: string }
 }
 
@@ -30,10 +32,10 @@ export interface S3 extends Service {
 
 /**
  * Starts an S3 server on loopback that keeps its objects in a folder. The objects survive restarts
- * and SIGKILL, but not a power failure, because the server does not fsync. It serves only the
- * requests that Intake makes (hosts/s3-guard.mjs), and only if their header has a signature. If the
- * system supports it, the process is confined to that folder and its port. Resolves when the server
- * responds.
+ * and SIGKILL. They may not survive a power failure, because the server does not fsync. The server
+ * serves only the requests that Intake makes (hosts/s3-guard.mjs), and only with a signature in the
+ * header. If the system supports it, the process is confined to that folder and its port. Resolves
+ * when the server responds.
  */
 export async function startS3(options: S3Options): Promise<S3> {
   const { accessKey = 'intake', secretKey = randomSecret(), readyMs = 30_000, signal } = options

@@ -20,12 +20,14 @@ export interface ServiceOptions {
   ownSession?: boolean
   /** Timeout for the service to become ready, in milliseconds. */
   readyMs?: number
-  /** Aborts the start: no process remains and the launcher rejects. No effect after the start. */
+  /**
+   * Aborts the start: the launcher then leaves no process and rejects. No effect after the start.
+   */
   signal?: AbortSignal | undefined
 }
 
 /**
- * A random text of letters and digits only, so that it needs no quoting in a URL, a file or a
+ * A random text. It has only letters and digits, so it needs no quoting in a URL, a file or a
  * shell.
  */
 export function randomSecret(): string {

@@ -10,9 +10,9 @@ export interface AppProcessOptions {
   env: NodeJS.ProcessEnv
   adminPort: number
   /**
-   * The path that must respond with 200. `/readyz` also needs the dependencies of the app.
-   * `/healthz` needs only the app, and is used for a restart: an outage of a dependency must not
-   * end the app.
+   * The path that must respond with 200 before the app counts as started. `/readyz` also needs the
+   * dependencies of the app. `/healthz` needs only the app. A restart uses `/healthz`, because an
+   * outage of a dependency must not end the app.
    */
   until: '/readyz' | '/healthz'
   logFile: string

@@ -25,7 +25,9 @@ export interface AppsOptions {
   config: StackConfig
   ports: StackPorts
   services: Services
-  /** Environment variables for the apps; settings of the stack take precedence. */
+  /**
+   * Environment variables for the apps. The stack's own settings replace those with the same name.
+   */
   env: NodeJS.ProcessEnv
   say: (line: string) => void
   onChange: () => void
@@ -49,7 +51,7 @@ export function createApps(options: AppsOptions): Apps {
    */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
-    // An empty value counts as unset, and hides the variable in the environment.
+    // An empty value counts as unset, and replaces a variable of the same name in `options.env`.
     return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
   }
 

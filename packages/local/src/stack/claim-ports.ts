@@ -17,8 +17,8 @@ export interface StackPorts {
 export interface ClaimPortsOptions {
   config: StackConfig
   /**
-   * How many milliseconds to wait until occupied ports become free, because the processes of a
-   * killed run need some time to end.
+   * How many milliseconds to wait for occupied ports. After a run was killed, its processes may
+   * still use these ports for some time.
    */
   waitMs: number
   signal: AbortSignal

@@ -67,11 +67,11 @@ export const StackConfig = Type.Object({
 })
 export type StackConfig = Static<typeof StackConfig>
 
-/** @throws {ConfigError} one error for all problems, which names settings but contains no values */
+/** @throws {ConfigError} one error for all problems; it names settings but contains no values */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // If no URL of the object store is set, a URL like that of the embedded server takes its place,
-  // because the check of some other settings depends on the host in it.
+  // The check of some other settings depends on the host of the object store. If no URL is set, the
+  // check therefore gets a URL like that of the embedded server.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

@@ -4,9 +4,9 @@ import { StartError } from '../supervisor/start-error.ts'
 const othersMay = 0o077
 
 /**
- * Creates the data directory, which only its owner can enter, because engines write files into it
- * that all users of the machine could read. If the directory exists and is empty or has been a data
- * directory before, removes the access of other users.
+ * Creates the data directory. Only its owner can enter it, because engines write files into it that
+ * all users of the machine could otherwise read. If the directory exists and is empty or has been a
+ * data directory before, other users lose their access to it.
  *
  * @throws {StartError} if the directory cannot be used, belongs to another user, or contains other
  * files and is open to other users
@@ -25,8 +25,8 @@ function closeDataDir(path: string): string | undefined {
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.W_OK)
     const { mode, uid } = statSync(path)
-    // A user who owns the folder may know the passwords in it. On Windows there is no check,
-    // because Windows has no user ids.
+    // Refuses a directory of another user, because that user may know the passwords in it. Windows
+    // has no user ids, so this is not checked there.
     if (process.getuid !== undefined && uid !== process.getuid())
       return `The data directory ${path} belongs to another user: ${another}`
     if ((mode & othersMay) === 0) return undefined

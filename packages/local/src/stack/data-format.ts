@@ -12,8 +12,8 @@ const format = 3
 const foldersWithData = ['redis', 'clickhouse', 's3']
 
 /**
- * Writes the format into a data directory that holds no data yet; accepts a directory that has this
- * format.
+ * Writes the format into a data directory that has no data yet. A directory with data must already
+ * have this format.
  *
  * @throws {StartError} if the data has another format, or none
  */

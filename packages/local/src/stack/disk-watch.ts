@@ -7,10 +7,11 @@ export interface DiskWatch {
 }
 
 /**
- * Reports in one line when the disk of the data directory becomes full, and when it has room again.
+ * Prints one line when the disk of the data directory becomes full, and one line when the disk has
+ * room again.
  *
- * @param options.fullBelowBytes the disk counts as full if fewer bytes are free. A full disk has
- *   room again when twice as many bytes are free
+ * @param options.fullBelowBytes the disk becomes full when fewer bytes are free, and has room again
+ * when twice as many bytes are free
  */
 export function watchDisk(options: {
   dataDir: string
@@ -38,7 +39,8 @@ export function watchDisk(options: {
 }
 
 /**
- * The free bytes of the disk: 0 if no further file can be created, Infinity if they cannot be read.
+ * Returns the free bytes of the disk. Returns 0 if no further file can be created, and Infinity if
+ * the free bytes cannot be read.
  */
 function readFreeBytes(dataDir: string): number {
   try {

@@ -8,8 +8,8 @@ export interface Writer {
 }
 
 /**
- * Creates the writer of a file that must be up to date eventually. A failure, for example because
- * of a full disk, does not end the process.
+ * Creates a writer that retries until its file is up to date. A failure, for example because of a
+ * full disk, does not end the process.
  *
  * @param options.onError called with the first error of a series of failures
  */

@@ -24,20 +24,21 @@ try {
 }
 
 /**
- * Returns what to print for an error: only its message if the user can fix the error, otherwise the
- * error with its stack trace.
+ * Returns what to print for an error. If the user can fix the error, this is only its message.
+ * Otherwise it is the error with its stack trace.
  */
 function explain(error: unknown): unknown {
   const expected = [StartError, ConfigError, SetupError].some((kind) => error instanceof kind)
   if (expected) return messageOf(error)
-  // An error of the system, such as a full disk, a missing permission or too many open files.
+  // An error with `syscall` comes from the operating system: for example, a full disk, a missing
+  // permission or too many open files.
   const isOfSystem = error instanceof Error && 'syscall' in error
   return isOfSystem ? `Intake cannot start: ${error.message}.` : error
 }
 
 /**
- * Returns whether the user accepts that Redis has lost its data. This is an argument and not a
- * setting, because it applies to one start only.
+ * Returns whether the user accepts that Redis has lost its data. This is a command-line argument
+ * and not a setting, because it must apply to one start only.
  */
 function readArguments(): boolean {
   try {

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs'
 
 /**
- * Writes a file that only its owner can read, in one step: a reader sees the old or the new
- * content, never a mixture.
+ * Writes a file that only its owner can read. The file is replaced in one step: a reader sees the
+ * old or the new content, never a mixture.
  */
 export function writePrivateJson(path: string, value: unknown): void {
   const next = `${path}.${process.pid}.new`

@@ -4,15 +4,15 @@ import { endpointsFile, type Endpoints } from '@intake/runtime'
 import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {
-  /** True if the previous run was killed, so that its processes may still be ending. */
+  /** Whether the previous run was killed. Its processes may then still be ending. */
   previousRunWasKilled: boolean
   writeEndpoints(endpoints: Endpoints): void
   remove(): void
 }
 
 /**
- * Creates the files that exist only during a run: a marker file from its beginning, and
- * `endpoints.json` from the moment when all processes are ready.
+ * Creates a marker file, which exists as long as the run. `writeEndpoints` creates `endpoints.json`
+ * when all processes are ready. `remove` deletes both files.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsPath = endpointsFile(dataDir)

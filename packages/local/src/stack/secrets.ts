@@ -19,7 +19,9 @@ export interface Secrets {
   apiKey: string
 }
 
-/** Loads the secrets from `secrets.json`, which only its owner can read; creates missing ones. */
+/**
+ * Loads the secrets from `secrets.json`, which only its owner can read. Creates missing secrets.
+ */
 export function loadSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const kept = readSecrets(path)
@@ -54,7 +56,7 @@ function readSecrets(path: string): Partial<Secrets> {
 }
 
 /**
- * Whether the value has only non-empty texts as members. Unknown members are accepted, because a
+ * Whether all members of the value are non-empty texts. Unknown members are accepted, because a
  * later version may have added them.
  */
 function areSecrets(kept: unknown): kept is Partial<Secrets> {

@@ -10,8 +10,8 @@ import type { Secrets } from './secrets.ts'
 import type { StackConfig } from './config.ts'
 
 /**
- * A service that the apps need: its URL with credentials, and its process if the stack runs the
- * service.
+ * A service that the apps need: its URL with credentials, and its process. The process is undefined
+ * if the stack does not run the service.
  */
 export interface Backend {
   url: string
@@ -21,7 +21,7 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for the user `reader`, with which workers read. */
+  /** The URL of the same server for the user `reader`. As this user, workers read. */
   readerUrl: string
   /** The URL of the same server for analysts. */
   analystUrl: string
@@ -57,8 +57,8 @@ export interface ServicesOptions {
 }
 
 /**
- * A sentence that names the services for which the environment has a URL, because that may be
- * unintended; undefined if there are none.
+ * Returns a sentence that names the services for which the environment has a URL; undefined if
+ * there are none. The user sees this sentence, because such a URL may be unintended.
  */
 export function describeReplaced(config: StackConfig): string | undefined {
   const settings = { Redis: 'REDIS_URL', ClickHouse: 'CLICKHOUSE_URL', S3: 'S3_ENDPOINT' } as const
@@ -69,7 +69,7 @@ export function describeReplaced(config: StackConfig): string | undefined {
 }
 
 /**
- * Concurrently starts the services for which the environment has no URL. Resolves when all are
+ * Starts all services for which the environment has no URL, at the same time. Resolves when all are
  * ready.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {

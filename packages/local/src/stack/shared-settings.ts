@@ -5,20 +5,20 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * The names of the settings of gateways and workers, and `OWN_PORTS`. With it commands, too,
- * connect to a port in `OWN_PORTS` only if a process of the same user listens on that port.
+ * The names of the settings of gateways and workers, and `OWN_PORTS`. Commands need `OWN_PORTS`
+ * too: they connect to a port in it only if a process of the same user listens on that port.
  */
 const names = new Set([
   'OWN_PORTS',
   ...schemas.flatMap(({ properties }) => Object.keys(properties)),
 ])
-/** Settings of a single process, such as ADMIN_HOST. */
+/** Matches settings that belong to one process only, such as ADMIN_HOST. */
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
- * The settings in the environment that all gateways and workers share, for starting more processes
- * and for the commands. Contains no secret: for a secret that comes from a file it has the path of
- * that file, and other secrets are left out.
+ * Returns the settings in the environment that all gateways and workers share. They are used to
+ * start more processes, and by the commands. They contain no secret: if a secret comes from a file,
+ * they contain the path of that file; other secrets are left out.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

@@ -38,8 +38,8 @@ export interface RunningStack {
 
 export interface Stack {
   /**
-   * Resolves when every process is ready. Rejects when a process fails to start; `stop` must be
-   * called then, too.
+   * Resolves when every process is ready. Rejects when a process fails to start. The caller must
+   * call `stop` even after a rejection.
    */
   start(): Promise<RunningStack>
   /**
@@ -52,7 +52,7 @@ export interface Stack {
 }
 
 const gatewayGraceMs = 5000
-/** The time for stopping first the gateway and then the workers, in total. */
+/** The time in which first the gateway and then the workers must stop, both together. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 

@@ -7,8 +7,8 @@ import type { RunningStack } from './stack.ts'
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
 
 /**
- * A SQL expression that replaces characters that a terminal would interpret or not show, such as
- * those of escape sequences and changes of direction.
+ * A SQL expression that replaces some characters by spaces: those that a terminal would interpret
+ * or not show, such as the characters of escape sequences and changes of direction.
  */
 const printable = (column: string) =>
   String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
@@ -87,7 +87,7 @@ function feedbackCommand(gateway: string, apiKey: string) {
     text: 'The new screen is lovely.',
   }
   const payload = JSON.stringify({ ...exampleContext(), feedback })
-  // Quoted for curl, because the file name may contain a comma or a semicolon.
+  // The file name has quotes for curl, because it may contain a comma or a semicolon.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
   return command([
     `${gateway}/api/feedback`,
@@ -115,15 +115,15 @@ function credentialHeaders(analystUrl: string) {
 }
 
 function command(args: string[]) {
-  // Makes curl print a line break at the end, because responses end without one.
+  // Responses end without a line break, so curl prints one after each response.
   return ['curl', '-sS', '-w', String.raw`'\n'`, ...args.map(shellQuote)].join(' ')
 }
 
 /** Quotes the text as one word for any POSIX shell, as readably as possible. */
 function shellQuote(text: string) {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  // Within double quotes the shell interprets `"`, `$`, the backquote and `!`, and a backslash
-  // before some characters; other texts are literal.
+  // Within double quotes, the shell interprets `"`, `$`, the backquote and `!`. It also interprets
+  // a backslash before some characters. A text without these can be in double quotes unchanged.
   if (text.includes("'") && !/["$`!]|\\[\\\n]|\\$/.test(text)) return `"${text}"`
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -5,8 +5,8 @@ const shells = new Set(['sh', 'ash', 'bash', 'dash', 'ksh', 'zsh'])
 
 /**
  * Watches the parent of this process: `gone` returns whether the parent has ended since the watch
- * began. If the parent is only the shell in which npm runs a script, npm is watched too, because
- * that shell survives the end of npm.
+ * began. The parent may be only the shell in which npm runs a script. Then npm is watched too,
+ * because that shell survives the end of npm.
  */
 export function watchAncestors(): { gone(): boolean } {
   const parent = process.ppid

@@ -28,7 +28,9 @@ export interface ChildOptions {
 
 export interface Child {
   name: string
-  /** The pid of the service itself, so that a signal to it reaches the service. */
+  /**
+   * The pid of the service itself and not of a shell, so a signal to this pid reaches the service.
+   */
   pid: number
   logFile: string
   /** Resolves when the process and its watcher have ended. Never rejects. */
@@ -37,8 +39,8 @@ export interface Child {
   running(): boolean
   logTail(): string
   /**
-   * Sends SIGTERM, and SIGKILL if the process still runs after `graceMs`. Resolves like `exited`.
-   * May be called repeatedly.
+   * Sends SIGTERM. If the process still runs after `graceMs`, sends SIGKILL. Resolves when `exited`
+   * resolves. May be called repeatedly.
    */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
@@ -46,13 +48,13 @@ export interface Child {
 }
 
 /**
- * A shell script that starts a watcher in the background, and then becomes the service by `exec`,
- * so that its pid is that of the service. The watcher reads descriptor 3, whose other end the Node
- * process holds. If the watcher reads a line, the service has ended. If it reads the end of the
- * file, the Node process has ended, perhaps by SIGKILL, and the watcher ends the service. (State Z
- * is a zombie: a process that has ended but whose parent has not read its status, as happens in a
- * container without an init.) The script also makes files that the service writes unreadable for
- * other users.
+ * A shell script that starts a watcher in the background. The shell then becomes the service by
+ * `exec`, so the pid of the shell is that of the service. The watcher reads descriptor 3, whose
+ * other end the Node process holds. If the watcher reads a line, the service has ended. If the
+ * watcher reads the end of the file, the Node process has ended, perhaps by SIGKILL, and the
+ * watcher ends the service. State Z is a zombie: a process that has ended but whose parent has not
+ * read its status, as happens in a container without an init. `umask 077` makes the files that the
+ * service writes unreadable for other users.
  */
 const leashScript = `
 (
@@ -69,7 +71,7 @@ umask 077
 exec "$@" 3<&-
 `
 
-/** Starts a process that cannot outlive this one. */
+/** Starts a process that ends when this process ends, even if this process is killed. */
 export function startChild(options: ChildOptions): Child {
   const { name, command, args = [], env = process.env, cwd, ownSession = true } = options
   const log = openLogFile(options.logFile)

@@ -10,8 +10,9 @@ export interface EndRequestHandlers {
 
 /**
  * Calls `first` on SIGINT, SIGTERM or SIGHUP, or when the process that started this one has ended.
- * Calls `second` on a signal that follows more than a second later. Signals within that second are
- * ignored, because under npm Ctrl-C arrives twice: from the terminal, and forwarded by npm.
+ * Calls `second` on a signal that comes more than a second after the call of `first`. Signals
+ * within that second are ignored, because under npm one Ctrl-C sends two signals: one from the
+ * terminal, and one that npm forwards.
  */
 export function onEndRequest({ first, second }: EndRequestHandlers) {
   let requestedAt: number | undefined

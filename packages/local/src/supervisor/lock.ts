@@ -31,8 +31,8 @@ export async function lockDataDir(dataDir: string): Promise<Lock> {
 }
 
 /**
- * The name of the lock's socket. It is outside the data directory, because the path of a socket can
- * have only about 100 bytes.
+ * The name of the lock's socket. The socket is outside the data directory, because the path of a
+ * socket can have only about 100 bytes.
  */
 function socketPath(dataDir: string) {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex')
@@ -40,7 +40,7 @@ function socketPath(dataDir: string) {
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name)
 }
 
-/** Listens on the socket, which is the lock; resolves to undefined if another process holds it. */
+/** Gets the lock by listening on the socket. Resolves to undefined if another process holds it. */
 export async function lockSocket(path: string): Promise<Lock | undefined> {
   const isFile = !path.startsWith('\0')
   return (await tryListen(path)) ?? (isFile ? replaceStale(path) : undefined)

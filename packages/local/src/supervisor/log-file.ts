@@ -5,9 +5,9 @@ const rotateBytes = 8 * 1024 * 1024
 const tailBytesMax = 4096
 
 /**
- * Opens a file to which a child process appends its output. A file of more than 8 MiB is first
- * renamed to `<path>.old`, replacing an earlier one. The caller must call `close` after starting
- * the child.
+ * Opens a file to which a child process appends its output. If the file already has more than 8
+ * MiB, it is first renamed to `<path>.old`, which replaces an earlier file of that name. The caller
+ * must call `close` after starting the child.
  */
 export function openLogFile(path: string) {
   mkdirSync(dirname(path), { recursive: true })
@@ -45,8 +45,9 @@ function readTail(path: string, startBytes: number) {
 }
 
 /**
- * The line of a log that probably says why the program ended: the last line that mentions an error,
- * or else the last line. A crashing program prints further lines after its error.
+ * Returns the line of a log that probably says why the program ended. This is the last line that
+ * mentions an error, because a crashing program prints further lines after its error. If no line
+ * mentions an error, it is the last line.
  */
 function lastWords(text: string) {
   const lines = text.split('\n').map(plain)
@@ -54,7 +55,9 @@ function lastWords(text: string) {
   return telling.findLast((line) => /error|exception|fatal/i.test(line)) ?? telling.at(-1) ?? ''
 }
 
-/** The message of a JSON log line; any other line unchanged. */
+/**
+ * Returns the message of a line that is JSON. Returns any other line without the spaces around it.
+ */
 function plain(line: string) {
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message: string } }

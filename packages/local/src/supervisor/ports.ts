@@ -6,15 +6,15 @@ const host = '127.0.0.1'
 const connectTimeoutMs = 500
 
 /**
- * The range that ports are picked from. It is below the ports that systems use for outgoing
- * connections, because such a connection could take a port after it was picked.
+ * Ports are picked from this range. It is below the range that systems use for outgoing
+ * connections. An outgoing connection could otherwise take a port after it was picked.
  */
 const lowestPicked = 20_000
 const highestPicked = 26_383
 /**
- * A process that picks a port also listens on the port whose number is higher by this distance,
- * until the process ends. So no other process picks the same port before a service listens on it,
- * or while the service restarts.
+ * A process that picks port `p` also listens on port `p + markDistance`, until the process ends.
+ * This marks port `p` as picked. No other process then picks it before a service listens on it, or
+ * while the service restarts.
  */
 const markDistance = highestPicked + 1 - lowestPicked
 const attempts = 100
@@ -30,7 +30,7 @@ export async function pickPort(): Promise<number> {
   throw new StartError(`No port between ${lowestPicked} and ${highestPicked} is free.`)
 }
 
-/** Resolves to false if another process has marked the port. */
+/** Resolves to false if this process or another one has already marked the port. */
 function mark(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy())
@@ -41,7 +41,7 @@ function mark(port: number): Promise<boolean> {
 }
 
 /**
- * Resolves to the port, or to a free one if `port` is 0. Rejects with a `StartError` if the port
+ * Resolves to the port; if `port` is 0, to a free port. Rejects with a `StartError` if the port
  * cannot be used.
  */
 export async function claimPort(name: string, port: number): Promise<number> {
@@ -52,8 +52,8 @@ export async function claimPort(name: string, port: number): Promise<number> {
 }
 
 /**
- * Why the port cannot be used on this machine; undefined if it can. A port that another process
- * uses on another address also counts as used if `localhost` could reach that address.
+ * Resolves to why the port cannot be used on this machine; undefined if it can be used. A port also
+ * counts as used if another process uses it on another address that `localhost` could reach.
  */
 export async function portProblem(port: number): Promise<string | undefined> {
   const connected = await Promise.all([connects(host, port), connects('::1', port)])

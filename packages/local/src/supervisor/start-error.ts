@@ -6,7 +6,7 @@ export class StartError extends Error {
   override name = 'StartError'
 }
 
-/** The message to show for any thrown value. */
+/** Returns the message to show for a thrown value of any type. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -6,9 +6,9 @@ import { messageOf } from './start-error.ts'
 export type Running = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>
 
 export interface Launch {
-  /** Aborts when the process is to stop. The launch must then leave no process and reject. */
+  /** Aborts when the process must stop. `launch` must then leave no process and reject. */
   signal: AbortSignal
-  /** True for a restart: the process was ready before. */
+  /** Whether this is a restart: the process was ready before. */
   again: boolean
 }
 
@@ -19,7 +19,7 @@ export interface SupervisedProcessOptions<R extends Running> {
   say(line: string): void
   /** Called after the process has died, and after it was restarted. */
   onChange(): void
-  /** Pause before the n-th consecutive restart, counted from 0. */
+  /** Returns the pause before a restart. `attempt` counts consecutive restarts from 0. */
   backoffMs?: (attempt: number) => number
 }
 
@@ -31,8 +31,8 @@ export interface SupervisedProcess<R extends Running = Running> {
   /** Null while the process is not running. */
   pid(): number | null
   /**
-   * Resolves when no process is left and none will be started. May be called at any time,
-   * repeatedly.
+   * Resolves when no process is left and none will be started. May be called at any time, and more
+   * than once.
    */
   stop(graceMs?: number): Promise<void>
   /** Sends SIGKILL. */
@@ -40,13 +40,13 @@ export interface SupervisedProcess<R extends Running = Running> {
 }
 
 /**
- * A process that has run for this time counts as healthy. When it dies after that, pauses and
- * messages start from the beginning again.
+ * A process that has run for this time counts as healthy. If it dies later, the series of pauses
+ * and messages begins again from the start.
  */
 const healthyMs = 30_000
 /**
- * The interval at which a message may be repeated, for example when the disk is full and every
- * restart fails.
+ * The same message is shown at most once in this time. It could otherwise flood the terminal, for
+ * example when the disk is full and every restart fails.
  */
 const sayAgainMs = 60_000
 
@@ -131,7 +131,7 @@ export function superviseProcess<R extends Running>(
   }
 }
 
-/** No pause before the first restart, then half a second, doubling up to ten seconds. */
+/** No pause before the first restart; then half a second, which doubles up to ten seconds. */
 function defaultBackoffMs(attempt: number) {
   return attempt === 0 ? 0 : Math.min(250 * 2 ** attempt, 10_000)
 }

@@ -8,7 +8,7 @@ const longestPauseMs = 200
 
 export interface UntilReadyOptions {
   child: Child
-  /** Queries the service; true when it responds as expected. Must settle within a few seconds. */
+  /** Queries the service. Resolves to whether it responds as expected, within a few seconds. */
   probe: () => Promise<boolean>
   timeoutMs: number
   signal?: AbortSignal | undefined
@@ -16,8 +16,8 @@ export interface UntilReadyOptions {
 
 /**
  * Resolves when the probe succeeds while the child is running. Otherwise stops the child and
- * rejects: with the signal's reason if it aborts, else with a {@link StartError} that shows the end
- * of the child's log.
+ * rejects. If `signal` has aborted, the error is its reason. Otherwise it is a {@link StartError}
+ * that shows the end of the child's log.
  */
 export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + timeoutMs

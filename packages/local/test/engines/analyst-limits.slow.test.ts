@@ -27,9 +27,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
   t.teardown(() => owner.close())
   await migrate({ clickhouse: owner })
 
-  /**
-   * @param settings parameters in the URL
-   */
+  /** @param settings settings that the URL's query string sets */
   async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
     const { origin, username, password } = new URL(url)
     const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
@@ -163,7 +161,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
       )
       t.notMatch(texts.join('\n'), word, name)
     }
-    // Proves that these calls would reveal the secret: for the owner, who has no limits, they do.
+    // The owner has no limits, and gets the secret by these calls. This proves that the calls work.
     for (const name of ['merge', 'mergeTreeProjection', 'mergeTreeTextIndex', 'view', 'eval']) {
       const texts = await Promise.all(
         callsOf(name).map(async (sql) => (await ask(server.url, sql, settings)).text),
@@ -187,8 +185,8 @@ const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
 /**
- * Settings that analysts may change, because they concern inserts or other servers, or have no
- * effect beyond the query.
+ * Settings that analysts may change. They concern inserts or other servers, or affect only the
+ * query that sets them.
  */
 const harmless = [
   'allow_fuzz_query_functions',

@@ -23,7 +23,7 @@ interface Reply {
   text: string
 }
 
-/** Queries as the user `analyst`; undefined if there is no response. */
+/** Sends a query as the user `analyst`. Resolves to undefined if there is no response. */
 async function ask(port: number, sql: string, signal?: AbortSignal): Promise<Reply | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -81,7 +81,7 @@ t.test(
       await readAll()
       t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
       t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
-      // Restarts the server as the supervisor does.
+      // Kills the server, as happens before the supervisor restarts it.
       server.kill()
       await server.exited
     }
@@ -135,8 +135,8 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // A query of a single block that takes many minutes. Neither the time limit nor KILL QUERY can
-    // end it.
+    // This query has a single block and takes many minutes. Neither the time limit nor KILL QUERY
+    // can end it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
       FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear

@@ -9,7 +9,9 @@ import { migrate } from '@intake/schema'
 import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
-/** A secret word in a file beside ClickHouse's data, where an installation has its passwords. */
+/**
+ * A secret word. It is in a file outside ClickHouse's folder, where an installation has passwords.
+ */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 const secretFile = join(dataDir, 'secrets.json')
@@ -25,7 +27,7 @@ t.teardown(async () => {
 await migrate({ clickhouse: owner })
 const skip = server.unconfined ?? false
 
-/** The connections that the server `other` has accepted, which can only come from ClickHouse. */
+/** The connections that the server `other` has accepted. All are from ClickHouse. */
 const contacts: string[] = []
 const other = createServer((socket) => {
   contacts.push('a connection')
@@ -48,7 +50,7 @@ async function send(t: Test, query: string): Promise<string> {
     signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
-  // Error messages repeat the query, but no query contains the word.
+  // Error messages repeat the query, but the query does not contain the word.
   if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
   return text
@@ -72,7 +74,7 @@ const quote = (value: string) => `'${value}'`
 const secret = quote(secretFile)
 const url = quote(`http://127.0.0.1:${otherPort}/x`)
 const address = quote(`127.0.0.1:${otherPort}`)
-/** The errors for a wrong number or type of arguments, which mean that the function has not run. */
+/** The errors for a wrong number or type of arguments. They mean that the function has not run. */
 const wrongArguments = /^Code: (35|42|43)\./
 
 const skipNetwork = server.unconfinedNetwork ?? skip

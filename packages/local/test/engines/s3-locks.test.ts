@@ -12,8 +12,8 @@ import { type RawRequest, sendRaw, sign, statusOf } from './s3-requests.ts'
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
 mkdirSync(join(dataDir, 'outside'))
-// Files outside the bucket. S3rver keeps the content of objects in files with the ending
-// `._S3rver_object`.
+// These files are outside the bucket. S3rver stores the content of an object in a file whose name
+// ends in `._S3rver_object`.
 for (const name of ['canary._S3rver_object', 'canary', 'outside/x._S3rver_object', 'outside/x'])
   writeFileSync(join(dataDir, name), word)
 const filesOutside = () =>
@@ -50,8 +50,8 @@ function filesInside() {
 const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
 
 /**
- * Sends a request that must be refused. Fails if the response contains the word or a list, or has
- * the status of a success.
+ * Sends a request that the server must refuse. Fails if the response has the status of a success,
+ * or contains the secret word or a list.
  */
 async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
   const response = await sendRaw(port, request)
@@ -63,8 +63,9 @@ async function refused(t: Test, request: RawRequest, what: string): Promise<void
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PATCH', 'COPY', 'TRACE']
 
 /**
- * Paths that must be refused even with a correct signature: paths out of the bucket, in every
- * encoding that S3rver, Koa or Node might decode, and unusual spellings of paths inside it.
+ * Paths that the server must refuse even with a correct signature. Some lead out of the bucket, in
+ * every encoding that S3rver, Koa or Node might decode. Others are unusual spellings of paths in
+ * the bucket.
  */
 const outside = [
   ...[1, 2, 3, 4].flatMap((levels) => [
@@ -164,8 +165,8 @@ async function forEachItem<Item>(items: readonly Item[], work: (item: Item) => P
 }
 
 /**
- * Defines a test that checks at its end that no file, inside or outside the bucket, was added or
- * removed.
+ * Defines a test. At its end, it checks that no file, inside or outside the bucket, was added,
+ * removed or changed.
  */
 function test(title: string, work: (t: Test) => Promise<void>, options = {}) {
   t.test(title, options, async (t) => {

@@ -11,7 +11,7 @@ export interface RawRequest {
 }
 
 /**
- * Sends the bytes unchanged, and reads to the end of the connection. Returns '' if there is no
+ * Sends the request unchanged, and reads until the connection closes. Returns '' if there is no
  * response.
  */
 export async function sendRaw(port: number, request: RawRequest): Promise<string> {
@@ -21,7 +21,8 @@ export async function sendRaw(port: number, request: RawRequest): Promise<string
   const socket = connect({ host: '127.0.0.1', port })
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  // The server resets the connection, because it does not read a refused body; 'close' follows.
+  // This error is expected: the server does not read the body of a refused request, and resets the
+  // connection. The event 'close' follows.
   socket.on('error', () => undefined)
   socket.write(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
   socket.setTimeout(60_000, () => socket.destroy())
@@ -34,7 +35,7 @@ export const statusOf = (response: string): string => response.slice(9, 12)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** Returns the headers of a request with a correct signature (version 4) for its canonical path. */
+/** Returns headers with a correct signature (version 4) for the request's canonical path. */
 export function sign(
   request: RawRequest & { canonicalPath?: string },
   { accessKey, secretKey, port }: { accessKey: string; secretKey: string; port: number },

@@ -57,7 +57,7 @@ t.test('limits of the server, which no setting of a query removes', { skip }, as
   })
 
   await t.test('no result is kept', async (t) => {
-    // Parameters that ClickHouse's own page for queries can send.
+    // ClickHouse's own page for queries can send these parameters.
     const parameters = {
       use_query_cache: '1',
       enable_reads_from_query_cache: '1',

@@ -117,7 +117,7 @@ t.test('ClickHouse', async (t) => {
       'SELECT 1 SETTINGS readonly = 0',
       'SELECT 1 SETTINGS max_execution_time = 1000',
       'SELECT 1 SETTINGS use_skip_indexes_if_final_exact_mode = 0',
-      // A filter may contain a subquery, which would run with the rights of the views' owner.
+      // These filters may contain a subquery, which would run with the rights of the views' owner.
       "SELECT count() FROM intake.logs SETTINGS additional_table_filters = {'intake.logs_raw': '1'}",
       "SELECT 1 SETTINGS additional_result_filter = '1'",
       "SELECT 1 SETTINGS parallel_replicas_custom_key = '1'",
@@ -165,8 +165,8 @@ t.test('ClickHouse', async (t) => {
     const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
     t.equal(named.status, 401)
 
-    // With basic authentication the engine would use the password in the parameter instead of that
-    // in the header.
+    // With basic authentication, the engine would obey the user or password in a URL parameter and
+    // not the one in the header.
     const basic = (user: string, password: string) => ({
       authorization: `Basic ${btoa(`${user}:${password}`)}`,
     })
@@ -205,7 +205,7 @@ t.test('ClickHouse', async (t) => {
     t.match(await response.text(), /<title>ClickHouse Query</)
     t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
 
-    // Sends the same request as the page does, to the path in the page's link.
+    // Sends to the link's parameter `url`, as the page itself does.
     const target = page.searchParams.get('url') ?? ''
     const send = (url: string, headers: Record<string, string> = {}) =>
       fetch(url, {

@@ -4,8 +4,8 @@ import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
 /**
- * A shell script that runs a program on a machine with another time zone: it mounts another /etc,
- * which only this program sees.
+ * A shell script that runs a program as on a machine with another time zone. It mounts another
+ * /etc, which only this program sees.
  */
 const inZone = `layer=$(mktemp -d) && mount -t tmpfs layer "$layer" && mkdir "$layer/upper" "$layer/work" &&
 mount -t overlay etc -o "lowerdir=/etc,upperdir=$layer/upper,workdir=$layer/work" /etc &&
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const unshared = (zone: string, program: string, ...args: string[]) =>
   ['-m', 'sh', '-c', inZone, 'sh', zone, program, ...args] as const
 
-/** Why this machine cannot give a process another time zone; false if it can. */
+/** Returns why this machine cannot give a process another time zone; false if it can. */
 function obstacle(): string | false {
   const { status } = spawnSync('unshare', unshared('Asia/Kathmandu', 'true'), { stdio: 'ignore' })
   return status === 0
@@ -62,7 +62,7 @@ for (const zone of ['Asia/Kathmandu', 'America/New_York']) {
       const args = unshared(zone, process.execPath, ...node, createDataDir(t))
       const printed = execFileSync('unshare', args, { cwd: root, env, encoding: 'utf8' })
       const utc = `UTC\tUTC\t${Date.UTC(2026, 6) / 1_000}\n`
-      // Node prints the older name Katmandu.
+      // Node prints Katmandu, the older name of Kathmandu.
       t.match(JSON.parse(printed), { machine: /^(Asia\/Kath?mandu|America\/New_York)$/ })
       const { rows, redisLogMs } = JSON.parse(printed) as { rows: string[]; redisLogMs: number }
       t.same(rows, [utc, utc])

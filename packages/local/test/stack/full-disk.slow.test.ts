@@ -80,11 +80,11 @@ t.test(
       try {
         writeFileSync(join(filler, `${performance.now()}`), Buffer.alloc(bavail * bsize - leave))
       } catch {
-        // Another process has used the space since it was measured.
+        // This fails if another process has used some of the space since `statfsSync`.
       }
     }
-    // Leaves some space at first, because docs/guarantees.md excludes a disk that fills within
-    // milliseconds.
+    // Leaves 4 MiB, so that the stack notices the full disk in time. docs/guarantees.md excludes a
+    // disk that fills within milliseconds.
     fill({ leave: 4 * 1024 ** 2 })
     await until('it reports the full disk', hasSaid('is full'))
     await until('ClickHouse has ended', () => hasEnded(before.pids.clickhouse!))

@@ -17,7 +17,7 @@ import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../../scripts/start.mjs', import.meta.url))
-/** A second loopback address. Only servers that listen on every address are reachable there. */
+/** A second loopback address. It reaches only servers that listen on every address. */
 const otherAddress = '127.0.0.2'
 const anyPorts = {
   PORT: '0',
@@ -177,8 +177,8 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return isNew(pids.redis, redis) && isNew(pids.gateway, gateway) && readEndpoints(dataDir)
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
-    // Waits for these lines. They were printed before endpoints.json was written, but this process
-    // may read the output later than the file.
+    // These lines were printed before endpoints.json was written. But this process may read the
+    // output later than the file, so it waits for them.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))

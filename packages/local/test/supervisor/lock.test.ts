@@ -61,7 +61,7 @@ t.test(
 )
 
 t.test('where a lock is a file, that of a killed process is replaced', async (t) => {
-  // Uses a short path, because the path of a socket is cut after about 100 bytes.
+  // The path is short, because the system cuts the path of a socket after about 100 bytes.
   const path = join(createDataDir(t), 'socket')
   const holder = await startHolder('socket', path)
   t.equal(await lockSocket(path), undefined)

@@ -1,4 +1,4 @@
-// Picks the number of ports in its argument, prints them and keeps running.
+// Picks as many ports as its argument says, prints them and keeps running.
 import { pickPort } from '../../src/supervisor/ports.ts'
 
 const ports: number[] = []

@@ -8,7 +8,7 @@ import {
   type Running,
 } from '../../src/supervisor/supervised-process.ts'
 
-/** Launches fake processes: the test decides when they become ready and when they end. */
+/** Launches fake processes. The test decides when each becomes ready and when it ends. */
 function fakeLaunches() {
   const started: (Running & { end(exit: Exit): void })[] = []
   const waiting: ((ready: Error | undefined) => void)[] = []
