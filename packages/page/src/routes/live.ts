@@ -19,8 +19,8 @@ import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
 /**
- * How far back a poll reads at most, in milliseconds, so that polls are cheap while the queue has a
- * long backlog.
+ * A poll reads only events that arrived within this time. Polls are therefore cheap even if the
+ * queue has a long backlog.
  */
 const overlapMsMax = 30 * minuteMs
 
@@ -78,7 +78,10 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
 
-  /** Reads what is shown beside the rows: the last half hour, refusals and frequent events. */
+  /**
+   * Reads what the view shows beside the rows: arrivals of the last half hour, refusals, and the
+   * most frequent events.
+   */
   async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
     const minuteSteps = lastHalfHour(nowMs)
     const [minutes, refusals, frequent, names] = await Promise.all([
