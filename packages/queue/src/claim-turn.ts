@@ -8,8 +8,8 @@ const defaultGatherMs = 350
  */
 const standbyMs = 500
 /**
- * After this time without a claim the next peek is followed by one, if there are jobs. So a
- * postponed job is claimed about five seconds after its delay at the latest.
+ * After this time without a claim, the consumer claims at its next peek if there are jobs. A
+ * postponed job is therefore claimed at most about five seconds after its delay.
  */
 const idleMaxMs = 4_500
 /**
