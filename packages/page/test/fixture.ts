@@ -80,10 +80,7 @@ export async function startRowStore(t: Test) {
   }
 }
 
-/**
- * The backlog as a worker reports it that can read the queue of events, but not the queue of
- * feedback.
- */
+/** The backlog of a worker that can read the queue of events, but not the queue of feedback. */
 const lateBacklog: PageOptions['state']['backlog'] = (kind) =>
   kind === 'feedback'
     ? undefined

@@ -133,7 +133,7 @@ t.test(
     t.match(text, /Frames waiting\s*<td class="num">7<td class="num">–</)
     t.match(text, /Rows\s*<td class="num">640</)
     t.match(text, 'Redis does not respond')
-    // If the test runs soon after midnight, the time is one of the day before. It then has a date.
+    // If the test runs soon after midnight, that time was yesterday, so it is shown with a date.
     t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
     t.match(text, 'records wait to be stored')
     t.match(text, 'docs/operations/backlog.md')

@@ -152,7 +152,7 @@ t.test('the links of a row keep the other filters', async (t) => {
 t.test('events of one batch are in the order in which they happened', async (t) => {
   const batch = 'com.example.batch'
   const received_at = new Date(nowMs - 30_000).toISOString()
-  // ClickHouse does not sort UUIDs by the time in them, so an order by id would be another one.
+  // ClickHouse does not sort UUIDs by the time in them, so sorting by id would give another order.
   await insert(
     'logs',
     Array.from({ length: 40 }, (_, n) => {

@@ -84,9 +84,9 @@ const weighedFrames = 10
  * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set; how many frames have a time; how many frames are in lists whose rows and bytes are known, and
- * these rows and bytes (estimated for each list from a sample); the oldest time or an empty string;
- * the memory of all frames; and whether the queue is paused.
+ * set; how many frames have a time; how many frames are in lists whose rows and bytes are known,
+ * and these rows and bytes (estimated for each list from a sample); the oldest time or an empty
+ * string; the memory of all frames; and whether the queue is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end

@@ -19,14 +19,14 @@ import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
 /**
- * A poll reads only events that arrived within this time. Polls are therefore cheap even if the
- * queue has a long backlog.
+ * A poll reads only events that arrived at most this long ago, in milliseconds. Polls are therefore
+ * cheap even if the queue has a long backlog.
  */
 const overlapMsMax = 30 * minuteMs
 
 /**
  * Returns the time from which the next poll must read, in ms since 1970. All events that arrived
- * before it are visible, unless they are older than `overlapMsMax`.
+ * before it are visible. If no such time is known, the next poll reads the last minute.
  */
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)

@@ -71,8 +71,8 @@ const isGraphicControl = (bytes: Buffer, at: number, to: number) =>
   bytes[at + 1] === extensions.graphicControl && to - at === graphicControlBytes
 
 /**
- * Whether the extension at `at` says how often an animation is repeated. In its first sub-block of
- * three bytes, the first byte is then 1, and the others are the number.
+ * Whether the extension at `at` says how often an animation is repeated. Its first sub-block then
+ * has three bytes: 1, and the number in two bytes.
  */
 function isLoop(bytes: Buffer, at: number, to: number): boolean {
   const [size, kind] = [bytes[at + 14], bytes[at + 15]]

@@ -102,8 +102,8 @@ function keepGroups(walk: HeifWalk, box: Box): void {
 }
 
 /**
- * Keeps each box in a list whose content is exactly as long as its numbers, which is `bytesOf`.
- * Turns any other box into free space.
+ * Walks the boxes in a list. Keeps a box if its content has exactly the size of its numbers,
+ * `bytesOf(box)`. Turns any other box into free space.
  */
 function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
   // A list of references begins with its version, a list of groups does not.

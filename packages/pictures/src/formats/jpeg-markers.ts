@@ -26,7 +26,7 @@ export const isAlone = (marker: number) =>
   marker === markers.startOfImage ||
   marker === markers.endOfImage
 
-/** A view of the same bytes. It reads numbers faster than the buffer does. */
+/** Creates a view of a buffer's bytes. It reads numbers faster than the buffer does. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** `endOfScan` reads this many bytes with `findMarker` before it tries native searches. */

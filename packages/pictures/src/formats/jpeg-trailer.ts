@@ -82,7 +82,7 @@ function isFrequent(bytes: Buffer, from: number): boolean {
 
 const nativeIndexOfType = (bytes: Buffer, from: number) => bytes.indexOf(fileType, from)
 
-/** The place of each byte among the letters of `ftyp`, from 1 to 4; 0 if it is none of them. */
+/** For each byte, its place in `ftyp`, from 1 to 4; 0 if it is not one of these letters. */
 const placeOf = Uint8Array.from({ length: 256 }, (_, byte) => fileType.indexOf(byte) + 1)
 
 /**

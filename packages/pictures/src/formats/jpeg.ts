@@ -94,7 +94,7 @@ function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: E
  * no decoder reads.
  */
 const unused: ReadonlySet<number> = new Set([0xc8, 0xde, 0xdf])
-/** DNL and DRI, which consist of the marker, the length and one number. */
+/** The markers DNL and DRI. Their segments consist of the marker, the length and one number. */
 const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
 const numberBytes = 6
 

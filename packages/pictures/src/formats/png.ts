@@ -164,8 +164,8 @@ function keepProfile(
   const contentBytes = to - from - framing
   const tags = Buffer.from(profile.subarray(profileHeaderBytes))
   const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
-  // The new data may not fit, because some programs compress better than zlib. If only the header
-  // differs, the old data is then kept: the colours are worth more than a header without traces.
+  // The new data can be too long, because some programs compress better than zlib. If only the
+  // header of the profile differs, the old data is then kept: losing the colours would be worse.
   const hasSameTags =
     usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
   for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {

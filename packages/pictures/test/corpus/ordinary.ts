@@ -172,7 +172,9 @@ function tiff(strips: Buffer[]): Buffer {
   return writeTiff([[...entries, ...tiffMetadata]], { order: 'II' })
 }
 
-/** Ordinary pictures of 10 MB in all formats, some with the most parts that a device writes. */
+/**
+ * Creates ordinary pictures of 10 MB in all formats. Some have the most parts that a device writes.
+ */
 export function ordinaryPictures(): OrdinaryPicture[] {
   const whole = scanData(noise, false)
   const pixels = { width: 1_825, height: 1_825, data: noise }
