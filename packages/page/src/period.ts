@@ -5,7 +5,10 @@ import type { TimeWindow } from './read-in-windows.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** The periods that a reader can choose, with the width of a column of their charts. */
+/**
+ * The periods that a reader of the page can choose. `stepMs` is the time that one column of a chart
+ * covers.
+ */
 export const periods = {
   '1h': { name: '1 h', lengthMs: hourMs, stepMs: minuteMs },
   '24h': { name: '24 h', lengthMs: dayMs, stepMs: hourMs },
@@ -20,7 +23,7 @@ export interface Steps extends TimeWindow {
 }
 
 /**
- * Reads the name of the period in a query string; `absent` is the default.
+ * Reads the name of the period from a query string. If it contains none, the period is `absent`.
  *
  * @throws {PageError} 400 if there is no such period
  */
@@ -30,7 +33,7 @@ export function readPeriod(query: URLSearchParams, absent: PeriodName): PeriodNa
   throw new PageError(400, `period must be one of ${Object.keys(periods).join(', ')}.`)
 }
 
-/** The steps of a period that ends now. The last step is not over yet. */
+/** Divides a period into steps. The last step contains the present and is not over yet. */
 export function stepsOf(name: PeriodName, nowMs: number): Steps {
   const { lengthMs, stepMs } = periods[name]
   const to = Math.floor(nowMs / stepMs) * stepMs + stepMs
@@ -41,8 +44,8 @@ const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 
 const stepsMax = 72
 
 /**
- * The steps of a period whose beginning and end a reader has chosen. There are at most `stepsMax`
- * steps, each as short as possible.
+ * Divides a period whose beginning and end a reader has chosen. The steps are as short as possible,
+ * but there are at most `stepsMax` of them.
  */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =
@@ -52,7 +55,7 @@ export function stepsBetween({ from, to }: TimeWindow): Steps {
   return { from: first, to: Math.max(first + stepMs, Math.ceil(to / stepMs) * stepMs), stepMs }
 }
 
-/** The beginnings of all steps. */
+/** The time at which each step begins, in ms since 1970. */
 export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
   Array.from({ length: Math.round((to - from) / stepMs) }, (_, index) => from + index * stepMs)
 

@@ -17,8 +17,8 @@ export const signedPrefix = '/pictures/'
  */
 const picturesMax = { atOnce: 2, waitingMax: 200 }
 /**
- * A connection is closed if sending a picture takes longer than this, because other readers may
- * wait until it is sent. The time is enough for 12 MB at 5 Mbit/s.
+ * If sending a picture takes longer than this, the connection is closed, because other readers may
+ * be waiting for their turn. The time is enough for 12 MB at 5 Mbit/s.
  */
 const sendTimeoutMs = 20_000
 

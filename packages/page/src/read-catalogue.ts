@@ -33,7 +33,7 @@ export interface WarningEntry {
   example: string
 }
 
-/** The tables of a catalogue; each has pages of its own. */
+/** The tables that the catalogue of an application shows. Each table is divided into pages. */
 export const catalogueTables = ['drift', 'warnings', 'entries'] as const
 export type CatalogueTable = (typeof catalogueTables)[number]
 

@@ -93,11 +93,11 @@ export interface NameCount {
 }
 
 export interface TopEvent extends NameCount {
-  /** The number of events of all names together. */
+  /** The number of all events in the period, not only those with this name. */
   total: number
 }
 
-/** The names of the most frequent events, in one application or in all. */
+/** Reads the ten most frequent event names and their counts, in one application or in all. */
 export const readTopEvents = (
   reader: RecordReader,
   window: TimeWindow,
@@ -133,7 +133,7 @@ export const readVersions = (
     },
   )
 
-/** The number of events whose names mark them as bad. */
+/** Counts the events whose names say that something went wrong, such as `app_crash`. */
 export async function countBadEvents(
   reader: RecordReader,
   window: TimeWindow,
@@ -163,8 +163,8 @@ export async function countDevices(
 export const versionsMax = 100
 
 /**
- * Reads the number of events of an application in each step, by version: at most `versionsMax`
- * versions, those with most events first.
+ * Reads how many events each version of an application sent in each step. The result has at most
+ * `versionsMax` versions: those that sent most.
  */
 export async function readVersionSteps(
   reader: RecordReader,

@@ -19,7 +19,7 @@ const paramsOf = ({ from, to }: { from: number; to: number }) => ({
   to: sqlTime(new Date(to)),
 })
 
-/** Reads the arrivals in each step, from the counts of the gateways. No record is read. */
+/** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
   const rows = await reader.query<{
     at: number
@@ -41,7 +41,10 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
   })
 }
 
-/** The number of records of an API key that were accepted, or refused with one code. */
+/**
+ * The number of records that came with one API key and had the same outcome. The outcome is the
+ * code `accepted`, or the code of a refusal.
+ */
 export interface KeyOutcome {
   /** Empty if there was no valid key. */
   api_key_id: string

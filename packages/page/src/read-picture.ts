@@ -19,9 +19,9 @@ export interface Picture {
 const bytesMax = 32 * 1024 * 1024
 
 /**
- * Reads a picture of a visible feedback and checks its bytes against the row, or reads the
- * picture's thumbnail, which a worker has made. Unless `keepsMetadata` is set, metadata is removed
- * here too, because gateways of earlier versions stored pictures with it.
+ * Reads the original of a picture, or its thumbnail, which a worker has made. The original must
+ * have the size and SHA-256 of its row. Its metadata is removed unless `keepsMetadata` is set,
+ * because gateways of earlier versions stored pictures with metadata.
  *
  * @throws {PageError} 404 if no feedback has the picture; 413 if the picture is too large; 502 if
  *   the picture is missing in the store or differs from the row, or its structure cannot be read

@@ -6,7 +6,7 @@ export interface VersionCode {
   events: number
 }
 
-/** The highest version codes of an application in the catalogue, highest first. */
+/** Reads the eight highest version codes in the catalogue of an application, highest first. */
 export const readVersionCodes = (
   reader: RecordReader,
   application: string,

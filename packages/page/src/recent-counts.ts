@@ -18,7 +18,8 @@ export interface RecentCounts {
 
 /**
  * Reads the counts of the overview for a period with steps of less than an hour. Workers count only
- * whole hours, so these counts are read from the records, and the period must be short.
+ * whole hours, so these counts are made from the records themselves. The period must be short,
+ * because otherwise too many records are read.
  */
 export async function readRecentCounts(reader: RecordReader, steps: Steps): Promise<RecentCounts> {
   const params = { from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) }

@@ -3,7 +3,10 @@ import { parseTime, timeForm } from '@intake/runtime'
 import { PageError } from './page-error.ts'
 import type { PeriodName } from './period.ts'
 
-/** The conditions of a list. Texts must match exactly, except `text`. */
+/**
+ * The conditions that a record must meet to be in a list. Each text except `text` must be equal to
+ * the record's.
+ */
 export interface Search {
   /** Part of the feedback's text or e-mail address; case is ignored. */
   text?: string
@@ -40,7 +43,10 @@ export const searchFields = {
   feedback: ['text', 'application', 'version', 'user'],
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
-/** A limit above the longest identifier: 255 characters of two UTF-16 units each. */
+/**
+ * The maximum length of a search text. The longest identifier has 255 characters of two UTF-16
+ * units each, which is less.
+ */
 export const searchLengthMax = 600
 
 /**

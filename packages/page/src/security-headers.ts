@@ -6,8 +6,8 @@ const policy =
 export const liveSecurityPolicy = `${policy}; script-src 'self'; connect-src 'self'`
 
 /**
- * Headers of the responses of the page: no script runs (except in the live view, which has
- * `liveSecurityPolicy`), nothing is loaded from other sites, and nothing is cached.
+ * Headers of the page's responses. With them a browser runs no script, loads nothing from other
+ * sites and caches nothing. The live view may run its script: it has `liveSecurityPolicy`.
  */
 export const securityHeaders = {
   'content-security-policy': policy,
@@ -20,8 +20,8 @@ export const securityHeaders = {
 } as const
 
 /**
- * Headers of a picture. A picture that is opened alone is a document of its own: it may load and
- * run nothing, and only the style of the browser's viewer is allowed.
+ * Headers of a picture. A browser that opens only the picture shows it in a document of its own.
+ * This document may load and run nothing; only the inline style of the browser's viewer is allowed.
  */
 export const pictureHeaders = {
   'content-security-policy':

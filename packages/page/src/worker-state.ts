@@ -70,8 +70,8 @@ export interface Freshness {
 }
 
 /**
- * Records are late if the time up to which they are complete is longer ago than this. In ordinary
- * operation that time can be a minute ago: gateways alone may take 30 seconds to accept a feedback.
+ * Records are late if `visibleUntilMs` is longer ago than this. In ordinary operation it can be a
+ * minute ago, because a gateway alone may take 30 seconds to accept a feedback.
  */
 const lateMs = 75_000
 

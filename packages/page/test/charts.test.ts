@@ -49,7 +49,8 @@ t.test('a chart has no style, no colour and no width of its own', async (t) => {
 t.test('steps that are not complete are pale', async (t) => {
   const part = (text: string) => text.match(/class="part"/g)?.length ?? 0
   t.equal(part(draw(points)), 0)
-  // The last two steps end after 22:30. Each has events and refusals, so four columns are pale.
+  // At 22:30 the last two steps are not over. Each has events and refusals, so four columns are
+  // pale.
   t.equal(part(draw(points, Date.UTC(2026, 10, 24, 22, 30))), 4)
 })
 

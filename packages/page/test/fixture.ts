@@ -80,7 +80,7 @@ export async function startRowStore(t: Test) {
   }
 }
 
-/** The backlog that a worker returns if it cannot read the queue of feedback. */
+/** The backlog of a worker that can read the queue of events, but not the queue of feedback. */
 const lateBacklog: PageOptions['state']['backlog'] = (kind) =>
   kind === 'feedback'
     ? undefined
@@ -116,7 +116,10 @@ const now = Date.now()
 /** A time before the start of the tests, in ISO 8601. */
 export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString()
 
-/** Opens a view, up to three times: a busy machine may need longer for it than the page waits. */
+/**
+ * Opens a view. On a busy machine the page may give up and respond with 503, so there are up to
+ * three attempts.
+ */
 export async function view(url: string, path: string): Promise<{ status: number; text: string }> {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(url + path)

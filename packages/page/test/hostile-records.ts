@@ -24,7 +24,7 @@ export const hostileTexts = [
 ]
 
 /**
- * Joins every `together` hostile texts into one, so that a test that opens one page for each text
+ * Joins the hostile texts in groups of `together`. A test that opens one page for each text then
  * opens fewer pages.
  */
 export function joinedTexts(together: number): string[] {

@@ -67,7 +67,8 @@ if (executablePath === undefined) {
 
   t.test('pictures of any shape leave the text its place, and fit the window', async (t) => {
     const { url } = await startPage(t, {
-      // The pictures are served below, so the page itself reads none.
+      // `tab.route` below serves the pictures to the browser, so the page never reads one from the
+      // store.
       store: { get: () => Promise.reject(new Error('not read')) },
       reader: {
         ...emptyReader,

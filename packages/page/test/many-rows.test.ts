@@ -31,7 +31,7 @@ t.test('a catalogue of any size is shown in pages', async (t) => {
   t.equal(next.length, 3, 'each table says that there is more')
   t.equal(text.match(/Rows 1 to 200\./g)?.length, 3)
 
-  // Every row is on one of the pages.
+  // Collects the rows of each table from all its pages. No row may be missing.
   const found: Record<string, Set<string>> = {
     drift: new Set(),
     warnings: new Set(),

@@ -21,7 +21,7 @@ const tags = new Set(
 
 /**
  * Checks that a document consists only of harmless tags and text. Every value from a record must be
- * text or in double quotes, and every address must be one of the page itself.
+ * text or in double quotes, and every link, picture and form must lead to the page itself.
  */
 export function checkMarkup(t: Test, document: string, path: string): void {
   const rest = document.replace(/^<!doctype html>/, '').replaceAll(tag, (_, __, name, list) => {

@@ -52,7 +52,7 @@ t.test('no text of a client is markup, in any view', async (t) => {
   while (waiting.length > 0) {
     const path = waiting.pop()!
     if (seen.has(path) || !path.startsWith('/') || /^\/(page|live|icon)\./.test(path)) continue
-    // Skips lists of a period, because each column of a chart links to such a list.
+    // Skips lists of a period. Each column of a chart links to one, so there are too many of them.
     if (/[?&](from|period)=/.test(path)) continue
     seen.add(path)
     const { status, text } = await view(url, path)
@@ -97,7 +97,7 @@ t.test('only the live view may run a script, and only the page’s own', async (
 
 t.test('another site may lead to the page, but not make requests to it', async (t) => {
   const { url } = await startReaderPage(t)
-  // Node's `get` is used, because `fetch` would set these headers itself.
+  // Uses Node's `get`, which sends exactly these headers. `fetch` sets some of them itself.
   const statusOf = async (headers: Record<string, string>) => {
     const [response] = (await once(get(`${url}/dead-letters`, { headers }), 'response')) as [
       IncomingMessage,
@@ -133,7 +133,7 @@ t.test(
     t.match(text, /Frames waiting\s*<td class="num">7<td class="num">–</)
     t.match(text, /Rows\s*<td class="num">640</)
     t.match(text, 'Redis does not respond')
-    // Soon after midnight the time has a date.
+    // If the test runs soon after midnight, that time was yesterday, so it is shown with a date.
     t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
     t.match(text, 'records wait to be stored')
     t.match(text, 'docs/operations/backlog.md')

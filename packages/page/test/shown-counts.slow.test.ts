@@ -21,7 +21,7 @@ const events = (atMs: number, number: number, fields: object) =>
     })
   })
 
-// `halfHourAgo` may be before the start of the current hour.
+// Half an hour ago may be in the current hour or in the hour before it. Both must be counted.
 const nowMs = Date.now()
 const halfHourAgo = nowMs - hourMs / 2
 const device = (version_name?: string) => ({
@@ -30,7 +30,7 @@ const device = (version_name?: string) => ({
 await insert('logs', [
   ...events(halfHourAgo, 60, { event: 'seen', ...device('1.0') }),
   ...events(nowMs - 61_000 - 2 * hourMs, 30, { event: 'seen', ...device() }),
-  // There are more event names than are shown, and the rarest of them, `ui ANR`, is bad.
+  // There are more event names than a list shows. Only the rarest, `ui ANR`, counts as a bad event.
   ...Array.from({ length: 12 }, (_, n) =>
     events(nowMs - 3 * hourMs, 20 - n, { event: `name-${n}`, ...device('2.0') }),
   ).flat(),
@@ -57,7 +57,7 @@ await insert('feedback', [
 ])
 for (const name of countNames) await refreshCounts({ reader: owner, store: owner, name })
 
-/** The bars of a view by their names: the link and the number of each bar. */
+/** Reads the bars of a view. Returns the link, the number and the note of each bar, by its name. */
 const barsIn = (text: string) =>
   new Map(
     Array.from(
@@ -152,7 +152,7 @@ t.test('the links of a row keep the other filters', async (t) => {
 t.test('events of one batch are in the order in which they happened', async (t) => {
   const batch = 'com.example.batch'
   const received_at = new Date(nowMs - 30_000).toISOString()
-  // ClickHouse does not sort ids by the time in them.
+  // ClickHouse does not sort UUIDs by the time in them, so sorting by id would give another order.
   await insert(
     'logs',
     Array.from({ length: 40 }, (_, n) => {

@@ -14,8 +14,8 @@ const keptTags = setOfFourLetters(
 )
 export const profileHeaderBytes = 128
 /**
- * The parts of the header of a profile that are kept. The others contain when the profile was made,
- * the manufacturer and the model of the device, who made the profile, and reserved bytes.
+ * The parts of a profile's header that are kept. The other parts contain the time at which the
+ * profile was made, its maker, the manufacturer and model of the device, and reserved bytes.
  */
 const keptHeader: readonly Range[] = [
   [0, 24],
@@ -23,7 +23,7 @@ const keptHeader: readonly Range[] = [
   [56, 80],
   [84, 100],
 ]
-/** The maximum number of tags of a profile. Real ones have at most some dozen. */
+/** The maximum number of tags of a profile. Profiles of real pictures have at most a few dozen. */
 const tagsMax = 1_000
 /** A profile without tags counts as this many parts of the file (see `PartCount`). */
 const profileParts = 4
@@ -74,7 +74,8 @@ export function scrubProfile(
     end = Math.max(end, stop)
   }
   zeroInPieces(pieces, gaps, edit)
-  // After a change, the profile's hash of itself is wrong. Zero means that there is no hash.
+  // The header contains a hash of the profile, which is wrong after a change. Zeros mean that there
+  // is no hash.
   if (gaps.length > 0) zeroInPieces(pieces, [[84, 100]], edit)
 }
 
@@ -95,14 +96,14 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
 }
 
 /**
- * The size of the gaps whose bytes are compared natively, because a gap may be as large as the
- * file.
+ * The number of bytes of a gap that JavaScript compares one by one. A gap may be as large as the
+ * file, so `Buffer.equals` compares the other bytes, which is faster.
  */
 const nativeBytes = 64
 
 function isZero(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < Math.min(to, from + nativeBytes); at++) if (bytes[at] !== 0) return false
-  // Compares each byte with the next.
+  // The first bytes are zero. If each byte is also equal to the next one, all bytes are zero.
   return (
     to - from <= nativeBytes || bytes.subarray(from + 1, to).equals(bytes.subarray(from, to - 1))
   )

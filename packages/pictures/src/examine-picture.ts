@@ -8,7 +8,7 @@ import { walkPng } from './formats/png.ts'
 import { walkTiff } from './formats/tiff.ts'
 import { walkWebp } from './formats/webp.ts'
 
-/** What the structure of a file shows, without decoding a pixel. */
+/** What can be learned from the structure of a picture's file. No pixel is decoded. */
 export interface Picture {
   /** The width in pixels of the largest image in the file, before it is cropped or turned. */
   width: number

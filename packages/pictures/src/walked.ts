@@ -25,7 +25,7 @@ export class Largest {
 
 /**
  * The maximum number of parts of a file: segments, chunks, blocks, boxes, entries of tables, strips
- * or samples. A real file has at most some thousand.
+ * or samples. A real file has at most a few thousand.
  */
 const partsMax = 20_000
 

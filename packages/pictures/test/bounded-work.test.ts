@@ -23,8 +23,9 @@ function cpuMs(work: () => void): number {
 }
 
 /**
- * The CPU time that a picture may take: that of a hundred hashes of 10 MB. On a busy machine a loop
- * runs uncompiled for long; a walk that is not linear takes minutes.
+ * The CPU time that a picture may take: that of a hundred hashes of 10 MB. It is long, because on a
+ * busy machine a loop may run for a while before it is compiled. A walk that is not linear takes
+ * minutes.
  */
 const msMax = cpuMs(() => {
   const bytes = Buffer.alloc(10_000_000)
@@ -99,7 +100,8 @@ t.test('the profile of a display in a PNG remains, without its serial number', (
 
 t.test('a profile that fits only with its header remains, with the header', (t) => {
   const profile = profileOfTables(100_000)
-  // Two values in random order, which the highest level compresses better than the level used.
+  // Each byte is 0 or 1, at random. Level 9 compresses such bytes better than the level that is
+  // used for a profile of this size.
   for (let at = 144; at < profile.length; at++) profile[at] = profile[at]! & 1
   profile.write('Made 12:34', 24)
   t.same(profileAfter(deflateSync(profile, { level: 9 })), profile)

@@ -324,7 +324,7 @@ const hidden: readonly [sample: string, hides: string, hide: (bytes: Buffer) => 
       const list = box(type, box('text', Buffer.from(planted)))
       const longer = Buffer.concat([heic.subarray(0, end), list, heic.subarray(end)])
       longer.writeUInt32BE(end - meta + list.length, meta)
-      // The data of the four items moves.
+      // The list moves the data of the four items, so their offsets are corrected.
       const locations = longer.indexOf('iloc') + 12
       for (let offset = locations + 6; offset < locations + 4 * 14; offset += 14) {
         longer.writeUInt32BE(longer.readUInt32BE(offset) + list.length, offset)
@@ -337,7 +337,7 @@ const hidden: readonly [sample: string, hides: string, hide: (bytes: Buffer) => 
     `a property ${type}`,
     (heic) => {
       const copy = Buffer.from(heic)
-      // The corpus has a property of 46 bytes that is free space.
+      // The sample has a property of 46 bytes that is free space. It gets another type.
       copy.write(type, copy.indexOf(`free${planted}`))
       return copy
     },

@@ -24,8 +24,8 @@ export interface Backlog {
    */
   delayed: number
   /**
-   * The number of rows in the waiting, active and delayed frames. Of a list with more than 2,000
-   * frames, up to 2,000 are read, and the rest is estimated.
+   * The number of rows in the waiting, active and delayed frames. A list with more than 2,000
+   * frames is not read completely: its number of rows is estimated from up to 2,000 of the frames.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
@@ -46,8 +46,8 @@ export interface Backlog {
 /** The content of the queues. For a queue with shards, it is the sum over all shards. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970, read before any shard: a frame that is found in no
-   * shard was completed, or was added after this time.
+   * Redis's clock in milliseconds since 1970. It is read before any shard. So a frame that is found
+   * in no shard was completed, or was added after this time.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>
@@ -84,9 +84,9 @@ const weighedFrames = 10
  * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set, how many frames have a time, how many frames the rows and bytes were read from (the totals
- * are estimated for each list from a sample), the oldest time or an empty string, the memory of all
- * frames, and whether it is paused.
+ * set; how many frames have a time; how many frames are in lists whose rows and bytes are known,
+ * and these rows and bytes (estimated for each list from a sample); the oldest time or an empty
+ * string; the memory of all frames; and whether the queue is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end

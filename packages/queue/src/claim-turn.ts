@@ -8,8 +8,8 @@ const defaultGatherMs = 350
  */
 const standbyMs = 500
 /**
- * After this time without a claim the next peek is followed by one, if there are jobs. So a
- * postponed job is claimed about five seconds after its delay at the latest.
+ * After this time without a claim, the consumer claims at its next peek if there are jobs. A
+ * postponed job is therefore claimed within about five seconds after its delay.
  */
 const idleMaxMs = 4_500
 /**
@@ -38,7 +38,7 @@ export function createClaimTurn(options: {
 }): (framesMax: number) => Promise<number> {
   const { source, signal, clock, gatherMs = defaultGatherMs } = options
   let intervalMs = gatherMs
-  /** When a job was last seen. */
+  /** The time at which `peek` last found a job, in milliseconds of `clock.now()`. */
   let busyAt = clock.now()
 
   return async (framesMax) => {

@@ -14,7 +14,7 @@ export interface ClaimedJob {
   attempts: number
 }
 
-/** The jobs that can be claimed: none while the queue is paused. */
+/** The jobs that can be claimed. A paused queue has none. */
 export interface Waiting {
   count: number
   /** Id of the job that has waited the longest. */
@@ -25,8 +25,8 @@ export interface Waiting {
 export interface JobSource {
   peek(): Promise<Waiting>
   /**
-   * Whether jobs are postponed, or were and wait for a claim: only a claim finds jobs whose delay
-   * has passed.
+   * Whether the queue has postponed jobs. A job whose delay has passed remains among them until
+   * `claim` is called, so `peek` does not see it.
    */
   hasPostponed(): Promise<boolean>
   /** Claims the oldest job; undefined when there is none. */
@@ -47,7 +47,10 @@ export interface JobSource {
   close(): Promise<void>
 }
 
-/** A job of a killed worker is redelivered after at most 15 + 2 × 7.5 seconds. */
+/**
+ * A job of a killed worker is redelivered after at most 30 seconds: 15 until its lock expires, and
+ * up to two checks for such jobs, which run every 7.5 seconds.
+ */
 const lockMs = 15_000
 const stalledIntervalMs = 7_500
 
@@ -90,8 +93,8 @@ export function createJobSource(options: {
     if (job?.id === undefined) return undefined
     const { id, data, attemptsStarted: attempts } = job
     const handle: ClaimedJob = { id, data, attempts }
-    // The handle now has the data, and the owner of the handle drops the data before completing the
-    // job.
+    // BullMQ's job must not keep the data too. Otherwise the data would stay in memory after the
+    // owner of the handle has dropped it.
     job.data = undefined
     jobs.set(handle, { job, token })
     return handle

@@ -163,8 +163,8 @@ t.test('one of several consumers takes all waiting frames; they do not share the
   }
   await allTaken
   const turns = takers.filter((name, index) => name !== takers[index - 1]).length
-  // Each consumer lets frames gather for 350 ms before it claims any. Timers may fire a millisecond
-  // early.
+  // There are three consumers. Each lets frames gather for 350 ms before it claims any, but timers
+  // may fire a millisecond early.
   const turnsMax = 3 * ((performance.now() - began) / 349 + 1)
   t.ok(turns <= turnsMax, `${turns} turns for ${frames} frames, at most ${turnsMax}`)
 })
@@ -248,7 +248,7 @@ t.test(
     for (let n = 0; n < 40; n++) await producer.add(frame(`${n}`), soon())
     const { consumer } = createConsumer(t)
     const batch = await consumer.take({ ...wide, framesMax: 8 })
-    // While more frames wait, completing a batch claims the next one.
+    // While more frames wait, completing a batch claims a new frame for each completed frame.
     await batch?.complete()
     t.equal((await readBacklog())?.active, 8)
     consumer.close()

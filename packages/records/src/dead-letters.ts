@@ -128,8 +128,8 @@ export async function replayDeadLetters(
 }
 
 /**
- * Marks the hours of replayed events, so that they are counted again: these events arrived long
- * ago, so the next count would not find them.
+ * Marks the hours of replayed events, so that they are counted again. Without a mark, only hours
+ * with new arrivals are counted, and these events arrived long ago.
  */
 async function recountReplayed(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,

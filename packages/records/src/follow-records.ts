@@ -42,19 +42,21 @@ const pauseMs = 1_000
 /** The minimum pause after a poll, as a multiple of its duration. */
 const pausePerPoll = 2
 const pageRows = 20_000
-/** Maximum number of records that are read with one statement by their arrival. */
+/** The maximum number of records that one statement selects by their time of arrival. */
 const recordsMax = 2_000
-/** Up to this many records are read by their ids, which are part of the URL of the statement. */
+/**
+ * The maximum number of records that one statement selects by their ids. The ids are part of the
+ * statement's URL, so they must not be many.
+ */
 const idsMax = 200
 /**
- * Records are read by arrival if at most this many records are read for each wanted one. Otherwise
- * they are read by their ids.
+ * A statement selects by arrival only if it reads at most this many records for each wanted one.
  */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 /**
- * The maximum number of days from a record's time to its arrival: a repeat has the id of its first
- * attempt.
+ * The maximum number of days from a record's time to its arrival. A key is kept for `keyDays`. A
+ * repeat in these days has the id of its first attempt, and therefore also the time.
  */
 const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -92,7 +94,10 @@ export async function* followRecords(options: FollowOptions): AsyncGenerator<Fol
 
 async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
   const { since, signal } = options
-  /** The records that were shown, with their arrival, as long as a poll may find them again. */
+  /**
+   * The records that were already returned, with their time of arrival. A record is kept here as
+   * long as a poll may find it again.
+   */
   const shown = new Map<string, string>()
   let from = since
   while (!signal.aborted) {
@@ -117,8 +122,9 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 }
 
 /**
- * Groups the keys that are not seen yet. Each group is read with one statement. Few other records
- * lie between those of a group with more than `idsMax` keys, so the group can be read by arrival.
+ * Groups the keys that are not seen yet. One statement reads each group. A group with more than
+ * `idsMax` keys can be read by arrival, because few other records arrived between its first and its
+ * last.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))
@@ -150,8 +156,9 @@ async function readWatermark({
 
 /**
  * Reads the identities of the matching records that arrived since `from`, in the order of their
- * arrival. The view of feedback joins facts about attachments, which have no arrival; they are
- * limited by the time of the records.
+ * arrival. There is also a condition on the time of the records. The view of feedback joins facts
+ * about attachments, which have this time but no arrival, so the condition limits how many it
+ * reads.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter, signal } = options
@@ -225,7 +232,7 @@ async function readRecords(options: FollowOptions, keys: readonly Key[]): Promis
   })
 }
 
-/** The identity at the beginning of each line, and the rest of the line. */
+/** Separates the identity at the beginning of a line from the rest of the line. */
 const keyOfLine = /^\{"key_of_line":("(?:[^"\\]|\\.)*"),(.*)$/s
 
 function conditionsOf(filter: FollowFilter): { conditions: string[]; params: QueryParams } {

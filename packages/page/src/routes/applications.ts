@@ -43,7 +43,8 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       return catalogueView({ header, application, catalogue, countedAtMs, codes })
     }
     const chosen = readPeriod(query, '7d')
-    // This view counts by hours, so a link from the overview that asks for one hour gets 24.
+    // The overview links to this view with its own period, which may be one hour. The counts of
+    // this view have no smaller step than an hour, so it shows 24 hours instead.
     const period = chosen === '1h' ? '24h' : chosen
     const steps = stepsOf(period, header.nowMs)
     const data = await cached(`application ${steps.stepMs} ${application}`, () =>

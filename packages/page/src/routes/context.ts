@@ -14,7 +14,7 @@ export interface Elsewhere {
 export interface ViewContext {
   reader: RecordReader
   state: WorkerState
-  /** Caches counts of long periods, and the names that fields suggest. */
+  /** Caches counts of long periods, and the names that the fields of a form suggest. */
   cached: Cache
   /** Caches data that many readers request at the same time. */
   cachedBriefly: Cache

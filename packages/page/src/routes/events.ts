@@ -21,7 +21,8 @@ export function chosenPeriod(
     return { steps: stepsOf(period, nowMs), period, isGiven: query.has('period') }
   }
   const { after } = limits.recordTimeMs
-  // No record is outside these bounds, and ClickHouse cannot represent every time outside them.
+  // No record has a time outside these bounds, and some times outside them are too large or too
+  // small for ClickHouse.
   const bounded = (ms: number) => Math.min(Math.max(ms, after), nowMs + limits.eventAheadMs)
   const end = bounded(to?.getTime() ?? nowMs)
   const dayBefore = end - 24 * 3_600_000

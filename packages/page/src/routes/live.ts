@@ -19,14 +19,14 @@ import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000
 /**
- * How far back a poll reads at most, in milliseconds, so that polls are cheap while the queue has a
- * long backlog.
+ * A poll reads only events that arrived at most this long ago, in milliseconds. Polls are therefore
+ * cheap even if the queue has a long backlog.
  */
 const overlapMsMax = 30 * minuteMs
 
 /**
  * Returns the time from which the next poll must read, in ms since 1970. All events that arrived
- * before it are visible, unless they are older than `overlapMsMax`.
+ * before it are visible. If no such time is known, the next poll reads the last minute.
  */
 const nextSince = ({ freshness, nowMs }: Header): number =>
   Math.min(nowMs, freshness.logs.visibleUntilMs ?? nowMs - minuteMs)
@@ -78,7 +78,10 @@ export function liveRoutes({ reader, state, cachedBriefly, view }: ViewContext):
     return html`${freshnessOf(header, 'logs')}${besides && [liveChart(besides), liveAside(search, besides)]}${found?.rows.map((row) => eventRow(row, header.nowMs, search))}`
   })
 
-  /** Reads what is shown beside the rows: the last half hour, refusals and frequent events. */
+  /**
+   * Reads what the view shows beside the rows: arrivals of the last half hour, refusals, and the
+   * most frequent events.
+   */
   async function readBesides(search: Search, nowMs: number): Promise<LiveBesides> {
     const minuteSteps = lastHalfHour(nowMs)
     const [minutes, refusals, frequent, names] = await Promise.all([

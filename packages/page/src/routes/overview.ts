@@ -9,7 +9,8 @@ import type { ViewContext } from './context.ts'
 /** `GET /`: the numbers of records that arrive. */
 export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
-    // Earlier versions had the list of feedback at this path, and people keep links to searches.
+    // In earlier versions this path was the list of feedback. Links to a search in that list must
+    // still work, so they are redirected to `/feedback`.
     const isSearch = ['device', 'from', 'to', 'after', ...searchFields.feedback].some((name) =>
       query.has(name),
     )

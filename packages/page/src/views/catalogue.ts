@@ -123,7 +123,9 @@ function codesNote(codes: readonly VersionCode[]): Html {
   return html`<small>Events by version code: ${counts.join(' · ')}</small>`
 }
 
-/** The name of a param as the client sent it: ClickHouse escapes dots in names. */
+/**
+ * Returns the name of a param as the client sent it. ClickHouse stores a dot in a name as `%2E`.
+ */
 const paramName = (param: string) => param.replaceAll('%2E', '.')
 
 const name = (event: string, param: string): Html =>

@@ -24,7 +24,7 @@ interface DocumentOptions {
   header: Header
   /** The view whose link is marked as current; absent if the document belongs to no view. */
   view?: View
-  /** The title of the window. It contains only words of the page. */
+  /** The title of the window. It never contains a text from a client. */
   title: string
   heading?: HtmlValue
   crumbs?: Html
@@ -37,7 +37,9 @@ interface DocumentOptions {
   isLive?: boolean
 }
 
-/** The frame around every view. */
+/**
+ * Creates the whole document of a view: the head, the links to all views, `body` and the footer.
+ */
 export function document(options: DocumentOptions): Html {
   const { header, title, heading = title, crumbs, tools, alert, body, isLive = false } = options
   const script = html`<script src="${liveScript.path}" defer></script>
@@ -107,7 +109,7 @@ function headerOf({ header, view }: DocumentOptions): Html {
   </header>`
 }
 
-/** Shows up to when the records of a view are complete, as a link to the status view. */
+/** Creates a link to the status view. Its text is the time up to which all records are visible. */
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const name = kind === 'logs' ? 'Events' : 'Feedback'

@@ -21,10 +21,10 @@ export const eventRows = (
   </ol>`
 
 /**
- * Shows an event in few bytes, because a list has many rows: a row has few classes, and each value
- * once. The style sheet finds the cells by their elements. Links that start with `?` are short:
- * they keep the view and its other filters, but not a period that was chosen by name. The live
- * view's script recognises an event by the links of its row.
+ * Shows an event in few bytes, because a list has many rows: a row has few classes, and contains
+ * each value once. The style sheet finds the cells by their elements. Links that begin with `?` are
+ * short, because the view is not part of them. They keep the filters of the view, but not a period
+ * that was chosen by name. The live view's script recognises an event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`

@@ -11,7 +11,7 @@ const labels = {
 } as const
 export type FilterField = keyof typeof labels
 
-/** The names that a field suggests. They are texts from clients. */
+/** The names that the form suggests for each field. Clients have sent these names. */
 export type Suggestions = Partial<Record<FilterField, readonly string[]>>
 
 /** The form that narrows a list, filled in with the search of the list. */

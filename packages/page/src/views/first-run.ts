@@ -8,8 +8,8 @@ const request = `curl YOUR_GATEWAY/api/log -H 'x-api-key: YOUR_KEY' -H 'content-
   "log": { "event": "hello", "params": { "from": "curl" } } }'`
 
 /**
- * The view that a new installation shows instead of the overview: an example request to copy. It
- * explains where the address of a gateway is found, because a worker does not know it.
+ * A new installation shows this view instead of the overview. It contains an example request to
+ * copy. A worker does not know the address of a gateway, so the view says where to find it.
  */
 export function firstRun(header: Header): Html {
   return document({

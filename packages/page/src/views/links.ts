@@ -22,13 +22,17 @@ export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): strin
 export const listPath = (kind: ListKind, search: ListSearch): string =>
   `${pathOf[kind]}?${printSearch(search)}`
 
-/** The search for records with this name; for records without a name if `name` is empty. */
+/**
+ * Returns the search for records with this version or event. An empty `name` searches for records
+ * without one.
+ */
 export const byName = (field: 'version' | 'event', name: string): ListSearch =>
   name === '' ? { without: field } : { [field]: name }
 
 /**
- * The path of an application. Browsers resolve `.` and `..` in a path, even if they are escaped, so
- * an application with such a name gets a `=` before it. So does a name that begins with `=`.
+ * The path of an application. If its name is `.` or `..`, a `=` is put before it, because browsers
+ * resolve these names in a path even if they are escaped. A name that begins with `=` gets another
+ * `=`, so that `applicationOf` can always remove one.
  */
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`

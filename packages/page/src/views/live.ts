@@ -14,7 +14,10 @@ import { byName } from './links.ts'
 import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
-/** The parts beside the rows of the live view, which the script replaces from time to time. */
+/**
+ * The data of the parts beside the rows of the live view. The script replaces these parts
+ * regularly.
+ */
 export interface LiveBesides {
   /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
@@ -71,7 +74,7 @@ export function liveView(options: {
   })
 }
 
-/** Shows refusals, because of which an event may be missing, and the most frequent events. */
+/** Shows the most frequent events, and the refusals, which may explain why an event is missing. */
 export const liveAside = (search: Search, { refusals, names, frequent }: LiveBesides): Html =>
   html`<aside class="side" id="beside">
     ${card(

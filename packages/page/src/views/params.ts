@@ -20,7 +20,10 @@ function parseParams(start: string): Params | undefined {
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : printJson(value))
 
-/** The type shown after a value, because `12` may also be a text; undefined for texts and null. */
+/**
+ * The type that is shown after a value, to distinguish the number `12` from the text `12`.
+ * Undefined for texts and null.
+ */
 function typeOf(value: unknown): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   if (Array.isArray(value)) return 'list'

@@ -24,8 +24,9 @@ export const shownTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A list shows a picture itself only up to this size, and only if it has not been examined yet or
- * its format has no thumbnails. What the worker could not decode may take much memory or time.
+ * A list can show a picture itself instead of its thumbnail. It does so only up to this size, and
+ * only if no worker has examined the picture yet or its format has no thumbnails. A picture that a
+ * worker could not decode may also take a browser too much memory or time.
  */
 const listedBytesMax = 4 * 1024 * 1024
 const isLight = ({ bytes, error }: Attachment) =>
@@ -81,9 +82,9 @@ function describe({ content_type: type, bytes, width, height }: Attachment): str
 }
 
 /**
- * The width at which a picture is shown, so that the list does not move when the picture arrives.
- * Undefined if there is no thumbnail, because `width` and `height` may then be those of the picture
- * before it is turned upright.
+ * The width at which a picture is shown. With it, the list does not move when the picture is
+ * loaded. Undefined if there is no thumbnail, because `width` and `height` may then be those of the
+ * picture before it is turned upright.
  */
 function widthOf({ width, height, thumbnail_key: thumbnail }: Attachment): Html | undefined {
   if (thumbnail === null || width === null || height === null) return undefined

@@ -9,7 +9,7 @@ const fileHeaderBytes = 14
 const coreHeaderBytes = 12
 const os2HeaderBytes = 64
 const lastHeaderBytes = 124
-/** The lengths of all headers. A longer one could contain a text. */
+/** The lengths that a header can have. A header of another length could contain a text. */
 const headerSizes = new Set([coreHeaderBytes, 16, 40, 52, 56, os2HeaderBytes, 108, lastHeaderBytes])
 const bitsMax = 64
 const compressions = { none: 0, masks: 3, jpeg: 4, png: 5, alphaMasks: 6 }
@@ -20,7 +20,7 @@ export function walkBmp(bytes: Buffer): Walked {
   const edit = new Edit()
   const ranges = new KeptRanges(bytes.length)
   const header = readHeader(reader)
-  // These bytes are reserved; OS/2 has the hot spot of a cursor there.
+  // These bytes are reserved. In files of OS/2 they contain the hot spot of a cursor.
   if (reader.u32(6) !== 0) edit.zero(6, 10)
   const { width, height, headerEnd, paletteBytes } = header
   const pixels = reader.u32(10)

@@ -67,8 +67,9 @@ function readBox(reader: Reader, at: number, end: number): Box | undefined {
 }
 
 /**
- * The sizes of the contents of boxes with fixed fields, in bytes. A longer one could contain a
- * text. `dinf` says that the data is in the same file; it could contain the address of another one.
+ * Boxes with fixed fields, and the size of their content in bytes. A longer box could contain a
+ * text. A `dinf` of this size says that the data is in the same file. A longer one could contain
+ * the address of another file.
  */
 const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
   Object.entries({
@@ -89,6 +90,8 @@ const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
     fiel: [2],
   }).map(([name, bytes]) => [fourLetters(name), bytes]),
 )
-/** Whether a box with fixed fields is no longer than they are; true for other boxes. */
+/**
+ * Whether the box has exactly the size of its fixed fields. True for a box without fixed fields.
+ */
 export const hasFixedBytes = ({ type, content, to }: Box) =>
   fixedBytes.get(type)?.includes(to - content) ?? true

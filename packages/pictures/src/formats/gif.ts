@@ -9,7 +9,10 @@ const extensions = { graphicControl: 0xf9, application: 0xff }
 const graphicControlBytes = 8
 /** The names of the blocks that say how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
-/** The length of such a block: its head, its name, and a sub-block with the number. */
+/**
+ * The length of a block that says how often an animation is repeated. It consists of a head, a
+ * name, and a sub-block with the number.
+ */
 const loopBytes = 19
 
 /** Keeps the images, their timing and the number of repetitions. */
@@ -67,7 +70,10 @@ function colorTableBytes(flags: number): number {
 const isGraphicControl = (bytes: Buffer, at: number, to: number) =>
   bytes[at + 1] === extensions.graphicControl && to - at === graphicControlBytes
 
-/** Whether the first sub-block has three bytes, of which the first says that it is the number. */
+/**
+ * Whether the extension at `at` says how often an animation is repeated. Its first sub-block then
+ * has three bytes: 1, and the number in two bytes.
+ */
 function isLoop(bytes: Buffer, at: number, to: number): boolean {
   const [size, kind] = [bytes[at + 14], bytes[at + 15]]
   if (bytes[at + 1] !== extensions.application || to - at < loopBytes) return false

@@ -14,7 +14,7 @@ export interface Location {
   extents: { offset: number; length: number }[]
 }
 
-/** Keeps the list of where the data of each item is, and returns it. */
+/** Keeps the box that says where the data of each item is. Returns these locations. */
 export function keepLocations({ reader, ranges, edit, parts }: HeifWalk, box: Box): Location[] {
   ranges.add(box.from, box.to)
   const version = reader.u8(box.content)
@@ -62,8 +62,9 @@ function readNumber(reader: Reader, at: number, bytes: number): number {
 }
 
 /**
- * Zeroes the data of an item that is not an image. Data that nothing keeps is zeroed anyway. But an
- * image in a hostile file could refer to the same bytes, and then they would be kept.
+ * Zeroes the data of an item that is not an image. In most files this data is zeroed anyway,
+ * because nothing keeps it. But in a hostile file an image may refer to the same bytes and thereby
+ * keep them.
  */
 export function zeroData(
   { reader, edit, dataBytes }: HeifWalk,
@@ -73,8 +74,8 @@ export function zeroData(
   if (place === 'item' || (place === 'idat' && data === undefined)) return
   const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
-    // An empty item may be written with the offset of an image, or with none. Its data would then
-    // extend over all images.
+    // A length of zero may also mean that the item is empty. Its offset may then be that of an
+    // image, or 0, so zeroing everything from there on would destroy images.
     if (length === Infinity) continue
     const range = [Math.min(from + offset, end), Math.min(from + offset + length, end)] as const
     dataBytes.add(range[1] - range[0])
@@ -82,7 +83,7 @@ export function zeroData(
   }
 }
 
-/** Keeps the data of an image; of a JPEG, without its metadata. */
+/** Keeps the data of an image. If the image is a JPEG, its metadata is zeroed. */
 export function keepData(
   { reader, ranges, edit, parts, dataBytes }: HeifWalk,
   { place, extents }: Location,

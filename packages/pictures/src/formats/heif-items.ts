@@ -46,7 +46,7 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   let data: Box | undefined
   const found = new Set<number>()
   for (const box of boxesIn(walk, content, meta.to)) {
-    // Readers differ in which of two boxes they use.
+    // Some programs use the first of two such boxes and others the second, so the file is refused.
     if (found.has(box.type) && single.has(box.type)) throw new PictureError('it has a list twice')
     found.add(box.type)
     if (box.type === types.handler) keepHandler(walk, box)
@@ -86,7 +86,7 @@ export function keepHandler({ ranges, edit }: HeifWalk, box: Box): void {
   edit.zero(box.content + 12, box.to)
 }
 
-/** Keeps the references between items that consist of nothing but their numbers. */
+/** Keeps those references between items that contain only the numbers of the items. */
 function keepReferences(walk: HeifWalk, box: Box): void {
   const { reader } = walk
   const idBytes = reader.u8(box.content) === 0 ? 2 : 4
@@ -96,14 +96,14 @@ function keepReferences(walk: HeifWalk, box: Box): void {
   })
 }
 
-/** Keeps the groups of items that consist of nothing but their numbers. */
+/** Keeps those groups of items that contain only numbers. */
 function keepGroups(walk: HeifWalk, box: Box): void {
   keepNumbers(walk, box, ({ content }) => 12 + walk.reader.u32(content + 8) * 4)
 }
 
 /**
- * Keeps the boxes in a list whose contents have as many bytes as their numbers need, and turns
- * others into free space.
+ * Walks the boxes in a list. Keeps a box if its content has exactly the size of its numbers,
+ * `bytesOf(box)`. Turns any other box into free space.
  */
 function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
   // A list of references begins with its version, a list of groups does not.
@@ -116,8 +116,8 @@ function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): 
 }
 
 /**
- * Keeps the types of the images, and zeroes the names of all items. Returns the types by id, as
- * they were.
+ * Keeps the types of the images, and replaces all other types by `skip`. Zeroes the names of all
+ * items. Returns the original type of each item by its id.
  */
 function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
   const { reader, ranges, edit } = walk
@@ -136,13 +136,14 @@ function keepItemInfo(walk: HeifWalk, box: Box): Map<number, number> {
     const idBytes = version === 2 ? 2 : 4
     const id = idBytes === 2 ? reader.u16(entry.content + 4) : reader.u32(entry.content + 4)
     const kindAt = entry.content + 4 + idBytes + 2
-    // Refuses a second description of an item, because readers differ in which description they
-    // use.
+    // Refuses a file that describes an item twice. Some programs would use the first description,
+    // and others the second.
     if (kinds.has(id)) throw new PictureError('it describes an item twice')
     const kind = reader.u32(kindAt)
     kinds.set(id, kind)
     edit.zero(kindAt + 4, entry.to)
-    // The data of the item is zeroed, and libavif refuses a file whose Exif or XMP is not valid.
+    // Changes the type of an item that is not an image, because its data is zeroed. libavif refuses
+    // a file with an item of the type Exif or XMP whose data is not valid.
     if (!images.has(kind) && kind !== types.skip) edit.set(kindAt, skip)
   }
   edit.zero(end, box.to)

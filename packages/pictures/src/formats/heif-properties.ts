@@ -22,7 +22,9 @@ const colorBytes: ReadonlyMap<number, number> = new Map([
   [fourLetters('nclx'), 11],
   [fourLetters('nclc'), 10],
 ])
-/** The maximum size of the name of an auxiliary image's kind, such as a depth map. */
+/**
+ * The maximum size of a property that names the kind of an auxiliary image, such as a depth map.
+ */
 const auxiliaryBytesMax = 128
 /**
  * The types of the properties that are needed to render an image. Other properties are texts
@@ -34,7 +36,10 @@ const drawing = setOfFourLetters(
     'ndwt,mskC,prdi,cicp,auxi,ccst,fiel,btrt',
 )
 
-/** Keeps the properties that are needed to render the images, and which image has which. */
+/**
+ * Keeps the properties that are needed to render the images, and the table that assigns properties
+ * to images.
+ */
 export function keepProperties(walk: HeifWalk, box: Box): void {
   const { ranges } = walk
   ranges.add(box.from, box.content)
@@ -70,7 +75,10 @@ export function keepProperty(walk: HeifWalk, property: Box): void {
   }
 }
 
-/** Whether a property is no longer than the numbers that it consists of. */
+/**
+ * Whether a property is too short to contain a text besides its fields. Also true for an ICC
+ * profile, from which `scrubProfile` removes texts, and for the short name of an image's kind.
+ */
 function hasNumbersOnly({ reader }: HeifWalk, property: Box): boolean {
   const { type, content, to } = property
   const bytes = to - content

@@ -34,8 +34,8 @@ const drawing = setOfFourLetters(
 const pictures = setOfFourLetters('pict,vide,auxv')
 
 /**
- * Keeps those tracks of an image sequence that are pictures, with their samples. Returns the number
- * of these tracks.
+ * Keeps the tracks of an image sequence that contain pictures, with their samples. Returns the
+ * number of these tracks.
  */
 export function keepTracks(walk: HeifWalk, movie: Box): number {
   walk.ranges.add(movie.from, movie.content)
@@ -159,8 +159,8 @@ function keepSamples(walk: HeifWalk, track: Box): void {
     const first = reader.u32(entry)
     const end = run + 1 < runs ? reader.u32(entry + 12) : chunkCount + 1
     const samplesIn = reader.u32(entry + 4)
-    // `chunk` never decreases, so that a hostile file cannot make the runs overlap and multiply the
-    // work.
+    // `chunk` never decreases. Otherwise a hostile file could contain runs that overlap, and each
+    // chunk would be walked many times.
     for (chunk = Math.max(first, chunk); chunk < Math.min(end, chunkCount + 1); chunk++) {
       const at = offsets.content + 8 + (chunk - 1) * offsetBytes
       const from = offsetBytes === 4 ? reader.u32(at) : reader.u64(at)

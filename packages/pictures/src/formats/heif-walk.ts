@@ -9,8 +9,8 @@ export interface HeifWalk {
   reader: Reader
   parts: PartCount
   /**
-   * Limits how much of the data of JPEGs is read, and of other items zeroed, because several items
-   * can refer to the same data.
+   * Limits the bytes that are read from JPEGs, or zeroed in other items. Several items can refer to
+   * the same bytes, so a small file could otherwise take long.
    */
   dataBytes: ByteCount
   edit: Edit

@@ -56,7 +56,8 @@ export function walkHeif(bytes: Buffer): Walked {
     unused = []
     walk.end = Math.max(walk.end, box.to)
     if (box.type === types.items || box.type === types.tracks) {
-      // Readers differ in which of two boxes they use.
+      // Some programs use the first of two such boxes and others the second, so the file is
+      // refused.
       if (lists.has(box.type)) throw new PictureError('it has a list twice')
       lists.add(box.type)
     }

@@ -10,8 +10,8 @@ export const markers = {
 } as const
 
 /**
- * Whether the marker begins a frame: SOF0 to SOF15, except DHT, JPG and DAC, which lie between
- * them.
+ * Whether the marker begins a frame. These markers are SOF0 to SOF15. DHT, JPG and DAC have numbers
+ * between them, but begin no frame.
  */
 export function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
@@ -26,17 +26,18 @@ export const isAlone = (marker: number) =>
   marker === markers.startOfImage ||
   marker === markers.endOfImage
 
-/** A view of the same bytes. It reads numbers faster than the buffer does. */
+/** Creates a view of a buffer's bytes. It reads numbers faster than the buffer does. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** The bytes that `findMarker` reads before native searches follow. */
+/** `endOfScan` reads this many bytes with `findMarker` before it tries native searches. */
 const readBytes = 512
-/** Native searches go on as long as each passes over this many bytes. */
+/** A native search is followed by another only if it has passed over more bytes than this. */
 const searchedBytes = 64
 
 /**
- * Returns the position at which the data of a scan ends: the next marker that may follow a scan. A
- * native search is several times as fast as `findMarker`, unless 0xff is frequent.
+ * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
+ * Uses native searches (`indexOf`) where 0xff is rare. There they are several times as fast as
+ * `findMarker`.
  */
 export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
   const end = bytes.length
@@ -68,11 +69,11 @@ const secondAfterScan = secondOfAny.map(
 const highest = 0x80808080 | 0
 
 /**
- * Returns the position of the next marker; `end` if there is none. It reads four bytes at once, and
- * only the branch that ends the loop depends on them, because a file could be made so that the
- * processor always predicts the wrong branch.
+ * Returns the position of the next marker; `end` if there is none. It reads four bytes at once. In
+ * the loop these bytes decide only one branch, the one that ends the loop. If they decided more, a
+ * file could be made for which the processor always predicts the wrong branch.
  *
- * @param range.inScan passes over the markers that may occur in a scan
+ * @param range.inScan whether to pass over the markers that may occur in the data of a scan
  */
 export function findMarker(
   bytes: DataView,
@@ -81,7 +82,8 @@ export function findMarker(
   const seconds = inScan ? secondAfterScan : secondOfAny
   const outside = inScan ? 0 : -1
   let at = from
-  // In these numbers, the highest bit of a byte is the result for the byte.
+  // Each number below consists of four bytes. The highest bit of a byte is the result for one byte
+  // of the file.
   for (let before = 0; at + 4 <= end; at += 4) {
     const four = bytes.getInt32(at, true)
     const atLeastC0 = four & (four << 1)
@@ -95,7 +97,7 @@ export function findMarker(
     if ((isSecond & ((isFF << 8) | before)) !== 0) break
     before = isFF >>> 24
   }
-  // Searches the bytes in which the loop found a marker, or the last ones.
+  // Searches the bytes in which the loop found a marker, or the bytes that the loop left over.
   for (at = Math.max(from, at - 1); at + 1 < end; at++) {
     if (bytes.getUint8(at) === 0xff && seconds[bytes.getUint8(at + 1)] === 1) return at
   }

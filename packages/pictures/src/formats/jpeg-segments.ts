@@ -21,8 +21,8 @@ interface JpegRange {
 
 /**
  * Yields the segments after the start of an image. Ends at the end-of-image marker, at a trailer,
- * or at a segment that is not complete. Like decoders, it skips bytes between two segments. Each
- * segment begins where the one before ended or later, so that each byte is read at most once, and
+ * or at a segment that is not complete. Like decoders, it skips bytes between two segments. A
+ * segment never begins before the end of the previous one. So each byte is read at most once, and
  * once more to find the trailer. If no end-of-image marker precedes a trailer, the trailer's first
  * two bytes are yielded as that marker: the caller must write it there.
  */
@@ -30,7 +30,8 @@ export function* jpegSegments(
   file: Buffer,
   { start, end, parts, isFile = false }: JpegRange,
 ): Generator<Segment> {
-  // No search may pass over the end, because a file may contain many JPEGs.
+  // A file may contain many JPEGs. If a search could pass over the end of its JPEG, each search
+  // could read the whole file.
   let bytes = file.subarray(0, end)
   let view = viewOf(bytes)
   let at = start + 2

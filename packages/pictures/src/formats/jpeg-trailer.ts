@@ -2,7 +2,7 @@ import { hasText } from '../reader.ts'
 import type { PartCount } from '../walked.ts'
 import { viewOf } from './jpeg-markers.ts'
 
-/** The letters in the box with which a film begins. */
+/** The type of the box with which a film begins. */
 const fileType = Buffer.from('ftyp')
 const fileTypeNumber = fileType.readUInt32BE()
 /** How the trailer of Samsung's phones ends, and how the directory in it begins. */
@@ -10,9 +10,9 @@ const samsung = { last: 'SEFT', directory: 'SEFH' }
 
 /**
  * Returns the position at which the data after the picture begins: a film, or the trailer that
- * Samsung's phones append; the end if there is neither. This data is not part of the segments: a
- * film may contain bytes that look like markers, and Samsung's panoramas have a trailer, but no
- * end-of-image marker before it.
+ * Samsung's phones append; the end if there is neither. The search for segments must stop there. A
+ * film may contain bytes that look like markers, and Samsung's panoramas have no end-of-image
+ * marker before the trailer.
  *
  * @param from the position after the header of the first scan. The trailer cannot begin before it
  */
@@ -49,8 +49,9 @@ function samsungTrailer(
 }
 
 /**
- * Returns the position of the first box of a film; the end if there is none. Its type occurs by
- * chance in the scan of about one in a thousand large pictures.
+ * Returns the position of the first box of a film; the end if there is none. The size of the box is
+ * checked too, because the letters `ftyp` occur by chance in one of about a thousand large
+ * pictures.
  */
 function startOfFilm(bytes: Buffer, { from, parts }: { from: number; parts: PartCount }): number {
   const next = isFrequent(bytes, from) ? indexOfType : nativeIndexOfType
@@ -66,9 +67,9 @@ const boxBytesMax = 256
 const samples = 1_024
 
 /**
- * Whether the first letter of a film is so frequent that `nativeIndexOfType` would take long: up to
- * 80 ms for 10 MB. It is not frequent in the data of a scan. The samples are random, so that no
- * file can be made to avoid them.
+ * Whether the letter `f`, with which `ftyp` begins, is so frequent that `nativeIndexOfType` would
+ * take long: up to 80 ms for 10 MB. In the data of a scan it is not frequent. The samples are
+ * random, so that no file can be made to avoid them.
  */
 function isFrequent(bytes: Buffer, from: number): boolean {
   let count = 0
@@ -81,12 +82,13 @@ function isFrequent(bytes: Buffer, from: number): boolean {
 
 const nativeIndexOfType = (bytes: Buffer, from: number) => bytes.indexOf(fileType, from)
 
-/** For each byte, its place among the letters, beginning with 1; 0 if it is none of them. */
+/** For each byte, its place in `ftyp`, from 1 to 4; 0 if it is not one of these letters. */
 const placeOf = Uint8Array.from({ length: 256 }, (_, byte) => fileType.indexOf(byte) + 1)
 
 /**
- * Does the same as `nativeIndexOfType`: more slowly for ordinary data, but no data makes it slow.
- * The letters differ, so one of four bytes tells where they would have to begin.
+ * Returns the same as `nativeIndexOfType`. It is slower for ordinary data, but no data makes it
+ * slower than that. It reads every fourth byte. The letters of `ftyp` differ, so each of them shows
+ * where the four letters must begin.
  */
 function indexOfType(bytes: Buffer, from: number): number {
   const view = viewOf(bytes)

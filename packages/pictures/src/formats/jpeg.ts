@@ -94,7 +94,7 @@ function fill(bytes: Buffer, { from, to }: { from: number; to: number }, edit: E
  * no decoder reads.
  */
 const unused: ReadonlySet<number> = new Set([0xc8, 0xde, 0xdf])
-/** DNL and DRI, which consist of the marker, the length and one number. */
+/** The markers DNL and DRI. Their segments consist of the marker, the length and one number. */
 const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
 const numberBytes = 6
 
@@ -123,7 +123,8 @@ function keepOrientation(bytes: Buffer, { from, to }: Segment, edit: Edit): void
 }
 
 /**
- * Keeps the fields of JFIF and Adobe. Such a segment counts twice, because cutting it takes longer.
+ * Keeps the fields of a JFIF or Adobe segment, and removes what follows them. Such a segment counts
+ * as two parts, because cutting it takes longer.
  */
 function keepApplication(
   bytes: Buffer,
@@ -163,7 +164,7 @@ function scrubSegments(
   walk: { edit: Edit; parts: PartCount },
 ): void {
   if (segments.length === 0) return
-  // The byte after the name is the number of the piece; the next byte is how many pieces there are.
+  // After the name come two bytes: the number of this piece, and the number of all pieces.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
   const numberOf = ({ from }: Segment) => bytes[from + numberAt]
@@ -181,7 +182,10 @@ function scrubSegments(
 
 const endOfImage = Buffer.from([0xff, markers.endOfImage])
 
-/** Writes an end of image over the start of a trailer. Browsers refuse a picture without one. */
+/**
+ * Writes an end-of-image marker over the start of a trailer, because browsers refuse a picture
+ * without this marker.
+ */
 function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
   if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }

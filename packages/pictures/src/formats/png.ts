@@ -113,8 +113,8 @@ export function walkPng(bytes: Buffer): Walked {
 }
 
 /**
- * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that are not in
- * one row of chunks, and frames without the header of an animation.
+ * Whether decoders use a chunk. They ignore a second chunk of most kinds, pixels that do not
+ * directly follow the other pixels, and frames without the header of an animation.
  *
  * @param before.found the types of the chunks before this one
  * @param before.last the type of the chunk directly before this one
@@ -164,8 +164,8 @@ function keepProfile(
   const contentBytes = to - from - framing
   const tags = Buffer.from(profile.subarray(profileHeaderBytes))
   const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
-  // Some programs compress better than zlib. If nothing but the header changed, the colours are
-  // worth more.
+  // The new data can be too long, because some programs compress better than zlib. If only the
+  // header of the profile differs, the old data is then kept: losing the colours would be worse.
   const hasSameTags =
     usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
   for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {

@@ -8,11 +8,14 @@ import { numbersOf, type TiffWalk } from './tiff-walk.ts'
 const olderJpeg = 6
 /** The compression methods in which each strip is a JPEG. */
 const jpegCompressions = new Set([olderJpeg, 7, 99, 33007, 34892])
-/** Those in which each strip is JPEG XL, either its bare pixels or a file with metadata. */
+/**
+ * The compression methods in which each strip is JPEG XL: either only pixels, or a file with
+ * metadata.
+ */
 const jpegXlCompressions = new Set([50002, 52546])
 /**
- * Those in which each strip may be a file of another format, with metadata: JPEG XR, JPEG 2000,
- * WebP, PNG and unregistered uses of JPEG. Phones and cameras do not use them.
+ * The compression methods in which each strip may be a file of another format, with metadata: JPEG
+ * XR, JPEG 2000, WebP, PNG and unregistered uses of JPEG. Phones and cameras do not use them.
  */
 const fileCompressions = new Set([
   22610, 33003, 33004, 33005, 34712, 34927, 34933, 34934, 50001, 65000,
@@ -29,7 +32,8 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
   const compressions = numbers(tags.compression)
   const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
   if (uses(fileCompressions)) throw new PictureError('it contains another picture')
-  // Such strips cannot be decoded without tables that are not kept.
+  // Without `jpegOffset`, the tables of an older JPEG are elsewhere in the file. They are not kept,
+  // so nobody could decode its strips.
   if (compressions.includes(olderJpeg) && !entries.has(tags.jpegOffset)) {
     throw new PictureError('the tables of its JPEG are elsewhere')
   }

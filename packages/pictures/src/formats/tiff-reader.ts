@@ -1,6 +1,6 @@
 import { hasText, Reader } from '../reader.ts'
 
-/** Bytes of one value, by type. */
+/** The number of bytes of one value, by the number of its type. */
 // prettier-ignore
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
@@ -33,7 +33,7 @@ export class TiffReader {
   readonly #isBig: boolean
   readonly offsetBytes: number
   readonly headerBytes: number
-  /** The size of the number of entries in a directory. */
+  /** The number of bytes in which a directory stores how many entries it has. */
   readonly countBytes: number
   readonly entryBytes: number
 

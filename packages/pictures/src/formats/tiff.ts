@@ -57,7 +57,8 @@ function keepDirectory(walk: TiffWalk, at: number): number[] {
   for (let from = at + countBytes; from < next; from += entryBytes) {
     const entry = keepEntry(walk, from)
     if (entry === undefined) continue
-    // Readers differ in which of two entries they use.
+    // Some programs use the first of two such entries and others the second, so the file is
+    // refused.
     if (entries.has(entry.tag)) throw new PictureError('a directory of it has an entry twice')
     entries.set(entry.tag, entry)
     bytes.copy(rewritten, written, from, from + entryBytes)
@@ -85,7 +86,8 @@ function keepEntry(walk: TiffWalk, from: number): Entry | undefined {
   // `walkTiff` follows only references that are whole numbers. References of other types are not
   // kept, because they could lead to any directory, even to one in the pixels.
   if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
-  // Some readers convert other types, so they could decode the strips in another way.
+  // Some programs convert numbers of other types. They could then decode the strips as another
+  // format than this function expects.
   if (tag === tags.compression && !wholeTypes.has(type)) {
     throw new PictureError('its compression is not a number')
   }

@@ -18,7 +18,7 @@ const chunks = {
 const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
 const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
 const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
-/** The sizes of chunks with fixed fields. A longer one could contain a text. */
+/** The size of the content of each chunk with fixed fields. A longer chunk could contain a text. */
 const fixedBytes: ReadonlyMap<number, number> = new Map([
   [chunks.extended, 10],
   [chunks.animation, 6],
@@ -157,8 +157,9 @@ class WebpWalk {
 }
 
 /**
- * Whether an image already has a chunk of this kind, and adds it to those that it has. Decoders
- * ignore a second chunk of all kinds but frames. The two kinds of pixels are one.
+ * Returns whether an image already has a chunk of this kind, and adds the kind to `found`. Decoders
+ * ignore a second chunk of any kind except frames. The two kinds of pixels, lossy and lossless,
+ * count as one.
  */
 function isRepeated(type: number, found: Set<number>): boolean {
   const kind = type === chunks.lossless ? chunks.lossy : type

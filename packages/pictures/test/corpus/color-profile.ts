@@ -48,7 +48,8 @@ export function colorProfile({ isCompressed = false } = {}): Buffer {
   fixed(1).copy(header, 72)
   fixed(0.8249).copy(header, 76)
   header.fill(0xab, 84, 100)
-  // When it was made, the manufacturer and the model, who made it, and the reserved bytes.
+  // Plants traces in the fields for the time at which the profile was made, the manufacturer and
+  // model, the maker of the profile, and in the reserved bytes.
   for (const [from, to] of [
     [24, 36],
     [48, 56],

@@ -39,7 +39,10 @@ const width = 64
 const height = 48
 const size = { width, height }
 
-/** Colours that differ at every corner, with noise, so that every loss is noticed. */
+/**
+ * Creates pixels whose colours differ at every corner and have noise, so that a test notices every
+ * change of the picture.
+ */
 function noise(channels: 1 | 3 | 4, frames = 1): { data: Buffer; raw: CreateRaw } {
   const rows = height * frames
   const data = Buffer.alloc(width * rows * channels)

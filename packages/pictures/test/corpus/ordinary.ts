@@ -14,7 +14,7 @@ export interface OrdinaryPicture {
 
 const dataBytes = 10_000_000
 
-/** Used as compressed pixels, which look like noise. */
+/** Random bytes, used as compressed pixels, because these look random too. */
 const noise = randomBytes(dataBytes)
 
 const u32 = (...values: number[]) => {
@@ -35,7 +35,10 @@ function pieces(bytes: number): Buffer[] {
   return Array.from({ length: count }, (_, n) => noise.subarray(n * bytes, (n + 1) * bytes))
 }
 
-/** Data of a scan: 0xff is escaped, and a restart follows every 1,000 bytes or never. */
+/**
+ * Creates the data of a scan. A zero follows each 0xff. If `hasRestarts` is set, a restart marker
+ * follows every 1,000 bytes.
+ */
 function scanData(bytes: Buffer, hasRestarts: boolean): Buffer {
   const written = Buffer.alloc(bytes.length * 1.1)
   let to = 0
@@ -169,7 +172,9 @@ function tiff(strips: Buffer[]): Buffer {
   return writeTiff([[...entries, ...tiffMetadata]], { order: 'II' })
 }
 
-/** Ordinary pictures of 10 MB in all formats, some with the most parts that a device writes. */
+/**
+ * Creates ordinary pictures of 10 MB in all formats. Some have the most parts that a device writes.
+ */
 export function ordinaryPictures(): OrdinaryPicture[] {
   const whole = scanData(noise, false)
   const pixels = { width: 1_825, height: 1_825, data: noise }

@@ -12,8 +12,9 @@ const hex = (text: string) => Buffer.from(text, 'hex')
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
 /**
- * What steers a walk: markers, the beginnings of films and trailers, and the types of chunks and
- * boxes. Sizes and offsets are drawn independently, so that they point back as often as ahead.
+ * Bytes that a walk reacts to: markers, the beginnings of films and trailers, types of chunks and
+ * boxes, and sizes and offsets. An offset is as likely to point back as ahead, because the
+ * fragments are combined at random.
  */
 const fragments = [
   ...'ftyp,SEFH,SEFT,IDAT,iCCP,ANMF,VP8 ,meta,iloc,infe,mdat,moov,II*\0,MM\0*,\0\x08,f'.split(','),
@@ -21,7 +22,8 @@ const fragments = [
     hex,
   ),
   ...['00000018', '10000000', 'ffffff7f', '01', '2c', '21ff', '21f90400000000', '3b'].map(hex),
-  // The trailers of Samsung phones, with a block that begins before the file, and just before.
+  // Two trailers of Samsung phones. The block of the first would begin before the file; the block
+  // of the second begins just before the directory.
   'SEFH\x6a\0\0\0\x01\0\0\0\0\0\0\0\xff\xff\xff\x7f\0\0\0\0\x18\0\0\0SEFT',
   'SEFH\x6a\0\0\0\x01\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\x18\0\0\0SEFT',
 ].map((one) => (typeof one === 'string' ? latin1(one) : one))
@@ -68,7 +70,8 @@ t.test('a megabyte of repeated fragments takes no longer than a few hashes of it
       const between = Buffer.alloc(bytesMax - head.length - tail.length, join(repeated))
       const ms = cpuMs(() => walk(Buffer.concat([head, between, tail]), type))
       slowest = Math.max(slowest, ms)
-      // A walk that reads a megabyte once takes about two of ten hashes, a quadratic one thousands.
+      // A walk that reads the megabyte once takes about as long as two hashes of it. A quadratic
+      // walk takes as long as thousands of hashes.
       if (ms > 20 * hashMs) throw new Error(`it took ${ms} ms, and ten hashes ${hashMs} ms`)
     },
   })

@@ -91,9 +91,9 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Limits how far a shard that was empty is behind the most served shard: to `aheadMax + 1` jobs.
-   * The next completion on the most served shard then claims from this shard. But this shard does
-   * not catch up on all that it missed.
+   * Moves up a shard that was empty, so that it is at most `aheadMax + 1` jobs behind the most
+   * served shard. The next completion on the most served shard then claims from this shard. But
+   * this shard does not catch up on all that it missed.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0

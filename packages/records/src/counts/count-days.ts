@@ -39,8 +39,8 @@ const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 
  */
 const aheadMs = 60_000
 /**
- * An event that is older than this when it arrives gets a warning, because an event that is a few
- * days older is refused.
+ * An event that is older than this when it arrives gets a warning. If it were a few days older, it
+ * would be refused.
  */
 const nearWindowDays = 25
 

@@ -22,8 +22,8 @@ const tables = {
 } as const
 
 /**
- * Marks that are older than the last run by up to this much are read again. A mark has the time at
- * which its statement began, so it may have become visible only after that run.
+ * A run also reads marks that are up to this much older than the last run. A mark has the time at
+ * which its statement began, so it may have become visible only after the last run.
  */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
@@ -33,8 +33,8 @@ const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
  */
 const applicationsMax = 100
 /**
- * Rows are compressed in pieces of about this many characters, on threads of their own, so that
- * large counts do not stop the process.
+ * Rows are compressed in pieces of about this many characters. Other threads do this, so that large
+ * counts do not block the process.
  */
 const memberLength = 1024 * 1024
 const compress = promisify(gzip)
@@ -111,14 +111,17 @@ interface State {
   /** Every record that arrived before this time is visible. */
   until: string
   now: string
-  /** `until` and `now` of the last run. */
+  /** The values that `until` and `now` had in the last run. */
   lastUntil: string
   lastNow: string
   /** 1 if ClickHouse has the function `JSONAllValues`, else 0. */
   hasAllValues: number
 }
 
-/** A time before all records, used as long as there is no count or no watermark. */
+/**
+ * A time before all records. It is used if nothing has been counted yet, or if there is no
+ * watermark.
+ */
 const never = "toDateTime64(0, 3, 'UTC')"
 
 async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Promise<State> {
@@ -167,8 +170,8 @@ async function count(
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // The version is taken before the rows are read. So if two runs overlap, the run with the higher
-  // version read its rows after the run with the lower version had begun, and its count is kept.
+  // The version is taken before the rows are read. If two runs overlap, the count with the higher
+  // version is kept. Its rows were read later than the start of the other run.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

@@ -25,8 +25,8 @@ const erased = (table: ErasedTable) =>
     : `ver < ${tombstoneVer} AND (${keyOf(table)}) IN (${tombstones(table)})`
 
 /**
- * Selects hidden versions, which are the subject's versions of records whose visible version
- * belongs to another subject.
+ * Selects the subject's hidden versions of records. A version is hidden if the visible version of
+ * its record belongs to another subject.
  */
 const hidden = (table: RecordTableName, condition: string) =>
   `ver < ${tombstoneVer} AND ${condition} AND (${identity}) IN (
@@ -46,8 +46,8 @@ export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise
   // tombstones.
   await syncReplicas(clickhouse, erasedTables)
   for (const table of erasedTables) rows += await deleteRows(clickhouse, table, erased(table))
-  // No version of a device's record is hidden by a version of another device, because the device is
-  // part of the identity.
+  // The device is part of the identity of a record. So a version of one device never hides a
+  // version of another device.
   if (subject === undefined || subject.kind === 'device') return rows
   for (const table of recordTables) {
     const { sql, params } = recordCondition(subject)

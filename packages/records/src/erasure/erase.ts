@@ -13,8 +13,8 @@ export interface ErasureReport {
   id: string
   kind: string
   /**
-   * UTC; only for an API key, whose records are erased if they were accepted at or after `from` and
-   * before `to`.
+   * Times in UTC, present only if the subject is an API key. A record of the key is erased if it
+   * was accepted at or after `from` and before `to`.
    */
   from?: string
   to?: string
@@ -39,7 +39,7 @@ export interface ErasureReport {
 
 interface Remaining {
   frames: number
-  /** How many of the `frames` this version cannot read. */
+  /** How many of the counted `frames` cannot be read by this version. */
   unreadableFrames: number
   rows: number
   /** Parts on disk that may contain deleted rows. */
@@ -49,8 +49,8 @@ interface Remaining {
 export interface EraseOptions {
   services: Services
   /**
-   * If undefined, erases records of subjects that were erased before: records that arrived again,
-   * or late, after that erasure.
+   * If undefined, erases the records of subjects that were erased before. Such records arrived
+   * again, or for the first time, after that erasure.
    */
   subject: Subject | undefined
   /**
@@ -126,8 +126,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
 }
 
 /**
- * Waits until the rows of the subject are in the tables or are dead letters, if they are in Redis
- * at the time of the call.
+ * Waits for rows of the subject that are in Redis at the time of the call. Ends when all of them
+ * are in the tables or are dead letters, or at the deadline.
  */
 async function untilStored(
   { services: { redis }, deadline, progress }: EraseOptions,

@@ -127,7 +127,5 @@ function traced(
 const identityOf = ({ kind, bundle_identifier, id, device_uuid }: TracedRecord) =>
   JSON.stringify([kind, bundle_identifier, id, device_uuid.toLowerCase()])
 
-/**
- * @param time a time as in a row, or as ClickHouse prints it
- */
+/** Converts a time as it is in a row, or as ClickHouse prints it, to ISO 8601. */
 const iso = (time: string) => (time.endsWith('Z') ? time : isoTime(time))
