@@ -48,9 +48,9 @@ export interface StateOptions {
 }
 
 /**
- * Reads the state of the server that holds the keys of `tag`. Values that the server does not allow
- * to be read are taken from `previous`. Only the server of `{intake}` is asked for the installation
- * and the time.
+ * Reads the state of the server that holds the keys of `tag`. If the server refuses writes or a
+ * read, all values except `writeRefusal` are taken from `previous`. Only the server of `{intake}`
+ * is asked for the installation and the time.
  *
  * @param options.readDurability reads whether the server could lose data, or returns the known
  * result
