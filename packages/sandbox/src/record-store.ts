@@ -3,8 +3,8 @@ import type { RecordKind } from '@intake/contract'
 /** The records of the sandbox: what the views would show, one record for each identity. */
 export interface RecordStore {
   /**
-   * Adds a finished row. A row with the identity of an earlier one is only counted: as in the
-   * tables, the first version is kept.
+   * Adds a finished row. If an earlier row has the same identity, only the count of acceptances
+   * grows: the first version is kept, as in the tables.
    *
    * @param json one line of JSONEachRow
    */
