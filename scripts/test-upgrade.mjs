@@ -36,7 +36,8 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-// Deletes the folder on exit, not in a `finally`, because a build that fails exits the process.
+// Deletes the folder on exit. A `finally` is not enough, because a build that fails exits the
+// process.
 process.on('exit', () => rmSync(old, { recursive: true, force: true }))
 console.error(`Building ${values.from} in ${old} ...`)
 await buildCommit(commit, old)
