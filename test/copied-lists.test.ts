@@ -39,8 +39,8 @@ t.test(
 )
 
 /**
- * Reads the constants of a source file, by name. A value may be a product of numbers and the
- * constant for a day.
+ * Reads the constants of a source file, by name. A value is a number, or a product whose factors
+ * are numbers or the constant for a day.
  */
 function numbersOf(source: string, declaration: RegExp): Map<string, number> {
   const pairs = [...source.matchAll(declaration)].map(([, name, value]): [string, number] => {
