@@ -32,8 +32,8 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince returns the commits since the given commit that changed one of the paths, one
- *   commit per line
+ * @param changedSince returns the commits after a given commit that changed one of the given paths,
+ * one commit per line
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []

@@ -11,8 +11,8 @@ import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommit, findCommit } from './earlier-build.mjs'
 
 /**
- * The commit from which an upgrade is tested by default; it has the tables, frames and keys of this
- * build. After the first release, replace it by the tag of that release.
+ * The commit from which an upgrade is tested by default. Its tables, frames and keys have the same
+ * form as in this build. After the first release, replace it by the tag of that release.
  */
 const previous = '645c76b'
 

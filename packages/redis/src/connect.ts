@@ -14,9 +14,9 @@ export type { Server }
 
 /**
  * How a connection behaves while Redis is unavailable.
- * - `producer`: fails at once and never resends a command that may have been executed; the caller
- *   sets the deadline and decides what to repeat.
- * - `consumer`: waits without limit, as BullMQ requires of a worker.
+ * - `producer`: a command fails at once, and is never sent again if it may have been executed. The
+ *   caller sets the deadline and decides what to repeat.
+ * - `consumer`: a command waits without limit, as BullMQ requires of a worker.
  */
 export type RedisRole = 'producer' | 'consumer'
 
@@ -162,7 +162,7 @@ function connectCluster(
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,
     clusterRetryStrategy: retryDelay,
-    // Keeps the host's name, because the host's certificate has the name and not the address.
+    // Keeps the host's name instead of its address, because its certificate contains the name.
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...ofEachNode,

@@ -27,8 +27,8 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 /**
  * Reads a hash of the installation.
  *
- * @throws {Error} if Redis belongs to no installation: it has lost its data, so an empty hash would
- * be wrong
+ * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty hash
+ * would be a wrong result
  */
 export async function readInstallationHash(
   redis: Redis,

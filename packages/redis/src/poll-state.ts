@@ -18,8 +18,8 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * `host:port` and the reason for each server that refuses writes or has not responded for five
-   * seconds. The server of `{intake}` is not among them.
+   * Returns `host:port` and the reason for each server that refuses writes or has not responded for
+   * five seconds. The server of `{intake}` is not among them.
    */
   unusableServers(): string[]
   /**

@@ -53,8 +53,8 @@ async function refusalOf(
   replicasMin: number,
 ): Promise<string | undefined> {
   try {
-    // The key is never written, so deleting it is a write without effect. In a cluster the reply
-    // also updates where the connection finds the keys.
+    // The key is never written, so deleting it is a write without effect. If the keys of a cluster
+    // have moved, the connection also learns from the reply which server has them.
     const deleted = redis.del(`${tag}:absent`)
     if (redis instanceof Cluster) await deleted
     const [, replication] = await Promise.all([deleted, primaryOf(redis, tag).info('replication')])
@@ -102,7 +102,7 @@ export function describeRefusal(error: unknown): string {
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
-/** The command was not sent, because it is known that Redis would refuse it. */
+/** A command was not sent, because it is known that Redis would refuse it. */
 export class RefusedError extends Error {
   override name = 'RefusedError'
 }

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
-/** The message names each missing or invalid setting, but no value, which may be a secret. */
+/** The message names each missing or invalid setting, but no value: it may be a secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]

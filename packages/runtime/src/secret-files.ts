@@ -27,8 +27,8 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 type Env = Record<string, string | undefined>
 
 /**
- * Returns the names of the settings that can be set by a file: `NAME_FILE` is then the path of the
- * file.
+ * Returns the names of the settings whose value can be in a file. For the setting `NAME`, the
+ * variable `NAME_FILE` has the path of the file.
  */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {

@@ -9,9 +9,9 @@ export interface RecordStore {
    * @param json one line of JSONEachRow
    */
   add(kind: RecordKind, json: string): void
-  /** Undoes the latest acceptance of a log event, as if its request had been refused. */
+  /** Undoes the latest acceptance of this log event, as if that attempt had been refused. */
   takeBack(id: string): void
-  /** Each record as JSON, in the order in which they were first accepted. */
+  /** All records as JSON, in the order in which they were first accepted. */
   list(): Generator<string>
   count(): number
   /** The memory that the records use, estimated in bytes. */

@@ -84,8 +84,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
   }
   for (const migration of pending) await applyMigration(migration, checksumOf(migration))
-  // A view takes the types of the columns when it is defined. If it were defined too early, it
-  // would convert values to the former types.
+  // A view takes the types of the columns when it is defined. If it were defined before the columns
+  // have their new types, it would convert values to the former types.
   await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
   if (!hasDefinitions || !isComplete || isResharded) {
     await applyMigration(definitions, checksumOf(definitions))

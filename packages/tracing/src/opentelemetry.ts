@@ -36,7 +36,7 @@ import type { RequestSpan, Span, Tracing } from './tracing.ts'
 
 /** The maximum number of links per span in the SDK. With more links it would drop the oldest. */
 const linksMax = 128
-/** Maximum concurrent exports. If the collector does not respond, further spans are lost. */
+/** Maximum number of exports in progress. If none of them ends, further spans are lost. */
 const exportsMax = 4
 const closeTimeoutMs = 2_000
 

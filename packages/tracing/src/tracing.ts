@@ -18,7 +18,7 @@ export interface RequestSpan {
    * second case `status` is undefined.
    */
   end(response: { status: number | undefined; apiKeyId: string | undefined }): void
-  /** Links to a span that this request has caused, possibly together with other requests. */
+  /** Adds a link to a span that this request has caused, possibly together with other requests. */
   link(span: Span): void
 }
 

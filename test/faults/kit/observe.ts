@@ -14,7 +14,8 @@ export interface Backlog {
 }
 
 /**
- * The contents of the queues, read without any code of the product.
+ * Reads the contents of the queues directly from Redis. The product's code is used only for the
+ * names of the keys.
  *
  * @param shards the number of shards of the log queue
  */

@@ -49,8 +49,9 @@ export function parseShards(engine: string): Shards {
 }
 
 /**
- * @throws {RangeError} when `from` is too soon: rows whose `time` is after `from` may already be
- * stored
+ * Adds shards, which get rows whose `time` is `from` or later.
+ *
+ * @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored
  */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs

@@ -62,7 +62,7 @@ const raw: ColumnComments = {
   is_deleted: '1: a tombstone, which hides the rows with the same identity.',
 }
 
-/** `os` becomes `device_os`; `device_model` keeps its name. */
+/** Returns the name of a plain column: `os` becomes `device_os`, `device_model` keeps its name. */
 const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `device_${field}`)
 
 const names = (columns: ColumnComments) => Object.keys(columns).join(', ')

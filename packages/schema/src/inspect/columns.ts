@@ -29,7 +29,7 @@ export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
   return rows.map((row) => ({ ...row, types: compactAll(Object.entries(row.types)) }))
 }
 
-/** The types that the columns of a query have now. */
+/** Returns the types that the columns of a query have with the present columns of the tables. */
 export async function describeQuery(
   clickhouse: Reader,
   select: string,

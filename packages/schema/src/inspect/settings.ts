@@ -11,7 +11,7 @@ const required = {
   non_replicated_deduplication_window: '0',
   replicated_deduplication_window: '0',
 }
-/** The tables whose rows exist nowhere else once they are confirmed. */
+/** Tables whose rows exist nowhere else after ClickHouse has confirmed their insert. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
 /**
