@@ -61,8 +61,8 @@ const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
 
 /**
  * Opens a connection that reconnects until `disconnect()` or `quit()` is called. It also reconnects
- * when the server has become a replica. The replica refuses the next command, which therefore fails
- * and writes nothing, and the connection is closed and opened again.
+ * when the server has become a replica. The replica refuses the next write: that command fails,
+ * nothing is written, and the connection is opened again.
  *
  * @param options.url in any form that `parseRedisUrl` accepts; the user and the password in a
  * `Secret` may change

@@ -45,8 +45,8 @@ interface PolledServer {
 
 const configIntervalMs = 3_000
 /**
- * A server that has not responded for longer than this is frozen or unreachable, because a reply
- * would come earlier or the command would time out.
+ * A server that has not responded for this long counts as frozen. Each command of the poll times
+ * out after a few seconds.
  */
 const silentAfterMs = 5_000
 
