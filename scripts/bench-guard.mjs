@@ -1,5 +1,5 @@
 // npm run bench:guard: compares the CPU cost of this tree with the cost of an earlier commit. Exits
-// with 1 if a figure is more than 5 % higher. See bench/README.md.
+// with 1 if a cost has risen by more than 5 %. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'

@@ -1,6 +1,6 @@
 // Installs the dependencies of a fresh clone and builds it, so that the built code can run. Does
-// almost nothing if both are up to date. This module imports only Node's own modules, because
-// nothing may be installed yet when it runs.
+// almost nothing if the dependencies and the build are up to date. This module imports only Node's
+// own modules, because it may run before anything is installed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -62,8 +62,8 @@ export async function installDependencies() {
 }
 
 /**
- * The version of pnpm in package.json, without the hash, which npx does not accept. (The hash is
- * for Corepack.)
+ * Returns the version of pnpm in package.json, without the hash. (The hash is for Corepack; npx
+ * does not accept it.)
  */
 export function pnpm() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -1,4 +1,5 @@
-// npm run -s conformance -- --adapter <url>: judges a sender. Only the command writes to stdout.
+// npm run -s conformance -- --adapter <url>: judges a sender. Building writes to stderr, so stdout
+// has only the output of the command.
 import { bootstrap } from './bootstrap.mjs'
 
 await bootstrap()

@@ -51,8 +51,8 @@ function render(text, { links, anchors, toc, name }) {
         const content = this.parser.parseInline(tokens)
         const [file, anchor] = href.split('#')
         const target = anchor ?? links.get(file)
-        // A link to another document becomes text: not everybody who can reach a gateway may read
-        // that document.
+        // A link to another document becomes text. A person who can reach a gateway may not be
+        // allowed to read that document.
         if (!anchors.has(target) || (file !== '' && !links.has(file))) return content
         return `<a href="#${target}">${content}</a>`
       },

@@ -1,6 +1,6 @@
-// Does what a developer types to get from an empty folder to a visible row, on the web, in Node and
-// in Kotlin. Prints how long that takes. Starts its own stack. The packages are packed from this
-// tree instead of downloaded.
+// Does what a developer types to get from an empty folder to a visible row: on the web, in Node and
+// in Kotlin. Prints how long that takes. Starts its own stack. Packs the packages from this tree
+// instead of downloading them.
 //
 // node scripts/first-event.mjs [web] [node] [kotlin]
 import { spawn, spawnSync } from 'node:child_process'

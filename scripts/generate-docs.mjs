@@ -1,7 +1,8 @@
-// Generates from the code: docs/errors.md, configuration.md, metrics.md, conformance-cases.md and
-// operations/states.md, and the retry rules of the clients. Also generates gateway/docs.html, the
-// page at GET /docs, from the documents for senders and the API description. With --check it writes
-// nothing, and exits with 1 if a file differs from what would be generated.
+// Generates these files in docs from the code: errors.md, configuration.md, metrics.md,
+// conformance-cases.md and operations/states.md. Also generates the retry rules of the clients, and
+// gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
+// API description. With --check it writes nothing, and exits with 1 if a file differs from what
+// would be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'prettier'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
@@ -68,9 +69,9 @@ function rowsOf(settings, required) {
 }
 
 /**
- * Lists secrets for the page of settings.
+ * Returns the list of secrets for the page of settings.
  *
- * @param isFollowed true selects the secrets whose changes a running process follows; false selects
+ * @param isFollowed true selects the secrets whose new values a running process uses; false selects
  * all other secrets
  */
 function secretsList({ isFollowed }) {
@@ -138,7 +139,9 @@ function commonMetrics() {
   return registry
 }
 
-/** Registers the gateway's own metrics like a starting gateway, but with no sources of values. */
+/**
+ * Registers the gateway's own metrics as a starting gateway does, but without sources of values.
+ */
 function gatewayMetrics() {
   const registry = createMetrics()
   createGatewayMetrics(registry)
@@ -244,8 +247,8 @@ ${rows.join('\n')}
 }
 
 /**
- * The part of the error catalogue that the clients contain. How they handle any other error follows
- * from the class of its status.
+ * Returns the part of the error catalogue that the clients contain. They handle an error that is
+ * not in this part by the class of its status.
  */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)

@@ -32,12 +32,12 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince returns the commits since the given commit that changed one of the paths, one
- *   commit per line
+ * @param changedSince returns the commits after a given commit that changed one of the given paths,
+ * one commit per line
  */
 export function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
-  // The report of a tree with uncommitted changes has a `+` after the commit, which the pattern
+  // If the tree had uncommitted changes, the report has a `+` after the commit, and the pattern
   // does not match.
   if (commit === undefined) return ['bench/results/latest.md is of no commit']
   const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
@@ -82,8 +82,8 @@ export function setChartVersion(chart, version) {
  */
 export function findLicenceProblems(list) {
   return Object.entries(list).flatMap(([licence, packages]) => {
-    // In a choice, such as "MIT OR Apache-2.0", one licence must be known. If licences are joined
-    // by AND, all must be known.
+    // Of alternatives, such as "MIT OR Apache-2.0", one licence must be permitted. Of licences that
+    // are joined by AND, all must be permitted.
     const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
     const isKnown = licence.includes(' AND ')
       ? names.every((name) => licences.has(name))

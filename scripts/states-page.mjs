@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { parse } from 'yaml'
 import { helpOf, problemCatalogue } from '../packages/health/dist/index.js'
 
-/** Metrics that show more about a state than `intake_problem` does, such as an amount. */
+/** For each state, a metric that shows more than `intake_problem` does, such as an amount. */
 const metrics = {
   redis_connection: 'intake_records_shed_total{code="queue_unavailable"}',
   queue_full: 'intake_redis_memory_used_bytes',
@@ -30,8 +30,8 @@ const metrics = {
   clickhouse_disk: 'ClickHouseAsyncMetrics_DiskAvailable_default',
 }
 /**
- * The log lines of states that are events. They are logged at every event; all other states are
- * logged only when they begin.
+ * The log lines of states that are events. A line is logged at every such event. All other states
+ * are logged only when they begin.
  */
 const eventLines = {
   overloaded: 'requests refused',
@@ -41,7 +41,7 @@ const eventLines = {
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
 /**
- * For each state that only `intake doctor` detects, the other states that it leads to while Intake
+ * States that only `intake doctor` detects. Each can cause the listed other states while Intake
  * runs.
  */
 const shownAs = {

@@ -67,7 +67,7 @@ function run(name, tests) {
       const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
       const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
       passed += count('pass')
-      // A run that ended without a count has failed.
+      // A run that failed but printed no count counts as one failure.
       failed += Math.max(count('fail'), code === 0 ? 0 : 1)
       resolve(undefined)
     })

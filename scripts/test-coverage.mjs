@@ -1,7 +1,6 @@
 // npm run test:coverage: measures how much code of each application and package its own tests
-// execute; takes about ten minutes. Code that only the tests in test/ execute counts as not
-// executed; these tests include the fault and hostile suites. Fails if the coverage is below the
-// minimum.
+// execute; takes about ten minutes. Code that is executed only by tests in test/, such as the fault
+// and hostile suites, counts as not executed. Fails if the coverage is below the minimum.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -161,7 +161,7 @@ async function loadModels() {
   if (!existsSync(join(folder, 'node_modules'))) {
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...models])
   }
-  // The module is written into this folder, so that Node finds its imports in the folder.
+  // Node looks for the imports of a module in the module's folder, so the module is written there.
   const index = join(folder, 'index.mjs')
   writeFileSync(
     index,

@@ -10,7 +10,7 @@ export const timingsFile = join(root, 'test-timings.json')
 /** The assumed duration of a file that has not been timed. */
 const unknownSeconds = 2
 
-/** All test files, as .taprc includes them: sorted paths relative to the root. */
+/** Returns all test files that .taprc includes, as sorted paths relative to the root. */
 export function findTestFiles() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/test`)
   return ['gateway/test', 'worker/test', 'bench/test', 'test', ...packages]
@@ -22,12 +22,12 @@ export function findTestFiles() {
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /**
- * Whether a file tests random cases. Such a file is in both sets: the quick set runs only a few of
- * the cases, the slow set runs all.
+ * Whether a file tests random cases. Both sets contain such a file: the quick set runs only a few
+ * of its cases, the slow set runs all of them.
  */
 export const isProperty = (file) => file.includes('/properties/')
 
-/** Divides files into lists that take about the same time. Each list has the order of `files`. */
+/** Divides files into lists that take about the same time. Each list keeps the order of `files`. */
 export function divide(files, count) {
   const timings = readTimings()
   const secondsOf = (file) => timings[file] ?? unknownSeconds

@@ -1,11 +1,11 @@
 // The tap reporter of scripts/test.mjs. Prints a line when a file has ended, the running files if
-// nothing was printed for a while, and the slowest files at the end. Stops a process that stalls,
-// but not a slow process that makes progress. With WRITE_TIMINGS it writes test-timings.json.
+// nothing was printed for a while, and the slowest files at the end. Stops a process that prints
+// nothing for ten minutes. With WRITE_TIMINGS it writes test-timings.json.
 import { writeFileSync } from 'node:fs'
 import { findTestFiles, readTimings, timingsFile } from './test-files.mjs'
 
 const quietMs = 15_000
-/** The longest time without output from a file. */
+/** A process that prints nothing for longer than this counts as stalled. */
 const stallMs = 600_000
 const slowestCount = 5
 const stderrKept = 8_192
@@ -16,7 +16,7 @@ const endOfFile = /^# file (\{.*\})$/
 /**
  * Prints the progress of a run.
  *
- * @param props.test the test whose subtests are the processes
+ * @param props.test the test that has one subtest for each process
  */
 export default function Progress({ test }) {
   const running = new Map()
@@ -76,7 +76,7 @@ export default function Progress({ test }) {
       const { file: name, ms } = JSON.parse(json)
       sayEnd({ name, ms, pass: pass - before.pass, fail: fail - before.fail })
     })
-    // Always reads the output of the test file, because the file would block if its pipe filled up.
+    // The output must always be read: a process whose pipe is full is blocked.
     file.once('process', ({ stderr }) =>
       stderr?.on('data', (chunk) => {
         entry.stderr = (entry.stderr + String(chunk)).slice(-stderrKept)

@@ -1,7 +1,7 @@
 // npm run test:s3: tests attachments on real S3 servers: the S3 client alone, and the whole path of
 // feedback. The servers are the embedded server, MinIO and versitygw. Takes about five minutes. A
-// server is skipped if its program is neither on the PATH nor in Go's folder; npm run test:s3 --
-// --install builds it with Go first. The last line is `N passed, N failed`.
+// server is skipped if its program is neither on the PATH nor in Go's folder. To build missing
+// programs with Go first: npm run test:s3 -- --install. The last line is `N passed, N failed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
@@ -39,7 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(si
 tap.once('close', (code) => {
   const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
   const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
-  // A run that ended without a count counts as failed.
+  // A run that failed but printed no count counts as one failure.
   const failed = Math.max(count('fail'), code === 0 ? 0 : 1)
   for (const server of skipped) console.log(`SKIPPED: ${server}`)
   console.log(`${count('pass')} passed, ${failed} failed`)

@@ -1,6 +1,6 @@
 // npm run test:states: brings about every bad state of docs/operations in a system of real
-// processes. Each must be visible in its metric, in /status, in the log and, with Prometheus on the
-// PATH, as an alert within 15 seconds. Takes about half an hour. To select states: npm run
+// processes. Each must be visible within 15 seconds: in its metric, in /status, in the log and,
+// with Prometheus on the PATH, as an alert. Takes about half an hour. To select states: npm run
 // test:states -- --only insert_retry,backlog.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
-// Runs test files one after the other in this process, because starting a process and loading
-// Fastify, BullMQ and TypeBox costs more than most files do. Everything that a file starts is
-// stopped before the next file begins, except Redis, ClickHouse and S3, which are emptied and
-// passed on.
+// Runs test files one after the other in this process. For most files, starting a process and
+// loading Fastify, BullMQ and TypeBox would cost more than the tests do. Everything that a file
+// starts is stopped before the next file begins. Only Redis, ClickHouse and S3 keep running: they
+// are emptied for the next file.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -25,7 +25,8 @@ async function runFile(file) {
   const began = performance.now()
   const env = { ...process.env }
   const teardowns = []
-  // Collects the teardowns, to run them after the file: tap would run them when the process ends.
+  // Collects the teardowns of the file and runs them after it. Tap would run them only when the
+  // process ends.
   t.teardown = (handler) => teardowns.push(handler)
   try {
     await import(pathToFileURL(join(root, file)).href)

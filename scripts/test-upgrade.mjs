@@ -11,8 +11,8 @@ import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommit, findCommit } from './earlier-build.mjs'
 
 /**
- * The commit from which an upgrade is tested by default; it has the tables, frames and keys of this
- * build. After the first release, replace it by the tag of that release.
+ * The commit from which an upgrade is tested by default. Its tables, frames and keys have the same
+ * form as in this build. After the first release, replace it by the tag of that release.
  */
 const previous = '645c76b'
 
@@ -36,7 +36,8 @@ const inherit = { cwd: root, stdio: 'inherit' }
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'test/faults'], inherit)
 
 const old = mkdtempSync(join(tmpdir(), 'intake-earlier-'))
-// Deletes the folder on exit, not in a `finally`, because a build that fails exits the process.
+// Deletes the folder on exit. A `finally` is not enough, because a build that fails exits the
+// process.
 process.on('exit', () => rmSync(old, { recursive: true, force: true }))
 console.error(`Building ${values.from} in ${old} ...`)
 await buildCommit(commit, old)

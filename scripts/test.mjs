@@ -16,7 +16,7 @@ import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
 
 /** The number of processes that share the quick files. */
 const processes = 3
-/** The share of its random cases that a property test runs in the quick set. */
+/** The quick set runs this share of the random cases of a property test. */
 const quickPropertyRuns = '0.2'
 const resultsFile = join(root, '.tap', 'results.tap')
 const sources = ['gateway', 'worker', 'packages', 'scripts', 'test', 'deploy', 'bench']
@@ -43,7 +43,7 @@ const results = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8') : ''
 // Prints the failures with their reasons.
 const notOk = /^( *)not ok .*\n(?:\1  ---\n(?:.*\n)*?\1  \.\.\.\n)?/gm
 for (const [point] of results.matchAll(notOk)) console.log(point)
-// Prints the seeds of this run, with which the run can be repeated.
+// Prints the seeds of the random cases, with which this run can be repeated.
 for (const [, seed] of results.matchAll(/# (simulation: SIM_BASE=.*)/g)) console.log(seed)
 const counts = [...results.matchAll(/^# \{ (total.*) \}$/gm)].at(-1)?.[1]
 passed += Number(/pass: (\d+)/.exec(counts ?? '')?.[1] ?? 0)

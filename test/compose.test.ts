@@ -80,8 +80,8 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
     ['gateway', 'worker', 'page'],
   )
   for (const [name, service] of services) {
-    // A service publishes its ports in its only network that is not internal. With two such
-    // networks, Docker would choose one arbitrarily.
+    // A service publishes its ports in a network that is not internal. It must have only one such
+    // network, because Docker would choose one of several arbitrarily.
     const open = networksOf(service).filter((network) => !compose.networks[network]?.internal)
     t.ok(open.length === (service.ports || open.length > 0 ? 1 : 0), `${name}: ${String(open)}`)
     t.ok(networksOf(service).length > 0 || service.network_mode === 'none', name)
@@ -273,7 +273,7 @@ t.test('the secrets of compose', async (t) => {
   })
 })
 
-/** Returns the names of the settings that a process's image sets: addresses in the container. */
+/** Returns the names of the settings that a process's image sets, such as `HOST` and `PORT`. */
 function imageSettings(target: string): string[] {
   const dockerfile = readFileSync(pathOf('deploy/Dockerfile'), 'utf8')
   return ['runtime', target].flatMap((stage) => {
@@ -288,8 +288,8 @@ for (const [service, config] of [
   ['worker', WorkerConfig],
 ] as const) {
   t.test(`compose can set all settings of the ${service}, and no others`, async (t: Test) => {
-    // Leaves out the settings for AWS accounts. No container gets them, because the object store of
-    // compose has keys of its own.
+    // Leaves out the settings for AWS accounts. No container gets them, because the object store in
+    // compose has its own keys.
     const settings = Object.keys(config.properties).filter((name) => !name.startsWith('AWS_'))
     const known = [...settings, 'LOG_LEVEL']
     const given = new Map(Object.entries(compose.services[service]?.environment ?? {}))

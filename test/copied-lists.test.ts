@@ -12,7 +12,7 @@ const documented = [...documentedDeviceFields]
 const inLogs = logDevice(Object.fromEntries(documented.map((name) => [name, true])))
 const feedbackOnly = documented.filter((name) => !(name in inLogs))
 
-/** Returns the strings in the list that follows `text` in a source file, sorted. */
+/** Returns the strings in the list that follows `text` in a source file. The result is sorted. */
 function listAfter(source: string, text: string): string[] {
   const [, list = ''] = source.split(text)
   return [...list.split(/[)\]]/, 1)[0]!.matchAll(/"(\w+)"/g)].map(([, name]) => name!).toSorted()
@@ -39,8 +39,8 @@ t.test(
 )
 
 /**
- * Reads the constants of a source file, by name. A value may be a product of numbers and the
- * constant for a day.
+ * Reads the constants of a source file, by name. A value is a number, or a product whose factors
+ * are numbers or the constant for a day.
  */
 function numbersOf(source: string, declaration: RegExp): Map<string, number> {
   const pairs = [...source.matchAll(declaration)].map(([, name, value]): [string, number] => {

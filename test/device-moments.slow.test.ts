@@ -18,7 +18,7 @@ interface Stored {
   device_extra: Record<string, unknown>
 }
 
-/** Sends a log event and a feedback for each device, and reads what an analyst sees of them. */
+/** Sends a log event and a feedback for each device, and reads both as an analyst sees them. */
 async function storedOf(devices: readonly Moments[]): Promise<Map<string, [Moments, Stored]>> {
   const sent = new Map<string, Moments>()
   for (const device of devices) {
@@ -48,7 +48,7 @@ async function insert(table: RecordKind): Promise<Stored[]> {
   )
 }
 
-/** Where a sent string is stored: in its column, in `device_extra`, or nowhere if it is empty. */
+/** Returns the place of a sent string: its column, `device_extra`, or nowhere if it is empty. */
 function placeOf(name: string, sent: string, { device, device_extra }: Stored): string {
   const column = device[name] ?? null
   const extra = device_extra[name]
@@ -89,7 +89,7 @@ const date = fc.date({
 })
 const moment = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
-  // Random texts, of which many contain lone surrogates.
+  // Random texts. Many of them contain lone surrogates.
   fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('utf16le')),
   date.map((at) => at.toISOString()),
   date.map((at) => at.toISOString().slice(0, 10)),

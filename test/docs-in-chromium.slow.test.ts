@@ -8,12 +8,12 @@ import { startGateway } from '../gateway/test/support.ts'
 
 const executablePath = findChromium()
 const minuteMs = 60_000
-/** If this is the path of a folder, the test writes the picture for docs/images into it. */
+/** The path of a folder. If it is set, the test writes the picture for docs/images into it. */
 const { PICTURES } = process.env
 
 /**
- * Describes the rendered page. The browser reports violations of the page's policy as console
- * errors.
+ * Describes the rendered page, as an expression for the browser. The browser reports violations of
+ * the page's content security policy as console errors.
  */
 const inspection = `({
   overflow: document.documentElement.scrollWidth - innerWidth,

@@ -27,7 +27,7 @@ const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const readyMs = 120_000
 export const cluster = 'fleet'
 
-/** Starts `servers` servers, the first `shards` of which form a cluster. They end with the test. */
+/** Starts `servers` servers. The first `shards` of them form a cluster. They end with the test. */
 export async function startCluster(
   t: Test,
   { servers: count, shards }: { servers: number; shards: number },
@@ -65,8 +65,8 @@ function defineServer(
   return {
     start: async (shards) => {
       writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
-      // After SIGKILL the engine cannot listen on its TCP port while the system still holds old
-      // connections.
+      // After SIGKILL the system still holds the connections of the killed server for some time.
+      // Until they end, the engine cannot listen on its TCP port.
       await until(`${name} responds`, async () => {
         child = startChild({
           name,

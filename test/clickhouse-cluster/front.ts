@@ -3,9 +3,9 @@ import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /**
- * An HTTP server in front of one ClickHouse server, which adds what the embedded engine lacks. It
- * executes `ON CLUSTER` on all servers of the cluster, with plain engines instead of replicated
- * ones (there is one replica of each shard). An insert into a table that every server holds goes to
+ * Starts an HTTP server in front of one ClickHouse server. It adds what the embedded engine lacks.
+ * It executes `ON CLUSTER` on all servers of the cluster. Each shard has one replica, so it creates
+ * plain engines instead of replicated ones. An insert into a table that every server holds goes to
  * all servers. `SYSTEM SYNC REPLICA ON CLUSTER` succeeds without reaching a server. All other
  * requests go to the server behind this front.
  */

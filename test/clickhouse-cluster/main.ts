@@ -190,7 +190,7 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   const others = await count(first, 'logs', `unique_user_id != '${user.id}'`)
   t.match(await writeTombstones(first, user), { logs: 300 })
   t.equal(await count(second, 'logs', `unique_user_id = '${user.id}'`), 0)
-  // 300 rows were inserted twice. Merges may already have removed some of the 600 rows.
+  // The table has at most 600 rows: 300 rows were inserted twice, and merges may have removed some.
   t.ok((await startDeletion(first, user)) <= 600)
   const look = watchDeletion(second)
   await until('the payloads are deleted', async () => {

@@ -54,8 +54,8 @@ const feedback = Array.from({ length: 60 }, (_, index) =>
 )
 
 /**
- * Checks that a cluster and a single server with the same records return the same rows to analysts,
- * and the same page.
+ * Checks that a cluster and a single server with the same records return the same results: the same
+ * rows to analysts, and the same page.
  */
 export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void> {
   const single = (await startServer(t)).connect(t)

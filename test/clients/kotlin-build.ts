@@ -11,9 +11,9 @@ const project = fileURLToPath(new URL('../../clients/kotlin/', import.meta.url))
 const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /**
- * Runs Maven for the Kotlin client; resolves to what it printed.
+ * Runs Maven for the Kotlin client; resolves to the output of Maven.
  *
- * @param args what to do, such as `test-compile`
+ * @param args goals and options of Maven, such as `test-compile`
  */
 export async function buildKotlin(...args: string[]): Promise<string> {
   // Switches the Kotlin daemon off, because it would occupy two gigabytes of memory after the
@@ -31,8 +31,8 @@ const target = join(project, 'target')
 const librariesOf = () => readFileSync(join(target, 'class-path.txt'), 'utf8').trim().split(':')
 
 /**
- * The class path with which a JVM runs the client and its adapter, after `test-compile`. It
- * contains no classes of Android.
+ * The class path with which a JVM runs the client and its adapter. Run `test-compile` before. The
+ * class path contains no classes of Android.
  */
 export function kotlinClassPath(): string {
   return [join(target, 'classes'), join(target, 'test-classes'), ...librariesOf()].join(':')

@@ -16,7 +16,7 @@ export interface Counts {
 
 export interface RunResult {
   counts: Counts
-  /** Violations of guarantees that hold with every setting. */
+  /** Violations of those guarantees that hold with every setting of Redis and the gateway. */
   violations: string[]
 }
 

@@ -13,8 +13,8 @@ const behindMs = 1_200
 
 export const faults: Record<FaultName, Fault> = {
   /**
-   * Kills the server, but not its machine, so data that the server had written to its sockets still
-   * arrives.
+   * Kills the server, but not its machine. Data that the server had written to its sockets
+   * therefore still arrives.
    */
   async killed(topology, shard) {
     const primary = await topology.primaryOf(shard)
@@ -23,8 +23,8 @@ export const faults: Record<FaultName, Fault> = {
   },
 
   /**
-   * Freezes the replicas a moment before the kill and cuts their connections, as when a machine or
-   * its network fails gradually.
+   * Freezes the replicas and cuts their connections, and kills the primary a moment later. The
+   * replicas are then behind, as when a machine or its network fails gradually.
    */
   async 'killed, replicas behind'(topology, shard) {
     const primary = await topology.primaryOf(shard)

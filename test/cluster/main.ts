@@ -133,8 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Starts the killed server again, as a replica. While the new primary lacks a replica, it
-      // refuses records that a replica must confirm.
+      // Starts the killed server again, as a replica. Some settings require that a replica confirms
+      // each record. With these, the new primary refuses records until it has a replica.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000
@@ -152,8 +152,8 @@ async function play(
     result.reasons.push(...violations)
     if (config.isSafe && counts.lost > 0) result.reasons.push('acknowledged records were lost')
     if (config.isSafe && counts.doubled > 0) result.reasons.push('records became two')
-    // If nothing is lost even without any protection, the fault had no effect, and the results with
-    // the safe settings prove nothing.
+    // If nothing is lost even without any protection, the fault had no effect. The results with the
+    // safe settings then prove nothing.
     if (fault === 'killed, replicas behind' && isPlain(config) && counts.lost === 0) {
       result.reasons.push('nothing was lost, although the replicas were behind')
     }

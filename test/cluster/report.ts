@@ -7,7 +7,7 @@ export interface Result {
   setting: string
   fault: FaultName
   counts: Counts | undefined
-  /** The longest time from the loss of a primary to the next acknowledged record. */
+  /** The longest time between the loss of a primary and the next acknowledged record. */
   pauseSeconds: number
   /** Why the run failed; empty if it passed. */
   reasons: string[]

@@ -8,7 +8,7 @@ import type { GatewayPorts } from '../../gateway/src/ports.ts'
 type Found = Pick<StoredObject, 'body' | 'contentType' | 'sha256'> | undefined
 
 /**
- * Creates a function that reads an object below a folder of the bucket `intake`, independently of
+ * Creates a function that reads an object below a folder of the bucket `intake`. It does not use
  * the store under test.
  */
 export function createFinder(endpoint: string, folder = ''): (key: string) => Promise<Found> {

@@ -39,7 +39,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
     // Real time passes between the steps, but jobs must stall only where the script says so. So the
-    // check for stalled jobs is delayed, and locks do not expire by themselves (`persist`).
+    // check for stalled jobs is delayed, and locks are kept from expiring (`persist`).
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
@@ -68,8 +68,8 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
 
     const actions: (() => Promise<void>)[] = [
       () => {
-        // There are only few ids, so that some jobs are added although their id is already in the
-        // queue.
+        // There are few ids, so that a job is sometimes added while a job with the same id is in
+        // the queue.
         const id = `job-${random.below(30)}`
         return both(
           `add ${id}`,

@@ -8,7 +8,7 @@ import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
 const calls = 20_000
-/** The number of keys, enough to fill the hashes of the first levels. */
+/** The number of keys. They are enough to fill the hashes of the first levels. */
 const keysMax = 4_000
 
 interface Compared {
@@ -23,8 +23,8 @@ function callsOn(today: number): Compared[] {
   return Array.from({ length: calls }, (_, n) => {
     const name = random.below(keysMax)
     const keyHash = Buffer.alloc(32)
-    // All calls use the same hash of the first level. Half of the calls use the same hash of every
-    // level; the other half is spread over 16 hashes of each further level.
+    // At the first level, all calls use the same hash. At each further level, half of the calls use
+    // one hash, and the other half is spread over 16 hashes.
     keyHash.writeUInt32BE(random.chance(0.5) ? 0 : (name % 16) << 20)
     const call = {
       ...bucketsOf({
@@ -52,7 +52,7 @@ t.test('the simulated Redis replies as the script of the gateway does in a real 
   let today: number
   let compared: Compared[]
   let real: unknown[]
-  // Repeats the calls if midnight came while they were made: the script reads the clock of Redis.
+  // The script reads the clock of Redis. If midnight came during the calls, they are repeated.
   do {
     await redis.flushall()
     today = await dayOfRedis()

@@ -26,7 +26,7 @@ const event = (receivedMs: number, fields: { ageMs?: number; [name: string]: unk
   })
 }
 
-/** Follows until this many records were shown, and then for two more polls. */
+/** Follows the records until `options.records` of them were shown, and then for two more polls. */
 async function follow(options: { since: number; records: number; filter?: FollowFilter }) {
   const { since, records, filter = {} } = options
   const ending = new AbortController()
@@ -59,9 +59,9 @@ t.test(
       ),
     )
     const following = follow({ since: start, records: 100_000 })
-    // Workers store frames out of order. They store some frames twice, because they were killed
-    // before they could complete the jobs. The watermark is the arrival of the oldest frame that is
-    // not stored.
+    // Simulates workers. They store frames out of order. They store some frames twice, as after a
+    // kill between the insert and the completion of the job. The watermark is the arrival of the
+    // oldest frame that is not stored.
     const waiting = [...frames.keys()]
     while (waiting.length > 0) {
       const place = Math.floor(Math.random() * Math.min(8, waiting.length))
@@ -141,7 +141,7 @@ t.test('events of one batch are shown in the order in which they happened', asyn
   const since = Date.now() + 3_600_000
   const bundle_identifier = 'com.example.batch'
   const names = Array.from({ length: 30 }, (_, n) => `step ${n}`)
-  // ClickHouse does not sort ids by the time in them.
+  // ClickHouse does not sort UUIDs by the time that they contain, so the ids alone give no order.
   await insert(
     names.map((name, n) => event(since, { ageMs: 1_000 - n, event: name, bundle_identifier })),
   )

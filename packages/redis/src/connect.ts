@@ -14,9 +14,9 @@ export type { Server }
 
 /**
  * How a connection behaves while Redis is unavailable.
- * - `producer`: fails at once and never resends a command that may have been executed; the caller
- *   sets the deadline and decides what to repeat.
- * - `consumer`: waits without limit, as BullMQ requires of a worker.
+ * - `producer`: a command fails at once, and is never sent again if it may have been executed. The
+ *   caller sets the deadline and decides what to repeat.
+ * - `consumer`: a command waits without limit, as BullMQ requires of a worker.
  */
 export type RedisRole = 'producer' | 'consumer'
 
@@ -31,27 +31,28 @@ const roles = {
   consumer: {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // Longer than BullMQ's blocking read of 5 s, during which the socket is silent.
+    // The socket is silent during BullMQ's blocking read of 5 s, so this timeout is longer.
     socketTimeout: 15_000,
   },
 } satisfies Record<RedisRole, RedisOptions>
 
 const clusterRoles = {
   // With a delay of 0, a command is not repeated if it failed because of a failover, or because the
-  // cluster is down. MOVED, ASK and TRYAGAIN are followed, because nothing was executed.
+  // cluster is down. After MOVED, ASK and TRYAGAIN it is repeated, because these replies mean that
+  // it was not executed.
   producer: { maxRedirections: 8, retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 },
   consumer: { maxRedirections: Infinity, retryDelayOnFailover: 200, retryDelayOnClusterDown: 200 },
 } satisfies Record<RedisRole, ClusterOptions>
 
 /**
- * Error codes of a server that is not the primary, or is being demoted (a blocking read then ends
- * with `UNBLOCKED`). After a failover the same address, or the sentinels, lead to the new primary,
- * but only with a new connection.
+ * Error codes of a server that is not the primary, or is being demoted. (`UNBLOCKED` ends a
+ * blocking read on a server that is being demoted.) After a failover, the same address or the
+ * sentinels lead to the new primary, but only with a new connection.
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * The minimum time between two closings of a connection after errors that `notPrimary` lists. All
- * commands in flight get the error, and each would close the connection again.
+ * The minimum time between two closings of a connection that errors of `notPrimary` cause. All
+ * commands in flight get such an error. Without this time, each of them would close the connection.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000
@@ -59,10 +60,12 @@ const connectTimeoutMs = 5_000
 const retryDelay = (attempt: number) => Math.min(50 * 2 ** attempt, 2_000)
 
 /**
- * Opens a connection that reconnects until `disconnect()` or `quit()`, also when the server has
- * become a replica. The command that detects this fails, and nothing was written.
+ * Opens a connection that reconnects until `disconnect()` or `quit()` is called. It also reconnects
+ * when the server has become a replica. The replica refuses the next write: that command fails,
+ * nothing is written, and the connection is opened again.
  *
- * @param options.url in any form of `parseRedisUrl`; the credentials of a `Secret` may change
+ * @param options.url in any form that `parseRedisUrl` accepts; the user and the password in a
+ * `Secret` may change
  * @param options.onError called for every connection error; without it an error would crash the
  * process
  * @throws {RedisUrlError}
@@ -131,15 +134,16 @@ function sentinelOptions(address: Extract<RedisAddress, { topology: 'sentinel' }
     sentinelRetryStrategy: retryDelay,
     sentinelReconnectStrategy: retryDelay,
     sentinelCommandTimeout: connectTimeoutMs,
-    // The detector is off, because a failover that it notices while connecting ends the connection
-    // for good (ioredis 6.0.0).
+    // If ioredis 6.0.0 detects a failover while it connects, it closes the connection and never
+    // opens it again. So its detector is off.
     failoverDetector: false,
   } satisfies RedisOptions
 }
 
 /**
- * Connects to a cluster. A lost node is forgotten, and found again by the next command or refresh.
- * When all are lost, the hosts in the URL are looked up again.
+ * Connects to a cluster. ioredis forgets a node that it has lost. The next command or refresh of
+ * the slots finds the node again. When all nodes are lost, ioredis looks up the hosts in the URL
+ * again.
  */
 function connectCluster(
   address: Extract<RedisAddress, { topology: 'cluster' }>,
@@ -152,13 +156,13 @@ function connectCluster(
     ...clusterRoles[role],
     enableOfflineQueue,
     retryDelayOnTryAgain: 100,
-    // Waits before a redirection is followed, because two nodes can name each other for a moment
-    // after a failover.
+    // For a moment after a failover, two nodes may redirect commands to each other. So the client
+    // waits before it follows a redirection.
     retryDelayOnMoved: 20,
     slotsRefreshInterval: 2_000,
     slotsRefreshTimeout: 2_000,
     clusterRetryStrategy: retryDelay,
-    // Keeps the host's name, because the host's certificate has the name and not the address.
+    // Keeps the host's name instead of its address, because its certificate contains the name.
     dnsLookup: (host, done) => done(null, host),
     redisOptions: {
       ...ofEachNode,
@@ -167,8 +171,8 @@ function connectCluster(
       ...(tls && { tls: {} }),
     },
   })
-  // If `disconnect` is called during a refresh, ioredis 6.0.0 starts its refresh timer again after
-  // that, and the timer keeps the process alive.
+  // If `disconnect` is called during a refresh of the slots, ioredis 6.0.0 starts its refresh timer
+  // again, which keeps the process alive. So after the end a refresh does nothing.
   cluster.once('end', () => (cluster.refreshSlotsCache = () => {}))
   reportLostPrimary(cluster)
   cluster.on('error', (error: Error) => onError(causeOf(error)))

@@ -3,8 +3,9 @@ import { isConnected } from './servers.ts'
 import { causeOf } from './cluster-errors.ts'
 
 /**
- * Wraps a command so that it rejects at once while there is no connection. A connection of role
- * `consumer` would queue commands, and run all of them when Redis is available again.
+ * Wraps a command so that it rejects at once while there is no connection. Without the wrapper, a
+ * connection of role `consumer` would queue the commands, and run them all when Redis is available
+ * again.
  */
 export function whileConnected<Args extends unknown[], Result>(
   redis: Pick<Redis, 'status'>,

@@ -6,8 +6,9 @@ import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 export interface Examination {
   /**
    * Resolves if the socket for keys of this hash tag leads to a primary that has a mark of the
-   * installation. Role and mark were read through that same socket, so nothing is added to a Redis
-   * that was replaced, or has lost its data, while there was no connection.
+   * installation. Role and mark were read through that same socket. If Redis was replaced or lost
+   * its data while there was no connection, the new socket is examined, so nothing is written
+   * there.
    *
    * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
    * fails, or when there is no connection
@@ -16,10 +17,10 @@ export interface Examination {
 }
 
 /**
- * Examines the servers of one connection, each socket once, when it is first used.
+ * Examines the servers of one connection. Each socket is examined once, when it is first used.
  *
- * @param options.tags hash tags with a mark. A server that holds none of them only has to be a
- * primary
+ * @param options.tags hash tags that have a mark. A server that holds none of these tags needs no
+ * mark, but must be a primary
  * @param options.refusalOf returns the reason why nothing may be written to the server of a hash
  * tag, if another check has found one
  */

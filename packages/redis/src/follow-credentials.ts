@@ -5,10 +5,10 @@ import { credentialsOf, parseRedisUrl } from './redis-url.ts'
 const timeoutMs = 10_000
 
 /**
- * Makes a connection, and the connections that BullMQ duplicates from it, follow a URL whose user
- * and password change. An open connection authenticates again between two commands, so no command
- * fails. When Redis refuses the new credentials, the open connection keeps its old user, and new
- * connections still use the new credentials.
+ * Makes a connection use the user and password of a URL, also after they change. The same applies
+ * to the connections that BullMQ duplicates from it. An open connection authenticates again between
+ * two commands, so no command fails. If Redis refuses the new credentials, the open connection
+ * keeps its old user. New connections still use the new credentials.
  *
  * @param options.onError called when Redis refuses the credentials, or does not respond
  */
@@ -21,13 +21,14 @@ export function followCredentials<Connection extends Server | Cluster>(
   let known: { username?: string | undefined; password?: string | undefined } = {}
 
   /**
-   * Uses the current URL for new connections. An unreadable URL is reported and changes nothing:
-   * the listeners that call this must not throw.
+   * Makes new connections use the credentials in the current URL. If the URL cannot be parsed, this
+   * function reports the error and uses the previous credentials. It must not throw, because event
+   * listeners call it.
    */
   function assignCurrent(target: RedisOptions): void {
     try {
       const { username, password } = credentialsOf(parseRedisUrl(url.current()))
-      // Replaces user and password together, so that neither of the earlier values remains.
+      // Replaces both together. If the new URL has no user, the previous user is removed.
       known = { username, password }
     } catch (error) {
       onError(error as Error)
@@ -49,8 +50,8 @@ export function followCredentials<Connection extends Server | Cluster>(
     assignCurrent((redis.options.redisOptions ??= {}))
     for (const node of redis.nodes('all')) renew(node)
   })
-  // A cluster connects to its nodes later, with copies of its original options, so each new node
-  // gets the current credentials here.
+  // A cluster client connects to a node later, with a copy of the original options. So each new
+  // node gets the current credentials here.
   if (redis instanceof Cluster) {
     redis.on('+node', (node: Server) => assignCurrent(node.options))
   }

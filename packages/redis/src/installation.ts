@@ -3,8 +3,8 @@ import { execAll } from './exec-all.ts'
 import { mainTag } from './servers.ts'
 
 /**
- * The key of the mark, which is written once, when an installation is set up. A Redis without the
- * mark is new or has lost its data.
+ * The key of the installation's mark. The mark is written once, when an installation is set up. A
+ * Redis without the mark is new or has lost its data.
  */
 export const installationKey = installationKeyOf(mainTag)
 
@@ -17,7 +17,9 @@ export async function readInstallation(redis: Redis): Promise<string | null> {
   return redis.get(installationKey)
 }
 
-/** Marks this Redis unless it is already marked; resolves to its mark. */
+/**
+ * Writes a mark into this Redis, unless it already has one. Resolves to the mark that it has then.
+ */
 export async function claimInstallation(redis: Redis, installation: string): Promise<string> {
   return (await redis.set(installationKey, installation, 'NX', 'GET')) ?? installation
 }
@@ -25,8 +27,8 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 /**
  * Reads a hash of the installation.
  *
- * @throws {Error} if Redis belongs to no installation: it has lost its data, so an empty hash would
- * be wrong
+ * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty hash
+ * would be a wrong result
  */
 export async function readInstallationHash(
   redis: Redis,

@@ -18,13 +18,13 @@ export interface RedisPoll {
    */
   silentMs(): number
   /**
-   * `host:port` and the reason for each server that refuses writes or has not responded for five
-   * seconds. The server of `{intake}` is not among them.
+   * Returns `host:port` and the reason for each server that refuses writes or has not responded for
+   * five seconds. The server of `{intake}` is not among them.
    */
   unusableServers(): string[]
   /**
-   * Why nothing may be written to the server that holds the keys of a hash tag: the server is
-   * unusable, or Redis has lost its data.
+   * Returns the reason why nothing may be written to the server that holds the keys of a hash tag:
+   * the server is unusable, or Redis has lost its data. Returns undefined if there is no reason.
    */
   refusalOf(tag: string): string | undefined
   close(): void
@@ -45,17 +45,17 @@ interface PolledServer {
 
 const configIntervalMs = 3_000
 /**
- * Commands of the poll time out after a few seconds, so a longer silence means that a server is
- * frozen.
+ * A server that has not responded for this long counts as frozen. Each command of the poll times
+ * out after a few seconds.
  */
 const silentAfterMs = 5_000
 
 /**
  * Polls the state of Redis every `intervalMs`, and its configuration every three seconds. Polls
- * state and configuration when the connection becomes ready, because it may then lead to another
- * Redis. Reads the configuration also when the keys have moved to another server of a cluster.
- * Before the first response the intervals are shorter. A server that does not respond does not
- * delay the other servers.
+ * both when the connection becomes ready, because the new connection may lead to another Redis.
+ * Reads the configuration also when the keys have moved to another server of a cluster. Before the
+ * first response the intervals are shorter. A server that does not respond does not delay the other
+ * servers.
  *
  * @param options.redis a connection of role `producer`, whose commands have a timeout
  * @param options.tags the servers that hold keys of these hash tags are polled, too
@@ -162,8 +162,8 @@ export function pollRedisState(
       : undefined
   function onReady(): void {
     for (const server of [main, ...others]) server.configReadAt = -Infinity
-    // While the known state is a write refusal (such as that of a replica), each poll closes the
-    // connection; polling every new connection at once would loop without a pause.
+    // If a server refuses writes (for example because it is a replica), a poll may close the
+    // connection. A poll at once after each reconnection would then loop without a pause.
     if (known?.writeRefusal !== undefined) return
     ofMain.pollNow()
     ofOthers?.pollNow()

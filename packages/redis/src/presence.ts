@@ -19,8 +19,8 @@ export interface ReportingProcesses {
 }
 
 /**
- * The key of a sorted set: each member is `<service>:<id>`, its score is the time of the last
- * report by the clock of Redis.
+ * The key of a sorted set of processes. Each member is `<service>:<id>`. Its score is the time of
+ * the process's last report, by the clock of Redis.
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
@@ -30,8 +30,8 @@ const keptMs = 3_600_000
 const leaveTimeoutMs = 1_000
 
 /**
- * Writes nothing to a Redis without an installation: a key in it could hide that Redis has lost its
- * data.
+ * Writes nothing to a Redis that has no mark of an installation. A key in such a Redis could hide
+ * that it has lost its data.
  */
 const announceScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end

@@ -74,8 +74,8 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /**
- * Returns the credentials for the servers that hold the keys. Credentials that are not set are
- * absent.
+ * Returns the user and password for the servers that hold the keys. Each is absent if it is not
+ * set.
  */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {
   const { username, password } =

@@ -7,8 +7,8 @@ export function replyCode(error: Error): string {
 }
 
 /**
- * Whether a command failed because of the value of its key: a value of another type, or not a
- * number.
+ * Whether a command failed because its key has a wrong value: a value of another type, or a value
+ * that is not an integer.
  */
 export function isDamaged(error: Error): boolean {
   return /^(WRONGTYPE|ERR (hash )?value is not an integer|ERR increment or decrement)/.test(

@@ -2,7 +2,7 @@ import { retryUntil, type Attempt, type Clock } from '@intake/runtime'
 import { isRefusal } from './write-refusal.ts'
 
 /**
- * Repeats a command to which Redis did not reply, until the deadline. An error reply of Redis is
+ * Repeats a command until Redis replies or the deadline has passed. An error reply of Redis is
  * final.
  *
  * @param options.what the subject of the error message when an attempt times out

@@ -59,8 +59,8 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
 }
 
 /**
- * Resolves to `host:port` of the primaries of a cluster that do not respond within a second, as far
- * as the client knows them.
+ * Resolves to `host:port` of each primary that does not respond within a second. Asks the primaries
+ * of the cluster that the client knows.
  */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []
@@ -77,8 +77,8 @@ export async function findSilentServers(cluster: Cluster): Promise<string[]> {
 }
 
 /**
- * Whether there is a connection for keys of the main hash tag. In a cluster, a connection that the
- * first command will open counts, too.
+ * Whether there is a connection for keys of the main hash tag. In a cluster, a node's first command
+ * opens the connection; until then, the connection counts as existing.
  */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false

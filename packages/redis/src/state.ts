@@ -19,7 +19,7 @@ export interface RedisState {
   isDurabilityAsserted: boolean
   /** Memory used, as a share of `memoryBytesMax`, from 0 to 1. */
   memoryUsed: number
-  /** `maxmemory` of the fullest server, or the memory of its machine if that is not set. */
+  /** `maxmemory` of the fullest server. If it is not set, the memory of the server's machine. */
   memoryBytesMax: number
   /** `host:port` of the fullest server; undefined if there is only one server. */
   fullestServer: string | undefined
@@ -48,9 +48,9 @@ export interface StateOptions {
 }
 
 /**
- * Reads the state of the server that holds the keys of `tag`. Values that the server does not allow
- * to be read are taken from `previous`. Only the server of `{intake}` is asked for the installation
- * and the time.
+ * Reads the state of the server that holds the keys of `tag`. If the server refuses writes or a
+ * read, all values except `writeRefusal` are taken from `previous`. Only the server of `{intake}`
+ * is asked for the installation and the time.
  *
  * @param options.readDurability reads whether the server could lose data, or returns the known
  * result
@@ -95,8 +95,9 @@ export async function readState(
 }
 
 /**
- * Combines the states of several servers: the write refusal, the installation and the clock of the
- * first server, the memory of the fullest server, and the durability of all.
+ * Combines the states of several servers. The write refusal, the installation and the clock are
+ * those of the first server. The memory is that of the fullest server. The violations of durability
+ * are those of all servers.
  */
 export function worstOf(states: readonly [RedisState, ...RedisState[]]): RedisState {
   const { writeRefusal, installation, clock } = states[0]

@@ -22,11 +22,13 @@ const reasons: Record<string, string> = {
 
 /**
  * Resolves to the reason why Redis accepts no writes, in words for an operator; undefined if it
- * accepts them. In a cluster the reason names the server. Sends a write without effect, which Redis
- * refuses for most of the reasons. Also checks two reasons for which Redis refuses nothing: too few
- * replicas, and a replica that is configured to accept writes although its next synchronisation
- * deletes them. Such a replica returns no error that would close the connection, so this function
- * closes it.
+ * accepts them. In a cluster the reason names the server.
+ *
+ * Sends a write without effect, which Redis refuses for most of the reasons. Also checks two
+ * reasons for which Redis does not refuse this write. One is that it has too few replicas. The
+ * other is a replica that accepts writes, as configured, although its next synchronisation deletes
+ * them. Such a replica returns no error that would close the connection, so this function closes
+ * it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
@@ -51,8 +53,8 @@ async function refusalOf(
   replicasMin: number,
 ): Promise<string | undefined> {
   try {
-    // The key is never written, so deleting it is a write without effect. In a cluster the reply
-    // also updates where the connection finds the keys.
+    // The key is never written, so deleting it is a write without effect. If the keys of a cluster
+    // have moved, the connection also learns from the reply which server has them.
     const deleted = redis.del(`${tag}:absent`)
     if (redis instanceof Cluster) await deleted
     const [, replication] = await Promise.all([deleted, primaryOf(redis, tag).info('replication')])
@@ -81,7 +83,8 @@ async function refusalOf(
  */
 export function describeRefusalOf(redis: Redis, tag: string, error: unknown): string {
   const refusal = describeRefusal(error)
-  // CLUSTERDOWN comes from the remaining servers, so no server is named.
+  // The other servers return CLUSTERDOWN when a server is lost, so the server that replied is not
+  // named.
   return replyCode(error as Error) === 'CLUSTERDOWN' ? refusal : withServer(redis, tag, refusal)
 }
 
@@ -99,7 +102,7 @@ export function describeRefusal(error: unknown): string {
   return reasons[code] ?? `Redis refuses commands${code === '' ? '' : ` (${code})`}`
 }
 
-/** The command was not sent, because it is known that Redis would refuse it. */
+/** A command was not sent, because it is known that Redis would refuse it. */
 export class RefusedError extends Error {
   override name = 'RefusedError'
 }
@@ -113,8 +116,9 @@ export function isRefusal(error: unknown): error is Error {
 }
 
 /**
- * ioredis reports too many redirections only as a text. The text must say that the last error was a
- * reply: if it was a lost connection, the command may have been executed.
+ * Whether a command failed after too many redirections. ioredis says this only in the error's
+ * message. The last error must have been a reply: after a lost connection, the command may have
+ * been executed.
  */
 const isRedirectedTooOften = (error: unknown): boolean =>
   error instanceof Error &&
@@ -122,8 +126,8 @@ const isRedirectedTooOften = (error: unknown): boolean =>
 
 /**
  * Rejects while there is no connection, or while a server uses all of its `maxmemory` (see
- * `isOutOfMemory`): such a server stores nothing, but still deletes. Asks all servers, so that a
- * server that cannot be asked does not hide a full server.
+ * `isOutOfMemory`). Such a server stores nothing, but still deletes. Waits for the replies of all
+ * servers, so that an unreachable server does not hide a full one.
  *
  * @param tags every server that holds keys of these hash tags is asked
  */

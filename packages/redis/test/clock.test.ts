@@ -2,8 +2,8 @@ import t from 'tap'
 import { readClock } from '../src/clock.ts'
 
 /**
- * Reads the clock of a Redis that differs from `performance.now()` by this offset. The request and
- * the reply take different times.
+ * Simulates a Redis whose clock differs from `performance.now()` by `offsetMs`, and reads that
+ * clock. The request and the reply take different times.
  */
 function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
   let nowMs = 1_000

@@ -7,8 +7,8 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 const endMs = 60_000
 
 /**
- * Connects, waits for a line of input, and disconnects as soon as a refresh of the slots is
- * running.
+ * A program that connects, waits for a line of input, and disconnects as soon as a refresh of the
+ * slots is running.
  */
 const program = `
   import { connectRedis } from '@intake/redis'

@@ -52,8 +52,8 @@ t.test('while the server of {intake} is frozen, the others count as usable', asy
     'it has been silent for longer than the others may be',
     () => poll.silentMs() > 12_000,
   )
-  // On a busy machine the other servers may lose contact with each other for a moment, which Redis
-  // then reports.
+  // On a busy machine the other servers may lose contact with each other for a moment. Redis then
+  // reports this, and they do not count as usable.
   await until('the others count as usable', () => poll.refusalOf(kept!) === undefined)
   t.ok(poll.silentMs() > 12_000)
   main.process.thaw()

@@ -64,7 +64,7 @@ t.test('writes that arrive meanwhile share the next WAIT', async (t) => {
   const redis = await openReady(t)
   const waits = async () => {
     const stats = await redis.info('commandstats')
-    // Redis versions since 7.2 have WAITAOF, earlier versions only WAIT.
+    // Counts WAITAOF, which Redis has since 7.2, and WAIT, which is used with earlier versions.
     return Number(/cmdstat_wait(?:aof)?:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const acks = createReplicaAcks({ redis, replicas: 1 })

@@ -23,15 +23,15 @@ export const systemClock: Clock = {
 }
 
 const secondMs = 1_000
-/** How early a timer may run: a poll that runs early must not run again at the second itself. */
+/** A timer may run this much too early without causing a second poll at the same second. */
 const earlyMs = 50
 
 /**
- * Shortens a pause of a second or more so that it ends at a whole second of the clock. Polls that
- * pause like this run in the same turn of the event loop, and an idle process wakes up once for all
- * of them: a turn after a pause costs much more than what a poll does in it. A pause is at most
- * `earlyMs` longer than `ms`, and usually as long, because the previous one ended at a whole second,
- * too.
+ * Returns a pause of about `ms` that ends at a whole second of the clock. Pauses of less than a
+ * second are not changed. Polls that pause like this run in the same turn of the event loop, so an
+ * idle process wakes up once for all of them. (A turn after a pause costs much more than the polls
+ * in it.) The result is at most `earlyMs` longer than `ms`. It is usually about `ms`, because the
+ * previous pause ended at a whole second, too.
  */
 export function untilWholeSecond(ms: number, clock: Pick<Clock, 'now'>): number {
   if (ms < secondMs) return ms

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
-/** Names every setting that is missing or invalid, but never its value, which may be a secret. */
+/** The message names each missing or invalid setting, but no value: it may be a secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]
@@ -15,9 +15,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of `schema`: all from the environment, and secrets also from the files that
- * `NAME_FILE` names. An empty variable counts as unset; defaults come from the schema; strings
- * become numbers and booleans as the schema requires.
+ * Reads the settings of `schema` from the environment. A secret can instead be in the file that the
+ * variable `NAME_FILE` names. An empty variable counts as unset. Defaults come from the schema.
+ * Strings become numbers and booleans as the schema requires.
  *
  * @throws {ConfigError} one error for all problems
  */
@@ -64,7 +64,7 @@ function findProblems(
   ]
 }
 
-/** Describes the problem of a value, as the end of a sentence. */
+/** Describes the problem of a value, to follow the setting's name; undefined if there is none. */
 function findProblem(schema: TObject, name: string, value: unknown): string | undefined {
   const property = schema.properties[name] as TSchema & { anyOf?: readonly TSchema[] }
   const [error] = Value.Errors(property, value)
@@ -78,8 +78,8 @@ function findProblem(schema: TObject, name: string, value: unknown): string | un
 }
 
 /**
- * Returns the settings in a form that may be logged. Of a secret, they show only that it is set; of
- * a URL with credentials, they show only the host.
+ * Returns the settings in a form that may be logged. A secret is replaced by the word `set`, and a
+ * URL that may have credentials by its host.
  */
 export function describeConfig<S extends TObject>(
   schema: S,

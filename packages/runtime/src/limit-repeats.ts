@@ -3,8 +3,8 @@ import { systemClock, type Clock } from './clock.ts'
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
- * The maximum number of kinds that are remembered, more than any source of errors has. Beyond it
- * the oldest kind is forgotten, so the next error of that kind is reported at once.
+ * The maximum number of kinds of error that are remembered. It is more than any source of errors
+ * has. If there are more, the oldest kind is forgotten, so its next error is reported at once.
  */
 const kindsMax = 100
 
@@ -15,9 +15,10 @@ interface Kind {
 }
 
 /**
- * Reports the first error of a kind at once. After each report, errors of that kind are omitted:
- * for a second, then for two, four and so on up to a minute. The next report has the number
- * omitted. A kind that has not occurred for a minute beyond its pause counts as new.
+ * Reports the first error of a kind at once. Then omits errors of that kind for a second. The next
+ * error is reported, with the number of omitted errors, and starts a pause that is twice as long,
+ * up to a minute. If no error of the kind occurs for a minute after a pause, the kind counts as
+ * new.
  *
  * The kind is the `code` of the error, or else the first word of its message (`READONLY`).
  */

@@ -9,9 +9,9 @@ export type { Logger }
 const waitingBytesMax = 1024 * 1024
 
 /**
- * Logs JSON lines to `destination`. Without one, logs to standard output: formatted lines if it is
- * a terminal, otherwise JSON lines. Levels follow the consequence: error means that data is at risk
- * or that an operator must act.
+ * Creates a logger that writes to `destination`, or to standard output if none is given. The lines
+ * are JSON, except on a terminal, where they are formatted. The level of a line depends on the
+ * consequence: `error` means that data is at risk or that an operator must act.
  */
 export function createLogger(options: {
   name: string
@@ -47,8 +47,8 @@ function jsonLines(): DestinationStream {
   const open = () => {
     const opened = pino.destination({ dest: 1, sync: true, maxLength: waitingBytesMax })
     opened.on('error', () => {})
-    // Opens a new destination, because one that has dropped a line would never write again, and
-    // flushing it would wait for the disk in a loop.
+    // A destination that has dropped a line never writes again. Flushing it would wait for the disk
+    // in a loop. So it is replaced by a new one.
     opened.on('drop', () => (stream = open()))
     return opened
   }
@@ -65,8 +65,8 @@ interface DescribedError {
 }
 
 /**
- * Logs only these fields of an error, because client libraries attach commands and URLs to errors,
- * which contain passwords.
+ * Logs only these fields of an error. Client libraries add commands and URLs to errors, and these
+ * contain passwords.
  */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }

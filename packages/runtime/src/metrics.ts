@@ -9,8 +9,8 @@ export type GaugeValues<Label extends string> = [
 ][]
 
 /**
- * How often the delay of the event loop is sampled, in milliseconds. Every sample includes this
- * interval. The default of 10 would cost 2.6 ms of CPU per second.
+ * How often the delay of the event loop is sampled, in milliseconds. The reported delays include
+ * this interval. The default interval of 10 would cost 2.6 ms of CPU per second.
  */
 const eventLoopMonitoringPrecision = 250
 
@@ -35,8 +35,8 @@ export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
     /**
-     * @param series label values whose counters exist from the start, at 0. A counter that begins
-     * with its first increase hides that increase from Prometheus
+     * @param series label values whose counters exist from the start, at 0. Prometheus cannot count
+     * the first increase of a counter that did not exist before it
      */
     counter<Label extends string>(
       name: string,
@@ -58,8 +58,8 @@ export function metricsOf(registry: Registry) {
 }
 
 /**
- * Adds a counter whose values are read at each scrape, because other code counts them. The counter
- * is absent if there are no values.
+ * Adds a counter whose values are read at each scrape, for values that other code counts. The
+ * counter is absent if there are no values.
  */
 export function addCounter<Label extends string>(
   registry: Registry,

@@ -20,11 +20,11 @@ const guarded = new Set<number>()
 const listening = '0A'
 
 /**
- * From now on, this process connects to these ports of 127.0.0.1 only if a process of the same user
- * listens there. Any other connection to them is destroyed before anything is sent, whichever
- * client library opens it. While an engine restarts, its port is free; a process of another user
- * that listens on it would get the engine's passwords. After such a destroyed connection, `fetch`
- * connects again until its deadline. Does nothing on a system without `/proc/net/tcp`.
+ * Protects the passwords of engines. While an engine restarts, its port is free, and a process of
+ * another user could listen on it and get the passwords. From now on, this process connects to
+ * these ports of 127.0.0.1 only if a process of the same user listens there. Otherwise it destroys
+ * the connection before anything is sent, whichever client library opened it. `fetch` then connects
+ * again until its deadline. Does nothing on a system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0
@@ -34,7 +34,7 @@ export function connectOnlyToOwnUser(ports: readonly number[]): void {
 
 function guard(message: unknown) {
   const { socket } = message as { socket: Socket }
-  // This listener is the first one, so it runs before the listeners in which clients write.
+  // Each socket runs this listener first, before the listeners in which clients write.
   socket.once('connect', () => {
     const { remoteAddress, remotePort, localPort } = socket
     if (remoteAddress !== '127.0.0.1' || remotePort === undefined) return
@@ -45,8 +45,8 @@ function guard(message: unknown) {
 
 /**
  * Whether the listening socket and the socket that accepted the connection both belong to this
- * user. A connection that is not accepted yet (inode 0) shows no user; it is then in the queue of
- * the listening socket.
+ * user. Until a connection is accepted, its inode is 0 and the table shows no user for it. It is
+ * then in the queue of the listening socket, so the user of that socket is enough.
  */
 function isOfOwnUser(port: number, from: number): boolean {
   const rows = readSockets()

@@ -1,4 +1,4 @@
-/** Ends everything that was started, once, in reverse order. */
+/** Collects functions that end what was started. Calls each of them once, in reverse order. */
 export interface Owner {
   /** Adds a function to call at the end. If everything has already ended, it is called at once. */
   add(end: () => unknown): void

@@ -7,9 +7,9 @@ const form =
 
 /**
  * Reads a time as a person writes it, or as Intake and ClickHouse print it. Without an offset it is
- * UTC, regardless of the machine's zone; a date means its midnight. Returns undefined if the text
- * has another form, or if the time is before 1970 or does not exist, such as 30 February, which
- * `Date` would read as 2 March.
+ * UTC, regardless of the machine's zone. A date without a time is read as midnight. Returns
+ * undefined if the text has another form, if the time is before 1970, or if the time does not
+ * exist. (30 February, for example, does not exist, but `Date` would read it as 2 March.)
  */
 export function parseTime(text: string): Date | undefined {
   const [, date, minutes = '00:00', seconds = '00', offset = 'Z'] = form.exec(text) ?? []

@@ -11,11 +11,11 @@ import { watchSecrets, type Secrets } from './watch-secrets.ts'
 const help = 'docs/operations/process-ends.md'
 
 /**
- * Manages the life of a process: sets its heap growth, reads its settings from the environment,
- * logs them without secrets, connects only to engines of its own user under `npm start`, follows
- * the files of secrets, and calls `start`. On SIGTERM, SIGINT or an uncaught error, it ends
- * everything that `start` gave to the owner. Exits with code 1 if it cannot start or does not close
- * in time.
+ * Runs a process. First sets its heap growth, reads its settings from the environment, and logs
+ * them without secrets. Under `npm start`, the process connects only to engines of its own user.
+ * Then follows the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error,
+ * ends everything that `start` gave to the owner. Exits with code 1 if the process cannot start or
+ * does not close in time.
  *
  * @param options.closeTimeoutMs returns how long closing may take, in milliseconds
  */
@@ -39,8 +39,8 @@ export async function runProcess<S extends TObject>(options: {
     closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
       if (err) log.fatal({ err, help }, 'uncaught error: closing')
       else log.info({ signal }, 'closing')
-      // The process follows secrets until everything has ended, because ending may take long and
-      // need a secret that changes meanwhile.
+      // Ending may take long, and may need a secret that changes meanwhile. So the process follows
+      // secrets until everything has ended.
       await owner.end()
       secrets.close()
     })

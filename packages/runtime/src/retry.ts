@@ -8,12 +8,13 @@ export interface Attempt {
 
 /**
  * Repeats `attempt` until it resolves. Rejects with the error of the last attempt if a repeat would
- * not help, or if the deadline leaves no time for a repeat. If the deadline cut the last attempt
- * short, the `cause` of its error is the error of the attempt before.
+ * not help, or if the deadline leaves no time for a repeat. If the deadline ended the last attempt
+ * early, its error is a timeout; the `cause` is then the error of the attempt before.
  *
  * @param options.what the subject of the error message when an attempt times out
  * @param options.deadline in milliseconds of `clock.now()`
- * @param options.isFinal whether a repeat after this error would not help; default: never
+ * @param options.isFinal returns true if a repeat after this error would not help; default: a
+ * repeat always helps
  */
 export async function retryUntil<Result>(
   attempt: (attempt: Attempt) => Promise<Result>,

@@ -10,7 +10,7 @@ export interface Traits {
   writeOnly?: boolean
   /** The value is a URL that may contain a user and a password. */
   hasCredentials?: boolean
-  /** A running process follows changes of the setting's file. */
+  /** Whether a running process uses a new value when the setting's file changes. */
   isFollowed?: boolean
   /** The value is a list of URLs, separated by commas. Each may contain a user and a password. */
   isUrlList?: boolean
@@ -27,13 +27,14 @@ export const traitsOf = (schema: TObject, name: string): Traits => schema.proper
 type Env = Record<string, string | undefined>
 
 /**
- * Returns the names of the settings that can be set by a file: `NAME_FILE` is then the path of the
- * file.
+ * Returns the names of the settings whose value can be in a file. For the setting `NAME`, the
+ * variable `NAME_FILE` has the path of the file.
  */
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Some standard variables are paths of files themselves.
+    // Leaves out settings that are themselves the path of a file, or for which the schema already
+    // has a setting `NAME_FILE`. Some standard variables are like this.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })

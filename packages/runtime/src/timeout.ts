@@ -5,8 +5,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. The work then keeps
- * running: its outcome is unknown, and a late rejection is handled.
+ * Settles like `work`, or rejects with `TimeoutError` after `ms` milliseconds. After a timeout the
+ * work continues, so its outcome is unknown. If it rejects later, that error is ignored.
  */
 export async function withTimeout<T>(
   work: Promise<T>,

@@ -1,7 +1,8 @@
 import type { Traits } from './secret-files.ts'
 
 /**
- * Splits a list of URLs, only at commas that are followed by a URL: a password may contain a comma.
+ * Splits a list of URLs. A password may contain a comma, so only a comma before a URL separates two
+ * URLs.
  */
 export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/)/)
 
@@ -12,8 +13,8 @@ export const splitUrls = (list: string): string[] => list.split(/,\s*(?=\w+:\/\/
 export const withoutCredentials = (urls: string): string => urls.replaceAll(/\/\/[^/?#]*@/g, '//')
 
 /**
- * Returns the URLs in a setting with credentials: each URL of a list, and one for each host of a
- * Redis Cluster.
+ * Returns the URLs in the value of a setting with credentials. A list gives each of its URLs. A URL
+ * with several hosts of a Redis Cluster gives one URL for each host.
  */
 export const urlsIn = ({ isUrlList }: Traits, value: string): string[] =>
   (isUrlList ? splitUrls(value) : [value]).flatMap(urlPerHost)
@@ -41,8 +42,8 @@ export function findUrlProblem(urls: readonly string[]): string | undefined {
 }
 
 /**
- * Whether a URL can be used. If a `/`, `?` or `#` in the password is not encoded, the host ends
- * within the password, and the rest would be taken for a path.
+ * Whether a URL can be used. A `/`, `?` or `#` in the password must be encoded. Otherwise the URL
+ * parser ends the host there, within the password, and takes the rest for a path.
  */
 function isUrl(url: string): boolean {
   if (!URL.canParse(url)) return false

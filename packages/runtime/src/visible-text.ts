@@ -29,7 +29,7 @@ export const visibleLine = (text: string): string =>
 
 /**
  * Returns equivalent JSON that is safe on a terminal. All invisible characters are escaped;
- * `JSON.stringify` escapes only the first 32 controls.
+ * `JSON.stringify` escapes only those below U+0020.
  */
 export const visibleJson = (json: string): string =>
   json.replaceAll(all, (character) =>

@@ -24,10 +24,10 @@ const help = 'docs/operations/rotate-secrets.md'
 const readTimeoutMs = 5_000
 
 /**
- * Polls the files of secrets. Their content is compared, so any way of replacing a file works. A
- * new value is used only when it was read twice in a row, because a file may be read while it is
- * being written. A value that is invalid, or a URL with another address, is reported and not used;
- * the old value remains in use.
+ * Polls the files of secrets and compares their content, so it does not matter how a file is
+ * replaced. A file may be read while it is being written, so a new value is used only when it was
+ * read twice in a row. A value that is invalid, or a URL with another address, is reported and not
+ * used; the old value remains in use.
  *
  * @param options.config as read from `env`
  */

@@ -23,7 +23,8 @@ const lineBytes = 16 * 1024
 const before = keptBytes()
 for (let line = 0; line < 4_000; line++) {
   log.info('x'.repeat(lineBytes))
-  // A stream that was given up remains in memory until the turn of the event loop ends.
+  // The log replaces its stream again and again. A replaced stream remains in memory until the turn
+  // of the event loop ends.
   if (line % 100 === 99) await turn()
 }
 const kept = keptBytes() - before

@@ -8,7 +8,7 @@ export interface CapturedResponse {
 }
 
 /**
- * Calls `serve`, and keeps the response that it makes instead of sending it.
+ * Calls `serve` and resolves to the response that it makes. The response is not sent.
  *
  * @returns undefined if the connection closed first
  */

@@ -27,7 +27,7 @@ interface Controlled {
 
 type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
 
-/** Serves the paths below `/_sandbox`, by which a test reads records and sets faults. */
+/** Serves the paths below `/_sandbox`. A test uses them to read records and to set faults. */
 export function createControl(
   controlled: Controlled,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -97,7 +97,7 @@ function* printRecords(records: Pick<RecordStore, 'list'>): Generator<string> {
   yield separator === ',\n' ? ']}' : '{"records":[]}'
 }
 
-/** Reads a body to its end, even if it is too large, so that the sender reads the response. */
+/** Reads a body to its end, even if it is too large: some senders read no response before that. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -66,7 +66,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** For each of these fields, the effect that a fault with the field must have. */
+/** The effect that a fault with one of these fields must have: all of them need `status`. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',
@@ -167,7 +167,7 @@ export function createFaults(): Faults {
   }
 }
 
-/** The default code in the response to a fault with a status, by that status. */
+/** The default error code by status. A fault with another status gets an HTML page instead. */
 const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -186,14 +186,14 @@ const usualCodes: Readonly<Record<number, keyof typeof errorCatalogue>> = {
 }
 
 /**
- * The code in the response to a fault with a status. Undefined if the response has no code, because
- * it is an HTML page such as a proxy sends.
+ * Returns the error code in the response that a fault with a status causes. Undefined if the
+ * response has no code, because it is an HTML page such as a proxy sends.
  */
 export function codeOf({ status, code: given }: Fault): string | undefined {
   return given ?? usualCodes[status ?? 0]
 }
 
-/** The `Retry-After` in the response to a fault with a status; undefined if it has none. */
+/** Returns the `Retry-After` that a fault with a status causes; undefined if there is none. */
 export function retryAfterOf(fault: Fault): string | undefined {
   if (fault.retryAfter !== undefined) return String(fault.retryAfter)
   const known = errorCatalogue[codeOf(fault) as keyof typeof errorCatalogue]

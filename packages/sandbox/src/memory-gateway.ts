@@ -13,8 +13,8 @@ import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/run
 import { createMemoryCounters } from './memory-counters.ts'
 
 /**
- * The memory that records may take, in bytes. The gateway refuses logs when three quarters of it
- * are used.
+ * The memory that records may take, in bytes. The gateway refuses logs when three quarters of this
+ * memory are used.
  */
 const recordBytesMax = 256 * 1024 * 1024
 
@@ -30,8 +30,8 @@ const memoryState = {
 }
 
 /**
- * Builds a gateway on in-memory ports, with the default settings except two: pages of every origin
- * may send, and a device is not limited more than its API key.
+ * Builds a gateway on in-memory ports. All settings are the defaults except two: pages of every
+ * origin may send, and the limit of a device is as high as that of its API key.
  *
  * @param options.bytes returns the memory that records use, in bytes
  * @param options.now the gateway's clock, in milliseconds since 1970

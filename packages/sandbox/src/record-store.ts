@@ -3,15 +3,15 @@ import type { RecordKind } from '@intake/contract'
 /** The records of the sandbox: what the views would show, one record for each identity. */
 export interface RecordStore {
   /**
-   * Adds a finished row. A row with the identity of an earlier one is only counted: as in the
-   * tables, the first version is kept.
+   * Adds a finished row. If an earlier row has the same identity, only the count of acceptances
+   * grows: the first version is kept, as in the tables.
    *
    * @param json one line of JSONEachRow
    */
   add(kind: RecordKind, json: string): void
-  /** Undoes the latest acceptance of a log event, as if its request had been refused. */
+  /** Undoes the latest acceptance of this log event, as if that attempt had been refused. */
   takeBack(id: string): void
-  /** Each record as JSON, in the order in which they were first accepted. */
+  /** All records as JSON, in the order in which they were first accepted. */
   list(): Generator<string>
   count(): number
   /** The memory that the records use, estimated in bytes. */

@@ -29,15 +29,15 @@ export interface SeenRequest {
 }
 
 /**
- * Called when a request begins, when its body is complete, when the gateway has decided and when it
- * ends.
+ * Called when a request begins, when its body is complete, when the gateway has decided on the
+ * response, and when the request ends.
  */
 export type OnRequest = (request: SeenRequest) => void
 
 /**
  * Follows a request without consuming its body. Call it before anything reads the body.
  *
- * @returns the function to call when the gateway has decided
+ * @returns the function to call when the gateway has decided on the response
  */
 export function seeRequest(
   request: IncomingMessage,
@@ -71,7 +71,7 @@ export function seeRequest(
   }
 }
 
-/** Copies what the HTTP parser adds to the body from now on, and what it has added before. */
+/** Copies the whole body: what the HTTP parser has already read, and what it reads later. */
 function copyBody(request: IncomingMessage, seen: SeenRequest, onRequest: OnRequest): void {
   const waiting = request.read() as Buffer | null
   if (waiting !== null) {

@@ -14,7 +14,9 @@ export interface FaultyExchange {
   serve: () => void
   /** Undoes the acceptance of a log event. */
   takeBack: (id: string) => void
-  /** Called with the gateway's response. The fault may still change it, or prevent its sending. */
+  /**
+   * Called with the gateway's response. The fault may still change it or keep it from being sent.
+   */
   onDecided: (response: CapturedResponse) => void
 }
 
@@ -89,8 +91,8 @@ interface BatchResult {
 }
 
 /**
- * Rejects or drops entries of a batch that the gateway has accepted, as if the gateway had done so
- * itself. Other responses are unchanged.
+ * Changes the response to a batch: rejects or drops entries that the gateway has accepted, as if
+ * the gateway had done so itself. Other responses are not changed.
  */
 function changeEntries(
   decided: CapturedResponse,

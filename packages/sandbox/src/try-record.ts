@@ -64,8 +64,8 @@ export async function tryRecord(options: {
 }
 
 function requestOf(json: string) {
-  // Looks only at the names of the fields: the gateway parses the text itself, with all digits of
-  // integers.
+  // Only the names of the fields are used here. The gateway parses the text itself, and keeps all
+  // digits of integers.
   const body = Object(JSON.parse(json)) as object
   if (!('feedback' in body)) {
     const url = 'logs' in body ? '/api/log/batch' : '/api/log'

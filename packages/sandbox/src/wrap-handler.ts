@@ -71,8 +71,8 @@ const operations: ReadonlySet<string> = new Set<Operation>([
 const isOperation = (path: string): path is Operation => operations.has(path)
 
 /**
- * Lets pages of every origin call `/_sandbox`, because a test that runs in a page controls the
- * sandbox. The gateway has its own CORS setting for the API.
+ * Lets pages of every origin call `/_sandbox`, because a test can run in a page and control the
+ * sandbox from there. The gateway has its own CORS setting for the API.
  */
 const controlCors = createCors({
   pathPrefix: '/_sandbox',

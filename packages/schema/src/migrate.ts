@@ -44,10 +44,10 @@ SELECT {name:String}, {checksum:String}`
 
 /**
  * Updates the schema to this release. Returns the names of the applied migrations, in order, and
- * `definitions` if the views or comments differ from those applied last. It is harmless to run it
- * again, concurrently, or after a crash in the middle. Rejects with a `MigrationError`, before it
- * changes anything, if a migration differs from its applied form. On a cluster every server
- * gets the same tables, including servers that were added since the last run.
+ * `definitions` if the views or comments differed from those applied last. It can be run again, by
+ * several processes at once, or after a crash in the middle. If a migration differs from the form
+ * in which it was applied, rejects with a `MigrationError` and changes nothing. On a cluster every
+ * server gets the same tables, including servers that were added since the last run.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
@@ -56,7 +56,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   const translate = translator(layout)
   await readKnown(clickhouse, migrations)
   for (const statement of translate(prepare)) await clickhouse.command(statement)
-  // A server that was added to a cluster has the applied migrations only now.
+  // Reads them again: a server that was added to a cluster has the list of applied migrations only
+  // after these statements.
   const known = await readKnown(clickhouse, migrations)
 
   // Functions belong to the server, so a restored database lacks them.
@@ -83,8 +84,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
     applied.push(`${layout.shards.counts.at(-1)} shards from ${layout.shards.changes.at(-1)} on`)
   }
   for (const migration of pending) await applyMigration(migration, checksumOf(migration))
-  // A view takes the types of the columns when it is defined. If it were defined too early, it
-  // would convert values to the former types.
+  // A view takes the types of the columns when it is defined. If it were defined before the columns
+  // have their new types, it would convert values to the former types.
   await untilColumnsChanged({ clickhouse, migrations, columnsTimeoutMs })
   if (!hasDefinitions || !isComplete || isResharded) {
     await applyMigration(definitions, checksumOf(definitions))
@@ -93,9 +94,9 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
 }
 
 /**
- * The checksums of the applied migrations, by name.
+ * Reads the checksums of the applied migrations, by name.
  *
- * @throws {MigrationError} when a migration differs from its applied form
+ * @throws {MigrationError} when a migration differs from the form in which it was applied
  */
 async function readKnown(
   clickhouse: ClickHouse,
@@ -139,15 +140,17 @@ async function untilColumnsChanged(options: {
 }
 
 /**
- * The codes for a table that another migrator is altering (517) or replacing (57, 60, 218, 521).
+ * The error codes of a statement on a table that another migrator is altering (517) or replacing
+ * (57, 60, 218, 521) at the same time.
  */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
 const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
 /**
- * Applies statements in order. Starts again if a conflict persists, because another migrator may
- * have removed what an earlier statement created, and then exited. Every statement can be repeated.
+ * Applies statements in order. Every statement can be repeated. If a conflict with another migrator
+ * persists, starts again from the first statement: the other migrator may have removed what an
+ * earlier statement created, and then exited.
  */
 async function apply(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
   for (let round = 1; ; round++) {
@@ -160,7 +163,7 @@ async function apply(clickhouse: ClickHouse, statements: readonly string[]): Pro
   }
 }
 
-/** Repeats a statement that conflicts with another migrator, which usually completes soon. */
+/** Executes a statement. If it conflicts with another migrator, repeats it after a short pause. */
 async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void> {
   for (const pauseMs of conflictPausesMs) {
     try {

@@ -13,8 +13,8 @@ const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 
 /**
- * Pairs of values. Before the migration, the second value changed how the first was stored when
- * both were in the same insert.
+ * Pairs of values that are inserted together. Without the migration, the second value of a pair
+ * changes how the first is stored.
  */
 const neighbours = [
   ['{"values":[21.5]}', '{"values":[7301444403921084417]}'],
@@ -27,8 +27,8 @@ const neighbours = [
 const columns = ['params', 'device_extra', 'extra'] as const
 
 /**
- * Inserts all texts with one insert, each as the value of every JSON column. Resolves to the rows'
- * ids.
+ * Inserts all texts with one insert. Each text is the value of all JSON columns of one row.
+ * Resolves to the ids of the rows.
  */
 async function insert(texts: readonly string[]): Promise<string[]> {
   const rows = texts.map((text) => {
@@ -125,8 +125,8 @@ async function undo(): Promise<void> {
 }
 
 /**
- * Wraps the connection so that it behaves like a replica that applies the migration late: only
- * after the columns have been read `reads` times.
+ * Wraps the connection so that it behaves like a replica that applies the migration late. The
+ * replica has the new columns only after the columns have been read `reads` times.
  */
 function behind(reads: number): ClickHouse {
   let left = reads

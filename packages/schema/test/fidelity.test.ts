@@ -212,8 +212,8 @@ t.test(
   'an integer beyond 2^53 in an array is rounded only if the array has fractions',
   async (t) => {
     const large = '9007199254740993'
-    // Arrays that are stored exactly. The loop adds an array that is not stored exactly; the
-    // gateway sends such an array as text (gateway/src/record/text-array.ts).
+    // ClickHouse stores these arrays exactly. The loop adds an array that it does not store
+    // exactly; the gateway sends such an array as text (gateway/src/record/text-array.ts).
     const exact = [
       `[${large},1,null]`,
       `[${large},"a",1.5]`,

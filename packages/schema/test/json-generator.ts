@@ -54,8 +54,9 @@ export const jsonGenerator = (seed: number) => {
 }
 
 /**
- * Reduces a value to the information that a JSON column keeps. The column drops `null` and empty
- * objects in objects. In arrays it may replace `null`, `[]` and `{}` by each other.
+ * Reduces a value to the information that a JSON column keeps. In objects, the column drops members
+ * whose value is `null` or an empty object. In arrays, it may replace `null`, `[]` and `{}` by each
+ * other.
  */
 export const normalForm = (value: Json): Json => {
   if (Array.isArray(value)) {
@@ -71,8 +72,8 @@ export const normalForm = (value: Json): Json => {
 }
 
 /**
- * Parses a document whose names may contain escapes. `JSON.parse` of Node 24 and 26 confuses such
- * names with others (nodejs/node#63785), so the names are parsed separately, as string values.
+ * Parses a document whose names may contain escapes. `JSON.parse` of Node 24 and 26 can take such a
+ * name for another one (nodejs/node#63785). So each name is parsed separately, as a string value.
  */
 export const parseJson = (json: string): Json => {
   const names: string[] = []

@@ -9,9 +9,9 @@ import { claimInstallation, readInstallation as readFromRedis, type Redis } from
 import { SetupError } from './setup-error.ts'
 
 /**
- * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (a lost
- * volume) has lost accepted records. While Redis lacks the mark, gateways accept no records, and
- * only an operator can decide to continue.
+ * Marks Redis and ClickHouse as belonging together. A Redis that is empty after a restart (because
+ * its volume was lost) has lost accepted records. While Redis lacks the mark, gateways accept no
+ * records, and only an operator can decide to continue.
  */
 export async function joinInstallation(options: {
   clickhouse: ClickHouse

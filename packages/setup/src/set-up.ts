@@ -27,12 +27,12 @@ const timeoutMs = 20_000
 
 /**
  * Brings the services to the state that gateways and workers expect: tables and views, the bucket,
- * the mark of this installation, the first API key. It can run at every start: what already fits
- * remains unchanged.
+ * the mark of this installation, and the first API key. It can run at every start: it does not
+ * change what is already as expected.
  *
  * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
- *   belong to another version, or if a table or column that an applied migration created is missing
- *   (this function does not create it again)
+ * belong to another version, or if a table or column that an applied migration created is missing
+ * (this function does not create it again)
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
@@ -46,8 +46,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
     }
-    // A `SetupError` is returned instead of thrown, so that an error of the connection cannot
-    // replace it.
+    // A `SetupError` is returned and thrown later. If it were thrown here, an error of the
+    // connection could replace it.
     const prepared = withRedis({ url: redisUrl, timeoutMs }, (redis) =>
       prepare(redis).catch((error: unknown) => {
         if (error instanceof SetupError) return error
@@ -61,8 +61,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
 }
 
 /**
- * Requires all tables and columns of applied migrations. A missing table or column is not created
- * again, because its data is lost or elsewhere.
+ * Rejects if a table or column of an applied migration is missing. It is not created again, because
+ * its data is lost or elsewhere.
  */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)

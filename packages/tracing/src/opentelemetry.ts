@@ -34,9 +34,9 @@ import {
 import { withTimeout } from '@intake/runtime'
 import type { RequestSpan, Span, Tracing } from './tracing.ts'
 
-/** The SDK's limit of links per span. Beyond it the SDK would drop the oldest links. */
+/** The maximum number of links per span in the SDK. With more links it would drop the oldest. */
 const linksMax = 128
-/** Maximum concurrent exports. If the collector does not respond, further spans are lost. */
+/** Maximum number of exports in progress. If none of them ends, further spans are lost. */
 const exportsMax = 4
 const closeTimeoutMs = 2_000
 
@@ -169,7 +169,8 @@ function toRequestSpan(span: OtelSpan): RequestSpan {
       end(status >= 500 ? String(status) : undefined)
     },
     link(cause) {
-      // If the client has disconnected, the span of its request has ended before the frame is sent.
+      // The span of a request ends when its client disconnects, which may be before its frame is
+      // sent.
       if (span.isRecording()) for (const link of toLink(cause.traceparent)) span.addLink(link)
     },
   }

@@ -14,18 +14,18 @@ export interface Span {
 export interface RequestSpan {
   readonly traceparent: string
   /**
-   * Ends the span when the response has been sent, or when the client has disconnected: then
-   * `status` is undefined.
+   * Ends the span: when the response has been sent, or when the client has disconnected. In the
+   * second case `status` is undefined.
    */
   end(response: { status: number | undefined; apiKeyId: string | undefined }): void
-  /** Links to a span that this request has caused, possibly together with other requests. */
+  /** Adds a link to a span that this request has caused, possibly together with other requests. */
   link(span: Span): void
 }
 
 /**
- * The spans of Intake. `startRequest` returns undefined if the request is not sampled;
- * `startEnqueue` and `startInsert` return undefined if no request in the frame or the insert is
- * sampled.
+ * The spans of Intake. `startRequest` returns undefined if the request is not sampled.
+ * `startEnqueue` and `startInsert` return undefined if none of the requests in the frame or insert
+ * is sampled.
  */
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
@@ -49,6 +49,6 @@ export interface Tracing {
     /** The `traceparent` of each frame that has one. */
     traceparents: readonly string[]
   }): Span | undefined
-  /** Sends the waiting spans, if the collector accepts them within two seconds. */
+  /** Sends the waiting spans. Gives up if the collector does not accept them within two seconds. */
   close(): Promise<void>
 }

@@ -13,7 +13,8 @@ const response = { status: 201, apiKeyId: 'key' }
 
 /** Starts tracing with the standard environment variables, as the services do. */
 async function start(t: Test, env: Record<string, string>) {
-  // Keeps only texts, because the stack of an error would keep the spans that were to be sent.
+  // Keeps the texts of errors only: the stack of an error refers to the spans that were to be sent,
+  // so the spans would stay in memory.
   const errors: string[] = []
   for (const [name, value] of Object.entries({ OTEL_BSP_SCHEDULE_DELAY: '1', ...env })) {
     process.env[name] = value
@@ -102,8 +103,8 @@ t.test('a frame of many requests has a bounded number of links', async (t) => {
 const spansAtOnce = 2_000
 const spansMin = 100_000
 /**
- * The highest growth of memory in MiB. Spans in the SDK's queue and spans that are being sent take
- * less than 10 MiB.
+ * The highest growth of memory that is accepted, in MiB. The spans that wait in the SDK's queue and
+ * those that are being sent take less than 10 MiB.
  */
 const growthMiBMax = 30
 

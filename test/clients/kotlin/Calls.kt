@@ -67,7 +67,7 @@ private fun print(result: LogEntryResult): String =
     if (result.status == "accepted") """{"status":"accepted","id":"${result.id}"}"""
     else """{"status":"${result.status}","code":"${result.code}"}"""
 
-/** Sends an event that must be refused, and returns the status. */
+/** Sends an event that the gateway must refuse. Returns the status of the response. */
 private fun refusal(url: String): Int {
     val noDevice = UUID.fromString("00000000-0000-0000-0000-000000000000")
     val event = LogSubmission("", device, noDevice, "user-1", LogEvent("a"))

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 export const packageDir = fileURLToPath(new URL('../../../clients/swift', import.meta.url))
 /**
- * The command that runs Swift. The last word is the program; the words before it can run any
- * program, for example in a container.
+ * The command that runs Swift. Its last word is the program `swift`. The words before it can run
+ * any program, for example in a container.
  */
 const words = (process.env['SWIFT'] ?? 'swift').split(' ')
 /** The timeout is long enough for a first build on a slow machine. */
@@ -27,7 +27,7 @@ export async function programPath(dir: string, name: string, ...args: string[]):
   return join(folder, name)
 }
 
-/** Builds the program that runs a client, with optimization, and returns its path. */
+/** Builds the program that runs a client, and returns its path. The build is optimized. */
 export async function buildDriven(): Promise<string> {
   const name = 'intake-driven'
   await runSwift(packageDir, 'build', '-c', 'release', '--product', name)

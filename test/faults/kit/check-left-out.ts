@@ -2,9 +2,10 @@ import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
 /**
- * Checks that acknowledged = stored + dropped + sampled out, both in the counts of outcomes and in
- * the visible rows. Call it when all counts have arrived, and only if no gateway was killed. The
- * counts may also contain attempts whose response was lost.
+ * Checks that each acknowledged record is stored, dropped or sampled out: acknowledged = stored +
+ * dropped + sampled out. Compares both the counts of outcomes and the visible rows. Call it when
+ * all counts have arrived, and only if no gateway was killed. The counts may also contain attempts
+ * whose response was lost.
  *
  * @param options.leftOut acknowledged records that are not visible
  */

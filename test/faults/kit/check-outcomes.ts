@@ -9,22 +9,22 @@ interface Minute {
   kind: string
   minute: string
   /**
-   * Attempts whose record is in a raw table or a dead letter. The raw tables have every attempt,
-   * because merges are off (see cluster.ts).
+   * The attempts whose record is in a raw table or a dead letter. Merges are off (see cluster.ts),
+   * so the raw tables have a row for every attempt.
    */
   stored: number
   accepted: number
   /**
-   * Attempts whose record may or may not be stored. This is the sum over all minutes, because such
-   * an attempt is counted in the minute in which it was refused (perhaps by another clock), not in
-   * the minute of its `received_at`.
+   * Attempts whose record may or may not be stored, in all minutes together. The minutes are not
+   * separated, because such an attempt is counted in the minute of its refusal (perhaps by another
+   * clock). The `received_at` of its record may be in another minute.
    */
   unknown: number
 }
 
 /**
- * A kill may lose the counts of so many milliseconds before the kill: the interval between two
- * reports, plus an outage of Redis.
+ * A kill may lose counts that are younger than this: the interval between two reports, plus an
+ * outage of Redis.
  */
 const lostMs = 120_000
 
@@ -57,8 +57,8 @@ GROUP BY ALL`
 /**
  * Ends the gateways, so that they send their last counts. Then compares `intake.outcomes` with the
  * stored records, for every API key, kind and minute. Every record that is counted as accepted must
- * be stored, unless a request repeats an id. Every stored record must be counted as accepted or
- * have an unknown outcome, unless a gateway was killed before it reported the count.
+ * be stored, unless a request repeats an id. Every stored record must be counted as accepted or as
+ * unknown. Only counts of a killed gateway that it had not yet reported may be missing.
  */
 export async function checkOutcomes(
   cluster: Cluster,

@@ -2,8 +2,8 @@ import type { Cluster } from './cluster.ts'
 import type { Violations } from './violations.ts'
 
 /**
- * The kind of a row, and when its part was stored, in seconds since 1970. Merges are off, so a row
- * stays in the part in which it was inserted.
+ * The kind of a row, and the time when the part with the row was stored, in seconds since 1970.
+ * Merges are off, so a row stays in the part in which it was inserted.
  */
 interface StoredAt {
   kind: string
@@ -14,9 +14,9 @@ const parts = (table: string) => `(SELECT name, toUnixTimestamp(modification_tim
   FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active)`
 
 /**
- * Selects the records. If a record was stored several times, `storedAt` is the time of the first
- * insert. `receivedAtMs` is that of the last attempt, because earlier attempts may not have been
- * acknowledged.
+ * Selects the records. If a record was stored several times, `storedAt` is the time of its first
+ * insert. `receivedAtMs` is the arrival of its last attempt, because earlier attempts may not have
+ * been acknowledged.
  */
 const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
     max(toUnixTimestamp64Milli(received_at)) AS receivedAtMs, min(p.seconds) AS storedAt
@@ -24,8 +24,8 @@ const records = (kind: string) => `SELECT '${kind}' AS kind, toString(id) AS id,
   WHERE api_key_id != 'key_faults' GROUP BY id`
 
 /**
- * Checks every watermark that was ever stored: when it was stored, each acknowledged record with an
- * earlier `received_at` must have been in the table.
+ * Checks every watermark that was ever stored. When it was stored, each acknowledged record with an
+ * earlier `received_at` must have been in the table already.
  */
 export async function checkWatermark(
   { sql }: Cluster,

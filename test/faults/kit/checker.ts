@@ -31,9 +31,9 @@ export interface CheckOptions {
   cluster: Cluster
   events: readonly Event[]
   payload: (seq: number) => Payload
-  /** Response time limits; undefined if the scenario freezes the gateway itself. */
+  /** Limits of the response time; undefined if the scenario freezes the gateway itself. */
   deadlinesMs?: { logs: number; feedback: number } | undefined
-  /** How long the backlog may remain at the same size. The time to drain is not limited. */
+  /** How long the backlog may stop shrinking. A backlog that shrinks may take any time to drain. */
   drainStallMs?: number | undefined
   /** How many frames are meant to stay in the queue. */
   keptFrames?: number
@@ -47,22 +47,22 @@ export interface CheckOptions {
   /** Whether rules may leave out this record; undefined if there are no rules. */
   mayBeLeftOut?: ((record: Payload) => boolean) | undefined
   /**
-   * Set if several entries of a request have the same id. Each of these entries then counts as
-   * accepted, but they are stored as only one record.
+   * Set if several entries of a request have the same id. Each of these entries counts as accepted,
+   * but all of them together are stored as one record.
    */
   repeatsIds?: boolean | undefined
   /** SQL condition for the rows to check, if there are other senders; default: all rows. */
   where?: string | undefined
 }
 
-/** The longest response times: the documented ones plus one and a half seconds for a slow disk. */
+/** The longest response times that are accepted: the documented ones plus 1.5 s for a slow disk. */
 export const answerDeadlinesMs = { logs: 6_000, feedback: 20_500 }
 const drainedLooks = 3
 
 /**
- * Waits until the queues have drained. Then compares the responses with what analysts see, the
- * counts of outcomes with what is stored, and the watermarks with the times at which rows were
- * stored. The gateways end during this check.
+ * Waits until the queues have drained. Then compares three things: the responses with what analysts
+ * see, the counts of outcomes with the stored records, and each watermark with the times at which
+ * rows were stored. The gateways end during this check.
  */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const { cluster, payload, keptFrames = 0 } = options
@@ -120,7 +120,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   return { counts, violations: violations.list() }
 }
 
-/** Resolves when the queues have had no frames, or exactly `kept` frames, for a moment. */
+/** Resolves when several readings in a row find `kept` frames in the queues, by default none. */
 export async function drained(
   cluster: Cluster,
   { stallMs = 120_000, kept = 0 }: { stallMs?: number | undefined; kept?: number } = {},
@@ -145,7 +145,7 @@ interface RecordOutcome {
   unknown: boolean
 }
 
-/** Combines the outcomes of all attempts for each record. */
+/** Combines the outcomes of all attempts to send a record, for each record. */
 function outcomes(events: readonly Event[]): Map<number, RecordOutcome> {
   const records = new Map<number, RecordOutcome>()
   const open = new Map<number, number>()

@@ -37,7 +37,7 @@ export interface Cluster {
   apiKey: string
   gateways: AppProcess[]
   gatewayUrls: string[]
-  /** The gateways that clients use, as behind a load balancer; all by default. */
+  /** The gateways that get requests, as if a load balancer chose among them; by default all. */
   inRotation: Set<string>
   workers: AppProcess[]
   redis: ManagedService
@@ -51,7 +51,7 @@ export interface Cluster {
   /** The connections of the test itself, without a proxy. */
   sql: ClickHouse
   keys: Redis
-  /** Starts one more worker; `root` selects another build. */
+  /** Starts one more worker. `root` selects another build. */
   addWorker(options?: { root?: string }): Promise<AppProcess>
   /**
    * Starts one more gateway and puts it into rotation when it is ready; `root` selects another
@@ -59,11 +59,13 @@ export interface Cluster {
    */
   addGateway(options?: { root?: string }): Promise<AppProcess>
   gatewayReady(index?: number): Promise<boolean>
-  /** The value of a metric of a process; `name` contains the labels as printed. */
+  /**
+   * Reads the value of a metric of a process. `name` contains the labels as `/metrics` prints them.
+   */
   metric(app: AppProcess, name: string): Promise<number>
   /** `root` selects another build. */
   setUp(options: { acceptEmptyRedis: boolean; root?: string }): Promise<void>
-  /** Heals all networks; thaws and starts all processes. */
+  /** Restores all network connections, thaws all frozen processes and starts all killed ones. */
   heal(): Promise<void>
   close(): Promise<void>
 }
@@ -273,8 +275,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       },
     }
     await Promise.all(gateways.map((_, index) => until('ready', () => cluster.gatewayReady(index))))
-    // Waits until the workers are ready: a worker claims no frame before it has seen that Redis and
-    // ClickHouse belong together.
+    // Waits until the workers are ready. Before it claims a frame, a worker must have seen that
+    // Redis and ClickHouse belong together.
     await Promise.all(
       workers.map((one) =>
         until(`${one.name} is ready`, async () => {

@@ -7,8 +7,8 @@ import { runs } from './runs.ts'
 const folder = join(tmpdir(), `intake-faketime-${process.pid}`)
 
 /**
- * Downloads libfaketime unless it is installed. Returns the reason if that is impossible, otherwise
- * undefined.
+ * Downloads libfaketime unless it is installed. Returns the reason if it cannot be installed,
+ * otherwise undefined.
  */
 export async function mayFakeTime(): Promise<string | undefined> {
   if (findLibrary() !== undefined) return undefined
@@ -39,8 +39,8 @@ export async function restartWithFakeTime(
   await service.kill()
   // The service inherits these variables. No other process is started while they are set.
   const names = {
-    // Loads libc before jemalloc, so that memory comes from libc: jemalloc reads the time when it
-    // starts, and libfaketime needs memory for that.
+    // jemalloc reads the time when it starts, and libfaketime needs memory for that. So libc is
+    // loaded before jemalloc, and libfaketime gets its memory from libc.
     LD_PRELOAD: `${findLibrary()}:libc.so.6`,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',

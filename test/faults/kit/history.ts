@@ -5,7 +5,7 @@ import type { AttemptOutcome } from './sender.ts'
 const sync = promisify(fdatasync)
 
 /**
- * The start or the outcome of an attempt to send a record. `ms` is the response time minus the time
+ * The start or the outcome of an attempt to send a record. `ms` is the response time, less the time
  * for which the service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
@@ -20,8 +20,8 @@ export interface History {
 }
 
 /**
- * Opens an append-only file of JSON lines. All lines that are appended during a sync to disk are
- * synced together, by the next sync.
+ * Opens an append-only file of JSON lines. Lines that are appended while a sync to disk is in
+ * progress wait for the next sync, which writes all of them together.
  */
 export function openHistory(file: string): History {
   const descriptor = openSync(file, 'a')

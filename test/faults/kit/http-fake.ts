@@ -32,9 +32,9 @@ export const isInsert = ({ url = '' }: IncomingMessage) =>
   /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 
 /**
- * A proxy for ClickHouse or S3 that responds as a failing server would.
+ * Starts a proxy for ClickHouse or S3 that responds as a failing server would.
  *
- * @param options.concerns selects the requests that the fake handles; all others are passed on
+ * @param options.concerns selects the requests that the fake treats; all others are passed on
  */
 export async function startHttpFake(options: {
   target: number
@@ -91,8 +91,8 @@ export async function startHttpFake(options: {
 }
 
 /**
- * Connects the workers to a fake of ClickHouse that handles inserts of records; all other requests
- * are passed on.
+ * Starts a fake of ClickHouse and makes the workers use it. The fake treats inserts of records, and
+ * passes all other requests on.
  */
 export async function fakeInserts({ cluster, later }: Stage): Promise<HttpFake> {
   const fake = await startHttpFake({ target: cluster.clickhouse.port(), concerns: isInsert })

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { createInterface } from 'node:readline'
 import type { Cluster } from './cluster.ts'
 
-/** A run of the command line. */
+/** A run of the command `intake`. */
 export interface IntakeRun {
   /** Resolves when the command prints a line with `part` on standard error, or has ended. */
   says(part: string): Promise<void>

@@ -14,7 +14,8 @@ export interface Backlog {
 }
 
 /**
- * The contents of the queues, read without any code of the product.
+ * Reads the contents of the queues directly from Redis. The product's code is used only for the
+ * names of the keys.
  *
  * @param shards the number of shards of the log queue
  */
@@ -65,10 +66,12 @@ export async function redeliveriesOf(keys: Redis): Promise<number> {
   return again
 }
 
-/** The log frames that workers have claimed, or had claimed when they died. */
+/**
+ * The ids of the log frames that workers have claimed. Frames of workers that died are included.
+ */
 export const framesInHand = (keys: Redis) => keys.lrange(queueKey('logs', 'active'), 0, -1)
 
-/** Returns the ids of those frames that are not completed. */
+/** Returns those of `ids` whose frames are not completed. */
 export async function notDone(keys: Redis, ids: string[]): Promise<string[]> {
   const left = new Set(await framesLeft(keys))
   return ids.filter((id) => left.has(id))
@@ -86,7 +89,7 @@ export async function untilDone(keys: Redis, ids: string[]): Promise<void> {
   )
 }
 
-/** The log frames that are waiting or in progress. */
+/** The ids of the log frames that are waiting or in progress. */
 export async function framesLeft(keys: Redis): Promise<string[]> {
   return [...(await keys.lrange(queueKey('logs', 'wait'), 0, -1)), ...(await framesInHand(keys))]
 }

@@ -4,8 +4,8 @@ import { ClickHouseError, type ClickHouse, type QueryParams } from '@intake/clic
 const timeoutMs = 120_000
 
 /**
- * Retries queries while ClickHouse reports a transient failure. A busy embedded engine can fail
- * (with code 107 under load), and the checker must not take that for a broken guarantee.
+ * Retries queries while ClickHouse reports a transient failure. Under load the embedded engine can
+ * fail (with code 107), and the checker must not mistake that for a broken guarantee.
  */
 export function patientSql(clickhouse: ClickHouse): ClickHouse {
   return {

@@ -30,11 +30,13 @@ export interface Image {
 }
 
 export interface PayloadOptions {
-  /** One record in this many is feedback, most of it with images. With 0, no record is feedback. */
+  /**
+   * One of this many records is feedback, most of it with images. With 0, no record is feedback.
+   */
   feedbackEvery: number
   /**
-   * One log in this many has a key or id, so it can be retried; with 0, none has. Feedback can
-   * always be retried.
+   * One of this many logs has an idempotency key or an id, so it can be retried; with 0, none has.
+   * Feedback can always be retried.
    */
   keyedEvery: number
   root: string
@@ -99,7 +101,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
-    // There are three ways to make a retry safe. Keyed logs use them in turn.
+    // A retry is safe with any of three ways. Logs that can be retried use them in turn.
     const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
     const log = {
       event,

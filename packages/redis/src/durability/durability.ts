@@ -12,8 +12,8 @@ const required = {
 /** Whether Redis could lose data that it has confirmed, as far as is known. */
 export interface Durability {
   /**
-   * Why Redis could lose data, in words for an operator; empty if it could not, as far as the
-   * settings can be read.
+   * The reasons why Redis could lose data, in words for an operator. A setting that cannot be read
+   * gives no reason.
    */
   violations: string[]
   /** True if servers do not allow this user to read settings, as is common for managed servers. */
@@ -21,7 +21,8 @@ export interface Durability {
 }
 
 /**
- * Reads the durability of all servers together: if one of them could lose data, the result says so.
+ * Reads the settings of all these servers. The result has a violation for each setting of any
+ * server that allows a loss of data.
  */
 export async function readDurability(
   servers: readonly (Primary & { isReplica?: boolean })[],

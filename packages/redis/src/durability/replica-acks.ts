@@ -10,14 +10,14 @@ export class NotReplicatedError extends Error {
 
 export interface ReplicaAcks {
   /**
-   * Runs a command for `key`, and resolves to its reply when enough replicas have what it wrote: on
-   * their disk, if Redis has WAITAOF (7.2 and Valkey) and an append-only file, else in their
-   * memory.
+   * Runs a command for `key`. Resolves to its reply when enough replicas have what the command
+   * wrote. If Redis has WAITAOF (Redis 7.2 and later, and Valkey) and an append-only file, they
+   * have it on disk. Otherwise they have it in memory.
    *
-   * @param options.hasWritten whether the command that got this reply has written; default: it has.
-   * If it has not, replicas must have all that the command read
-   * @throws {NotReplicatedError} when they do not confirm it within a second; any error of
-   * `command`
+   * @param options.hasWritten returns whether the command wrote anything, given its reply; default:
+   * it did. If it did not, replicas must have everything that the command read
+   * @throws {NotReplicatedError} when the command succeeded, but replicas did not confirm it within
+   * a second; any error of `command`
    */
   confirm<Reply>(
     options: { key: string; hasWritten?: (reply: Reply) => boolean },
@@ -31,11 +31,11 @@ interface Connection {
   stream: Server['stream']
 }
 
-/** One WAIT, which confirms the writes of all calls that have joined the round. */
+/** One WAIT or WAITAOF command. It confirms the writes of all calls that have joined the round. */
 interface Round {
   /**
-   * Whether the round must write first. WAIT covers only writes of this connection; a value that
-   * was only read is covered by one more write.
+   * True if a call of this round has only read a value. WAIT covers everything up to the last write
+   * of this connection, so the round then writes something before it waits.
    */
   needsWrite: boolean
   done: Promise<void>
@@ -52,12 +52,14 @@ interface Line {
   next: Round | undefined
 }
 
-/** Timeout for the replicas, shorter than an attempt of `retryCommand`. */
+/**
+ * How long to wait for replicas. It is shorter than the timeout of an attempt in `retryCommand`.
+ */
 const timeoutMs = 1_000
 
 /**
- * Waits for replicas on the connection that wrote. The connection sends nothing else while it
- * waits, so use a separate connection for these writes.
+ * Creates a function that waits for replicas on the connection that wrote. This connection executes
+ * nothing else during a wait, so use a separate connection for these writes.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options
@@ -82,7 +84,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
       line.next = undefined
       return wait(line, connection, key, round.needsWrite)
     })
-    // Every call that joined the round gets its error; the next round ignores it.
+    // Every call that joined this round gets the error of the round. The next round ignores that
+    // error.
     line.last = done.catch(() => undefined)
     return Object.assign(round, { done })
   }
@@ -98,7 +101,7 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
     const mark = `${tagOf(key)}:acked`
     const writing = needsWrite ? server.set(mark, '', 'PX', 1) : undefined
     const [acks] = await Promise.all([countAcks(line, server), writing])
-    // A connection that reconnected and sent the command again may have asked another server.
+    // If the client has reconnected, it may have sent the command again, to another server.
     requireSame(connection)
     if (acks < replicas) throw new Error(`${acks} of ${replicas} replicas have it`)
   }
@@ -119,8 +122,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
   }
 
   /**
-   * Rejects if the key has moved: while a slot moves to another node, EXISTS fails for a key that
-   * has already moved.
+   * Rejects if the key has moved to another node. While a slot is moving, EXISTS on its old node
+   * fails for a key that has already moved.
    */
   async function requireHere({ server }: Connection, key: string): Promise<void> {
     if (redis instanceof Cluster) await server.exists(key)
@@ -139,7 +142,8 @@ export function createReplicaAcks(options: { redis: Redis; replicas: number }): 
         ])
         return reply
       } catch (cause) {
-        // Wraps the error, because an error reply would mean that nothing was written.
+        // Callers conclude from an error reply that nothing was written, so an error reply must not
+        // reach them.
         const error = cause as Error
         const why = error instanceof ReplyError ? replyCode(error) : error.message
         throw new NotReplicatedError(`written, but not confirmed by replicas: ${why}`, { cause })

@@ -45,8 +45,8 @@ interface Address {
 
 /**
  * Finds the addresses of a primary's replicas. In a cluster these are the addresses that clients
- * use, if the cluster has announced every replica. Otherwise they are the ones that the primary
- * lists.
+ * use. If a replica is missing among them, and without a cluster, the addresses that the primary
+ * lists are used.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary
@@ -71,7 +71,8 @@ function connect(address: Address, { redis }: Primary): Server {
     ...(password != null && { password }),
     ...(tls && { tls: {} }),
     connectTimeout: timeoutMs,
-    // Settings can be read while the replica loads its data.
+    // The ready check would wait until the replica has loaded its data, but its settings can be
+    // read earlier.
     enableReadyCheck: false,
     retryStrategy: null,
     lazyConnect: true,

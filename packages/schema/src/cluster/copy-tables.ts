@@ -3,10 +3,10 @@ import type { ClickHouse } from '@intake/clickhouse'
 type Reader = Pick<ClickHouse, 'query'>
 
 /**
- * Returns statements that create missing tables. They create every stored table that any server of
- * the cluster has, in its present form, on the servers that lack the table. A new replica of a
- * shard must have the columns of the other replicas from the beginning, because ClickHouse compares
- * its columns with those in Keeper, and the first migration creates fewer columns.
+ * Returns statements that create missing tables on the servers of a cluster. They create every
+ * stored table that any of the servers has, in its present form. A new replica of a shard must have
+ * the columns of the other replicas from the beginning, because ClickHouse compares the replica's
+ * columns with those in Keeper. The first migration would create it with fewer columns.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

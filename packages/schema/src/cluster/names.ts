@@ -4,15 +4,15 @@ import { localName, toLocal } from './statements.ts'
 type Place = Pick<ClickHouse, 'cluster'>
 
 /**
- * The name of the table that stores the rows of a sharded table, and so has the partitions and the
- * mutations.
+ * Returns the name of the table in which a server stores the rows of a sharded table. This table
+ * has the partitions and the mutations.
  */
 export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : localName(table)
 
 /**
- * The statement that applies an `ALTER TABLE` of a sharded table on every server. The conditions in
- * the change may read sharded tables.
+ * Returns the statement that applies an `ALTER TABLE` of a sharded table on every server. The
+ * conditions in the change may read sharded tables.
  */
 export const alterStored = (place: Place, table: string, change: string): string =>
   place.cluster === undefined

@@ -1,10 +1,10 @@
 import { sqlTime } from '@intake/clickhouse'
 
 /**
- * The rule that assigns rows to shards by their `time`: rows before `changes[0]` are spread over
- * `counts[0]` shards, rows from `changes[0]` on over `counts[1]`, and so on. A repeat, whose
- * identity has the same `time`, is therefore stored on the shard of its first attempt even when
- * shards were added in between.
+ * The rule that assigns rows to shards by their `time`. Rows before `changes[0]` are spread over
+ * `counts[0]` shards, rows from `changes[0]` on over `counts[1]`, and so on. A repeated attempt
+ * sends the same `time`, which is part of the identity. So its row is stored on the shard of the
+ * first attempt, even when shards were added in between.
  */
 export interface Shards {
   /**
@@ -23,8 +23,9 @@ export interface Shards {
 const noticeMs = 15 * 60_000
 
 /**
- * The sharding key of a Distributed table. Its value is the number of the shard, so it remains
- * correct when the cluster gets a shard that the table does not know yet.
+ * Returns the sharding key of a Distributed table. The value of the key is the number of the shard.
+ * A cluster can therefore get more shards before the table knows them: rows still go to the right
+ * shard.
  *
  * @param columns the identity of a row, which is hashed
  * @param time the column that is compared with the changes
@@ -48,8 +49,9 @@ export function parseShards(engine: string): Shards {
 }
 
 /**
- * @throws {RangeError} when `from` is too soon: rows whose `time` is after `from` may already be
- * stored
+ * Adds shards, which get rows whose `time` is `from` or later.
+ *
+ * @throws {RangeError} when `from` is too soon: rows with a later `time` may already be stored
  */
 export function addShards(shards: Shards, count: number, from: Date): Shards {
   const earliest = Date.now() + noticeMs

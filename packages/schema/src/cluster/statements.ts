@@ -54,16 +54,17 @@ export const toLocal = (sql: string): string =>
   )
 
 /**
- * Whether a view shows single rows. Each server can compute such a view alone, because all versions
- * of a row are on one shard; conditions, sorting and aggregation then run on the shards. Any other
+ * Whether a view shows single rows, which have all their versions on one shard. Each server can
+ * compute such a view alone, so conditions, sorting and aggregation run on the shards. Any other
  * view reads all shards.
  */
 export const isRowView = (select: string): boolean => !/\bGROUP BY\b/.test(select)
 
 /**
- * Translates a statement for a single server (of a migration or definition) into statements with
- * the same effect on all servers of a cluster. Tables with the same path in ClickHouse Keeper share
- * their rows; paths and replica names contain the macros `{shard}` and `{replica}`.
+ * Translates a statement of a migration or definition, which is for a single server, into
+ * statements with the same effect on all servers of a cluster. Tables with the same path in
+ * ClickHouse Keeper share their rows. The paths and the names of replicas contain the macros
+ * `{shard}` and `{replica}`.
  *
  * @throws {Error} on a statement whose form is not in `forms`
  */
@@ -122,7 +123,7 @@ const forms: readonly Form[] = [
 const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
 
-/** The Distributed table over a table, or over a view of single rows. */
+/** Creates the Distributed table over a table, or over a view of single rows. */
 function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
   const place = sharded[name]
   const key = place === undefined ? '' : `, ${shardingKey(shards, place.key, place.time)}`

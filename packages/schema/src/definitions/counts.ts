@@ -33,7 +33,7 @@ const catalogueKey = {
 
 const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
 
-/** The catalogue entries of each version, with the types of each param. */
+/** For each version: the events and params that the catalogue has, and the types of each param. */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
     assumeNotNull(entry.version_code) AS version_code,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
@@ -43,8 +43,9 @@ const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.pa
   GROUP BY bundle_identifier, event, param, version_code`
 
 /**
- * The tables of counts and their views. The counts have a row per application and hour or day,
- * computed anew when one of its records has changed (docs/decisions/0027-counts-by-recounting.md).
+ * The tables of counts and their views. The counts have a row per application and hour or day. A
+ * row is computed anew when one of its records has changed
+ * (docs/decisions/0027-counts-by-recounting.md).
  *
  * In a cluster, every server has all rows of these tables. A view without GROUP BY (see
  * `isRowView`) is read on every shard, and would show each row once per shard. Therefore every view

@@ -62,7 +62,7 @@ const raw: ColumnComments = {
   is_deleted: '1: a tombstone, which hides the rows with the same identity.',
 }
 
-/** `os` becomes `device_os`; `device_model` keeps its name. */
+/** Returns the name of a plain column: `os` becomes `device_os`, `device_model` keeps its name. */
 const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `device_${field}`)
 
 const names = (columns: ColumnComments) => Object.keys(columns).join(', ')
@@ -72,8 +72,9 @@ const asText = (columns: ColumnComments) =>
     .join(', ')
 
 /**
- * The attachments with the facts about them. The facts of a feedback are in the order of its
- * attachments, and are left out if they are about other objects: `arrayResize` then gives NULLs.
+ * The attachments of a feedback, each with the facts about it. The facts are in the order of the
+ * attachments. If they are about other objects, they are left out: `arrayResize` then fills in
+ * NULLs.
  */
 const attachmentsWithFacts = `CAST(
     arrayMap(
@@ -82,7 +83,7 @@ const attachmentsWithFacts = `CAST(
       arrayResize(if(facts.key = feedback.attachments.key, facts, []), length(feedback.attachments))),
     'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String, width Nullable(UInt32), height Nullable(UInt32), thumbnail_key Nullable(String), error Nullable(String)))')`
 /**
- * Reads only feedback_raw, so ClickHouse can filter, sort and limit rows by this column before the
+ * The count needs only feedback_raw, so ClickHouse can filter, sort and limit rows by it before the
  * join.
  */
 const countOfAttachments = 'length(feedback.attachments) AS attachment_count'

@@ -29,7 +29,7 @@ export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
   return rows.map((row) => ({ ...row, types: compactAll(Object.entries(row.types)) }))
 }
 
-/** The types that the columns of a query have now. */
+/** Returns the types that the columns of a query have with the present columns of the tables. */
 export async function describeQuery(
   clickhouse: Reader,
   select: string,
@@ -53,9 +53,7 @@ interface Column {
   type: string
 }
 
-/**
- * The definition of each column that migrations add or change, after the last statement about it.
- */
+/** The type that each column has after all migrations, for the columns that they add or change. */
 function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
   const last = new Map<string, Column>()
   for (const statement of migrations.flatMap(({ statements }) => statements)) {
@@ -67,9 +65,9 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * The columns that differ from the migrations' result, in words for an operator. After a statement
- * that changes a type, a replica has the new type only some time later, even the replica that
- * executed the statement.
+ * Compares the columns of all servers with those that the migrations create. Returns the
+ * differences, in words for an operator. A replica changes a type only some time after the
+ * statement that changes it, even the replica that executed the statement.
  *
  * @param unfinished migrations that may have been applied in part; their columns are left out
  */
@@ -91,6 +89,6 @@ export function findOutdatedColumns(
   )
 }
 
-/** Whether the table has that name, or is the part of that table on a single server. */
+/** Whether `table` has this name, or stores the rows of the table `name` on a single server. */
 export const isStored = (table: string, name: string): boolean =>
   table === name || table === localName(name)

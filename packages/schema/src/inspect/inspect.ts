@@ -42,11 +42,13 @@ export async function inspectClickHouse(
   return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
 }
 
-/** SQL for the name of a disk, which includes the server on a cluster. */
+/** SQL for the name of a disk. On a cluster, the result contains the name of the server, too. */
 const nameOfDisk = ({ cluster }: Pick<ClickHouse, 'cluster'>) =>
   cluster === undefined ? 'name' : "concat(name, ' of ', hostName())"
 
-/** The wall clock of ClickHouse, in milliseconds since 1970, at some moment of the request. */
+/**
+ * The wall clock of ClickHouse, in milliseconds since 1970, read at some time during the request.
+ */
 export async function readClickHouseClock(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
   const [row] = await clickhouse.query<{ ms: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',

@@ -19,9 +19,9 @@ interface Table {
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * The differences from the tables, views and functions of this release, in words for an operator;
- * empty if there are none. If migrations are missing, only these are named, because the missing
- * migrations may cause all other differences.
+ * Returns the differences from the tables, views and functions of this release, in words for an
+ * operator; empty if there are none. If migrations are missing, only they are named, because they
+ * may be the cause of all other differences.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)
@@ -119,17 +119,18 @@ interface ChangedView {
 }
 
 /**
- * Compares each view's query with its definition. ClickHouse prints both, so that only their
- * meaning is compared. A view keeps the types that its columns had when it was defined, and
- * converts values to them. So its types are also compared with those of its query, on every server.
+ * Compares each view's query with its definition. ClickHouse prints both in the same form, so
+ * different white space is no difference. A view keeps the types that its columns had when it was
+ * defined, and converts values to them. So its types are also compared with those of its query, on
+ * every server.
  */
 async function findChangedViews(
   clickhouse: Reader,
   tables: Map<string, Table>,
 ): Promise<ChangedView[]> {
   const rawTables = allDefinitions.filter(({ select }) => select === undefined)
-  // The query of a view has no types while its table lacks a column. That column is reported as
-  // missing.
+  // If a table lacks a column, the types of a view's query cannot be read. The missing column is
+  // reported elsewhere.
   const hasTypes = findMissing(tables, rawTables).length === 0
   const columns = await readColumns(clickhouse)
   const compared = allDefinitions.map(async (definition) => {

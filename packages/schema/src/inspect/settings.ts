@@ -2,8 +2,8 @@ import { rawTables, type ClickHouse } from '@intake/clickhouse'
 import { storedTable } from '../cluster/names.ts'
 
 /**
- * Without these settings a confirmed insert could be lost in a power failure, or ClickHouse could
- * leave out an insert that looks like a repeat.
+ * The settings that tables must have. Without them a confirmed insert could be lost in a power
+ * failure, or ClickHouse could leave out an insert that looks like a repeat.
  */
 const required = {
   fsync_after_insert: '1',
@@ -11,12 +11,12 @@ const required = {
   non_replicated_deduplication_window: '0',
   replicated_deduplication_window: '0',
 }
-/** The tables whose rows exist nowhere else once they are confirmed. */
+/** Tables whose rows exist nowhere else after ClickHouse has confirmed their insert. */
 const guarded = [rawTables.logs, rawTables.feedback, rawTables.dead_letters, rawTables.outcomes]
 const gibibyte = 1024 ** 3
 /**
- * The lowest memory limit that is accepted. It is enough for merges, queries, and inserts of 64 MiB
- * of rows.
+ * The lowest memory limit that is accepted. It is enough for merges, for queries, and for inserts
+ * of 64 MiB of rows.
  */
 const memoryBytesMin = gibibyte
 
