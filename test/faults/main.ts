@@ -8,7 +8,7 @@ import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Ids of scenarios; F33 includes F33a and F33b. */
+    /** Ids of the scenarios to run. `F33` selects both F33a and F33b. */
     only: { type: 'string' },
     seed: { type: 'string' },
     /** Keeps the data and logs of failed scenarios. */

@@ -32,7 +32,7 @@ export interface RunOptions {
 }
 
 const attackMsDefault = 10_000
-/** Connections that the innocent sender and the services may open during the attack. */
+/** How many connections the innocent sender and the services may open during the attack. */
 const descriptorsSpare = 8
 const exitMsMax = 15_000
 

@@ -1,4 +1,5 @@
-// Loaded into a gateway or worker before its own code: follows the orders on standard input.
+// This module is loaded into a gateway or worker before its own code. It follows the orders that
+// the process gets on standard input.
 import { existsSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'

@@ -50,8 +50,8 @@ export async function trace(
 }
 
 /**
- * Returns why tracing is impossible (it is forbidden, or strace is missing); undefined if it is
- * possible.
+ * Returns the reason if tracing is impossible, for example because strace is missing. Otherwise
+ * returns undefined.
  */
 export async function mayTrace(): Promise<string | undefined> {
   const other = spawn('sleep', ['5'], { stdio: 'ignore' })

@@ -21,7 +21,7 @@ export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number>
   return row?.n ?? 0
 }
 
-/** The number of records of a user that analysts see. */
+/** Counts those rows of one user that analysts can see: logs, feedback and dead letters. */
 export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `SELECT (SELECT count() FROM intake.logs WHERE unique_user_id = {user:String})
@@ -45,8 +45,8 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
       { table },
     )
     const folders = readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name))
-    // Reads ClickHouse's list of parts after the folders, so that a new part's folder is not found
-    // before the part is listed.
+    // Lists the folders first, then the parts. In the opposite order, a part that is created in
+    // between would have a folder but would be missing in the list.
     const parts = await sql.query<{ name: string; active: number }>(
       `SELECT name, active FROM system.parts WHERE database = 'intake' AND table = {table:String}`,
       { table },
@@ -76,7 +76,7 @@ export async function framesWith({ keys }: Cluster, part: string): Promise<numbe
   return frames
 }
 
-/** The keys of all objects of these records. */
+/** The keys of all objects that belong to the records with these ids. */
 export async function objectsOf({ s3 }: Cluster, ids: ReadonlySet<string>): Promise<string[]> {
   const where = { endpoint: s3.url(), bucket: 'intake', region: 'us-east-1' }
   const store = createObjectStore({ ...where, timeoutMs: 120_000 })

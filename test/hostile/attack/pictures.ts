@@ -12,7 +12,7 @@ export interface CostlyPicture {
 }
 
 const bytesMax = 10 * mebibyte - 100
-/** The number of parts of a picture: nearly as many as are accepted. */
+/** The number of parts in some of the pictures, a little below the gateway's limit. */
 const manyParts = 19_900
 const tooMany = 'it has too many parts'
 const tooOften = 'it refers to the same bytes too often'
@@ -44,7 +44,7 @@ function segment(marker: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0xff, marker]), u16(content.length + 2), content])
 }
 
-/** A segment with a preview, which is removed. */
+/** A JFIF segment with a preview, which the gateway removes. */
 const preview = segment(0xe0, Buffer.concat([latin1('JFIF\0'), Buffer.alloc(12)]))
 
 const pngHeader = hex('89504e470d0a1a0a0000000d494844520000001000000010080200000090916836')
@@ -68,7 +68,10 @@ function samsungTrailer(unit: Buffer, entries: Buffer): Buffer {
   return filled(jpegScan, unit, Buffer.concat([directory, length, latin1('SEFT')]))
 }
 
-/** A header of a scan with as many beginnings of films as fit, each before another scan. */
+/**
+ * The header of a JPEG scan, filled with as many beginnings of films as fit. Each is followed by
+ * the beginning of another scan.
+ */
 function filmsInScanHeader(): Buffer {
   const count = 4_500
   const header = Buffer.concat([hex('ffda'), u16(2 + 14 * count), Buffer.alloc(14 * count)])
@@ -96,7 +99,10 @@ function webpChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([latin1(type), size, content])
 }
 
-/** A profile with tags of one byte that the gateway keeps. Gaps between the tags are not zero. */
+/**
+ * A color profile whose tags have one byte each. The gateway keeps these tags. The bytes in the
+ * gaps between them are not zero, so the gateway has to zero them.
+ */
 function profileOfTags(tags: number): Buffer {
   const tableEnd = 132 + tags * 12
   const profile = Buffer.alloc(tableEnd + 2 * tags + 1, 1)
@@ -111,7 +117,7 @@ function profileOfTags(tags: number): Buffer {
   return profile
 }
 
-/** The segments of a JPEG with a profile, as many as a profile can have. */
+/** A color profile, split into 255 JPEG segments. A profile cannot have more. */
 function profilePieces(tags: number): Buffer[] {
   const profile = profileOfTags(tags)
   const count = 255
@@ -123,7 +129,9 @@ function profilePieces(tags: number): Buffer[] {
   })
 }
 
-/** A profile with one tag. The gateway keeps the tag. The gap before it is not zero. */
+/**
+ * A color profile with one tag, which the gateway keeps. The bytes before the tag are not all zero.
+ */
 function profileOf(content: Buffer): Buffer {
   const profile = Buffer.alloc(160 + content.length)
   profile.write('acsp', 36, 'latin1')
@@ -171,7 +179,7 @@ function paddedProfile(bytes: number): Buffer {
 const pngProfile = (compressed: Buffer) =>
   Buffer.concat([pngHeader, pngChunk('iCCP', Buffer.concat([latin1('x\0\0'), compressed])), pngEnd])
 
-/** Exif with the maximum number of entries that are read. None of them is the orientation. */
+/** Exif with as many entries as the gateway reads. None of them is the orientation. */
 const longExif = Buffer.concat([latin1('MM\0*'), u32(8), u16(1_000), Buffer.alloc(12_000)])
 
 type TiffEntry = [tag: number, type: 3 | 4 | 7, count: number, value: number]
@@ -242,7 +250,10 @@ function jpegStrips(): Buffer {
   return bytes
 }
 
-/** A TIFF with as many strips as possible. Each is the beginning of the file, with a scan. */
+/**
+ * A TIFF with as many strips as possible. All strips are the same bytes: the first 2,000 of the
+ * file, which contain the beginning of a scan.
+ */
 function stripsAtStart(): Buffer {
   const count = 4_970
   const [offsets, sizes] = [1_000, 1_000 + 4 * count]
@@ -268,10 +279,10 @@ const imageSize = box('ispe', u32(0, 16, 16))
 type Extent = [offset: number, length: number]
 
 /**
- * A HEIC with an image, whose data is listed `locations` times. Each time it is the whole rest of
- * the file.
+ * A HEIC with one image. The file lists the location of the image's data `locations` times. Each
+ * location is the rest of the file.
  *
- * @param options.metadata the data of a second item, which is removed
+ * @param options.metadata where the data of a second item is; the gateway removes this data
  */
 function heic(options: {
   kind: string
@@ -308,7 +319,7 @@ function heic(options: {
   ])
 }
 
-/** A HEIC sequence with as many chunks and samples as its tables say. */
+/** A HEIC sequence with the given tables: offsets of its chunks, and sizes of its samples. */
 function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number }): Buffer {
   const { offsets, sizes, samples } = tables
   const header = box('tkhd', Buffer.alloc(76), u32(16 << 16, 16 << 16))
