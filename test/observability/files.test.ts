@@ -14,7 +14,7 @@ import {
   root,
 } from './files.ts'
 
-/** States that no running process or exporter reports, so there cannot be an alert for them. */
+/** States that only `intake doctor` reports. No process exports them, so there cannot be alerts. */
 const doctorOnly = new Set<ProblemCode>([
   'redis_version',
   'redis_memory',

@@ -13,9 +13,10 @@ export interface Process {
 }
 
 /**
- * - `work`: the run does not end before it has happened.
- * - `background`: repeats endlessly, like a poll.
- * - `answer`: a response, which a bad network may lose.
+ * How an event affects the end of a run, and the network.
+ * - `work`: the run does not end before this event has happened.
+ * - `background`: the event repeats endlessly, like a poll.
+ * - `answer`: the event is a response, which a bad network may lose.
  */
 export type EventKind = 'work' | 'background' | 'answer'
 
