@@ -22,7 +22,7 @@ export interface InstallationCheck extends PolledCheck {
 /**
  * Compares the installations of Redis and ClickHouse, every few seconds and when Redis is
  * connected. While ClickHouse cannot be read, the last result is kept and the check reports the
- * reason; therefore it detects an outage of ClickHouse even when there is nothing to insert.
+ * reason. So the check detects an outage of ClickHouse even when there is nothing to insert.
  *
  * @param options.readMark reads the mark in Redis
  * @param options.redis emits `close` when a connection has ended, because the next connection may
