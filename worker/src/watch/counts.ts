@@ -42,8 +42,8 @@ export function startCounts(options: {
       await refreshCounts({ reader, store, name })
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
-      // After a failure, the next attempt follows quickly, for example while ClickHouse is not
-      // ready. A pause shorter than the interval would only delay it.
+      // Until the first success, polls follow each other quickly, for example while ClickHouse is
+      // not ready. A pause shorter than the interval would only delay these polls.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }

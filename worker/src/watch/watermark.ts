@@ -78,9 +78,9 @@ export function startWatermark(options: {
 /**
  * Returns a moment for each kind: every acknowledged record that arrived before the moment has left
  * the queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
- * every gateway. A record may be acknowledged but not in the queue as it was read. Such a record
- * arrived within the last `acceptanceMs`, because gateways acknowledge no record that takes longer.
- * A kind whose queue is too long to read has no entry.
+ * every gateway. A record that is still on its way to the queue arrived within the last
+ * `acceptanceMs`, because gateways acknowledge no record that takes longer. A kind whose queue is
+ * too long to read has no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {
