@@ -15,7 +15,7 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
     /** Plants bugs, and fails if the scenarios do not detect them. */
     planted: { type: 'boolean', default: false },
-    /** A file for the results of a complete run. */
+    /** The file to which the results of a complete run are written. */
     write: { type: 'string' },
   },
 })

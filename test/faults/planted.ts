@@ -12,7 +12,7 @@ export interface PlantedBug {
   scenario: string
   edits?: Edit[]
   cluster?: Partial<Scenario['cluster']>
-  /** The text that one of the scenario's reasons for its failure must contain. */
+  /** The text that at least one reason for the scenario's failure must contain. */
   reason: string
 }
 

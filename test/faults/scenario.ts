@@ -14,7 +14,10 @@ export interface Scenario {
   id: string
   title: string
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
-  /** Default: 150 records a second, one in 25 is feedback, one in 4 is keyed. */
+  /**
+   * The load of the producer. By default it sends 150 records a second: one in 25 is feedback, and
+   * one in 4 has a key.
+   */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** If true, response times are not checked. For scenarios that freeze the gateway itself. */
   lateAnswers?: boolean

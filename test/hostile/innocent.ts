@@ -20,7 +20,7 @@ export interface Innocent {
   where: string
   /** Resolves when this many more records have been sent. */
   issued(more: number): Promise<void>
-  /** Starts a period. Calling the result ends the period and returns its responses. */
+  /** Starts a period. Returns a function that ends the period and returns its responses. */
   observe(): () => Notice
   /** Stops sending; resolves when every request has an outcome. */
   stop(): Promise<void>

@@ -45,7 +45,7 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/** Codes of a degraded service that refuses something until an operator acts. */
+/** Codes of problems for which a degraded service refuses some requests until an operator acts. */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {

@@ -28,7 +28,9 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Freezes a server. The server's threads stop one by one. Resolves when no thread responds. */
+/**
+ * Freezes a server. Its threads stop one by one, so this resolves when the server does not respond.
+ */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()

@@ -4,7 +4,7 @@ export interface Design {
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
   /** The response to a client if the queue may or may not have the frame. */
   unknownIsToldAs: 'unknown' | 'refused'
-  /** Whether an idempotency key reserves its id before anything is stored. */
+  /** Whether the id for an idempotency key is reserved before anything is stored. */
   reservation: boolean
   /** The days for which a gateway looks up reservations. */
   reservationDays: 'all' | 'today and tomorrow'

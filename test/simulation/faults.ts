@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Breaks something with the probability of this run. It recovers after a while. */
+  /** Breaks something, with the probability of this run. What is broken recovers after a while. */
   strike(): void
 }
 

@@ -113,8 +113,8 @@ export function createScheduler(options: {
       chosen.life = never
       if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
-      // After this turn the real code has done all work that the event caused, except for work that
-      // it has scheduled for later.
+      // Waits one turn. In it, the real code does all work that the event caused, except for work
+      // that it has scheduled for later.
       await turnOfTheLoop()
       return true
     },

@@ -23,7 +23,8 @@ const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
 
 /**
  * Creates a table. `ReplacingMergeTree` collapses rows with an equal sorting key, but only within a
- * partition. The view does the same (`do_not_merge_across_partitions_select_final`).
+ * partition. The view also collapses them only within a partition
+ * (`do_not_merge_across_partitions_select_final`).
  */
 export function createTable({ design }: { design: Design }): Table {
   const partitions = new Map<string, Row[]>()

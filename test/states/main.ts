@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     /** Codes of problems, separated by commas. */
     only: { type: 'string' },
-    /** A file for the results of a complete run. */
+    /** The file to which the results of a complete run are written. */
     write: { type: 'string' },
     /** Does not observe alerts, for a machine without Prometheus. */
     'no-alerts': { type: 'boolean', default: false },

@@ -140,7 +140,7 @@ function connect({ config, log, secrets, owner }: Context) {
   return { redis, clickhouse, reader, onQueueError }
 }
 
-/** Starts counting what the page and the catalogue show, on a connection of its own. */
+/** Starts the counts that the page and the catalogue show. They use a connection of their own. */
 function count({ config, log, secrets, owner }: Context, { clickhouse }: Connections): void {
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),

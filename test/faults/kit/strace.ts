@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 export interface Trace {
-  /** Resolves when strace has exited, which it does when the traced process exits. */
+  /** Resolves when strace has exited. It exits by itself when the traced process exits. */
   ended: Promise<void>
   stop(): Promise<void>
 }
@@ -11,7 +11,7 @@ export interface Trace {
 /**
  * Attaches strace to all threads of a process.
  *
- * @param options.expressions values of `-e` options
+ * @param options.expressions the values of strace's option `-e`
  * @param options.path limits the trace to calls on this file
  */
 export async function trace(

@@ -8,8 +8,8 @@ import { queueKey } from './observe.ts'
 const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw']
 
 /**
- * The number of raw rows that contain a user's payload: all versions of the user's records, and the
- * user's dead letters.
+ * Counts the raw rows that contain a payload of this user: all versions of the user's records, and
+ * the user's dead letters.
  */
 export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
@@ -33,8 +33,8 @@ export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<num
 }
 
 /**
- * Parts on disk whose rows no query shows: replaced parts, and folders that ClickHouse does not
- * list.
+ * Lists the parts on disk whose rows no query returns. These are replaced parts, and folders that
+ * ClickHouse does not list.
  */
 export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   const hidden: string[] = []
@@ -61,7 +61,7 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   return hidden
 }
 
-/** The number of frames in Redis, in any state, that contain a text. */
+/** Counts the frames in Redis, in any state, whose rows contain the text `part`. */
 export async function framesWith({ keys }: Cluster, part: string): Promise<number> {
   let frames = 0
   for (const kind of kinds) {

@@ -147,7 +147,8 @@ export const redisStateScenarios: Scenario[] = [
     id: 'F32',
     title:
       'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // The rate is low, because retries occupy some of the sender's clients.
+    // The rate is low, because each record that is being retried occupies one of the producer's
+    // clients.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)

@@ -58,7 +58,11 @@ const nodeOptions = isSource
   ? ['--import=tsx', '--conditions=intake:source']
   : ['--max-old-space-size=64']
 
-/** @param options.script replaces the program of the process, in tests */
+/**
+ * Creates a decoder. Its process starts with the first picture.
+ *
+ * @param options.script replaces the program of the process, in tests
+ */
 export function createDecoder(
   options: { script?: string; pictureTimeoutMs?: number } = {},
 ): Decoder {

@@ -54,7 +54,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Returns why no frames can be taken from any queue, except from further shards of the log queue.
+   * Returns why no frames can be taken from shard 0 of the log queue and from the other queues.
+   * Further shards may be on servers that still work.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())

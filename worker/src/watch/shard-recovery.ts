@@ -7,8 +7,8 @@ const timeoutMs = 10_000
 
 /**
  * Restores lost registrations of the log queue's shards. A failover of shard 0's server can lose
- * the registration of a shard that has frames. A running gateway restores those of its own shards
- * within a second. This function restores those of gateways that have ended.
+ * the registration of a shard that has frames. A running gateway restores the registrations of its
+ * own shards within a second. This function does so for gateways that have ended.
  *
  * @param options.isConfirmed whether Redis belongs to this installation
  */

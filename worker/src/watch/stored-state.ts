@@ -12,8 +12,8 @@ export interface StoredState {
 
 export interface StoredStateMonitor {
   /**
-   * The state of the tables; undefined while they cannot be read, for example because the user
-   * lacks the right.
+   * The state of the tables; undefined while they cannot be read, for example because the
+   * ClickHouse user lacks the right.
    */
   state(): StoredState | undefined
   /**

@@ -6,8 +6,8 @@ import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
 /**
- * How long a worker has the turn to store the watermark, which one worker at a time has. It is
- * shorter than the interval, so that the worker can take the next turn, too, when it reads again.
+ * How long a turn lasts. One worker at a time has the turn to store the watermark. A turn ends
+ * before its worker reads again, so that the same worker can take the next turn, too.
  */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000

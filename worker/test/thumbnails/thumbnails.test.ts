@@ -161,7 +161,7 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
   for (let n = 0; n < 3; n++) added.push(await addFeedback([{ body: photo }]))
   const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
   let kills = 0
-  // Kills the process in the middle of every second picture. Pauses take no time.
+  // Kills the process in the middle of every second picture. The test's clock skips the pauses.
   const killed: Decoder = {
     get pid() {
       return decoder.pid
