@@ -46,8 +46,8 @@ t.test('a thousand new connections wait while the gateway is busy', { skip }, as
     connect({ host: '127.0.0.1', port: Number(new URL(url).port) }),
   )
   t.teardown(() => sockets.forEach((socket) => socket.destroy()))
-  // The gateway accepts no connection before it is thawed. A client for which the queue has no
-  // place sends its first packet again after 1, 3 and 7 seconds.
+  // The connections wait in the system's queue, because the gateway is frozen. If the queue were
+  // full, a client would try again after 1, 3 and 7 seconds.
   const signal = AbortSignal.timeout(60_000)
   await Promise.all(sockets.map((socket) => once(socket, 'connect', { signal })))
   gateway.thaw()

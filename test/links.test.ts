@@ -9,7 +9,7 @@ const documents = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encodin
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 
-/** The anchor that a forge gives a heading. */
+/** The anchor that a code host such as GitHub gives a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

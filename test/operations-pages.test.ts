@@ -23,7 +23,9 @@ const source = sources.join('\n')
 /** The source with concatenated string literals joined, as they are printed. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
-/** These texts come from the library that stops the processes. */
+/**
+ * Texts that are missing in the source, because they come from the library that stops processes.
+ */
 const printedByOthers = new Set(['killed by timeout'])
 
 t.test('every page that a log line or an error names exists', async (t) => {

@@ -103,7 +103,10 @@ async function openTab(t: Test, browser: Browser, options: { origin: string; wid
     return route.abort()
   })
 
-  /** Opens a view, up to five times: a busy machine may need longer for it than the page waits. */
+  /**
+   * Opens a view. Tries up to five times while the page responds with 503, because on a busy
+   * machine a view may take longer than the page waits for it.
+   */
   async function open(path: string) {
     for (let attempt = 1; ; attempt++) {
       const response = await tab.goto(origin + path)
@@ -114,8 +117,8 @@ async function openTab(t: Test, browser: Browser, options: { origin: string; wid
 }
 
 /**
- * Lists what in a tab's document could run a script or load from another origin. Also measures by
- * how many pixels the document is wider than the window.
+ * Lists everything in a tab's document that could run a script or load from another origin. Also
+ * measures by how many pixels the document is wider than the window.
  */
 const inspection = `({
   scripts: document.scripts.length,

@@ -14,8 +14,8 @@ const max = 1_000
  */
 const atOnce = max / 50
 /**
- * One window, which is longer than the test takes on any machine.
- * (gateway/test/admission/fleet-counters.test.ts tests several windows.)
+ * Makes the rate window longer than the test takes on any machine. So the whole test is in one
+ * window. (gateway/test/admission/fleet-counters.test.ts tests several windows.)
  */
 const oneWindow = changedLimits({ rateWindowMs: 3_600_000 })
 

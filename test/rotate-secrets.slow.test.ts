@@ -34,7 +34,10 @@ t.teardown(() => redis.disconnect())
 const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(() => clickhouse.close())
 
-/** Like a mounted Kubernetes secret: its files are links into a folder that is replaced. */
+/**
+ * A directory like that of a mounted Kubernetes secret. Its files are links into a folder. A change
+ * of a secret replaces this folder.
+ */
 const secretsDir = join(dataDir, 'secrets')
 const values: Record<string, string> = {}
 let version = 0

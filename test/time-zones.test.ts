@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * server or session.
  */
 const dependent = [
-  // `DateTime` as the type of a parameter, a cast or a column, but not within a name such as
-  // UUIDv7ToDateTime.
+  // Matches `DateTime` as the type of a parameter, a cast or a column. Does not match it within a
+  // longer name such as UUIDv7ToDateTime.
   /(?<![A-Za-z0-9_])DateTime(?:64\(\d\))?(?:[})\s,]|$)/,
   /\bDateTime64\(\d\)/,
   /\bDateTime\(\)/,

@@ -52,8 +52,8 @@ t.test(
     t.match(source, /if happened > now\(\) \{ happened = now\(\) \}/)
     t.match(source, /if event == "" \{ event = "log" \}/)
     t.match(source, `event = truncate(event, limit: ${limits.identifierLength})`)
-    // VRL does not compile `!` after a function that cannot fail. With the object `.` as its
-    // argument, a function cannot fail.
+    // VRL does not compile a `!` after a function that cannot fail. No function can fail on the
+    // object `.`. So `!(.)` must not occur.
     t.notMatch(source, /\w+!\(\.\)/)
     // Vector replaces `$name` by an environment variable everywhere, even in a VRL program.
     t.notMatch(source, /\$/)

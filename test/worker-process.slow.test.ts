@@ -19,7 +19,10 @@ const heapMiB = 128
 const frames = 370
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
-/** The random bytes in a row's text. No frame of a gateway is larger than a frame of this row. */
+/**
+ * How many random bytes the text of each row has. Gateways make no larger frame than one of such a
+ * row.
+ */
 const textBytes = 700_000
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0, maxmemory: '1gb' })

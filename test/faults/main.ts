@@ -8,14 +8,14 @@ import { scenarios } from './scenarios/index.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Ids of scenarios; F33 includes F33a and F33b. */
+    /** Ids of the scenarios to run. `F33` selects both F33a and F33b. */
     only: { type: 'string' },
     seed: { type: 'string' },
     /** Keeps the data and logs of failed scenarios. */
     keep: { type: 'boolean', default: false },
     /** Plants bugs, and fails if the scenarios do not detect them. */
     planted: { type: 'boolean', default: false },
-    /** A file for the results of a complete run. */
+    /** The file to which the results of a complete run are written. */
     write: { type: 'string' },
   },
 })

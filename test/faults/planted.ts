@@ -12,7 +12,7 @@ export interface PlantedBug {
   scenario: string
   edits?: Edit[]
   cluster?: Partial<Scenario['cluster']>
-  /** The text that one of the scenario's reasons for its failure must contain. */
+  /** The text that at least one reason for the scenario's failure must contain. */
   reason: string
 }
 
@@ -127,7 +127,8 @@ export const plantedBugs: PlantedBug[] = [
     name: 'a reservation is not atomic across midnight',
     scenario: 'F63b',
     edits: [
-      // With this bug, each gateway uses the day that it last read from Redis.
+      // With this bug, the script takes for today the day that the gateway last read, not the day
+      // of Redis's clock.
       {
         file: 'packages/identity/dist/reserve-script.js',
         find: 'local today = day - ARGV[1]',

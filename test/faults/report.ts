@@ -39,8 +39,8 @@ function total(results: Result[]): Counts {
 }
 
 /**
- * Names the events that a run must contain at least once but does not contain. A run without faults
- * proves nothing.
+ * Lists the events that did not happen, although every complete run must cause them at least once.
+ * If, for example, no frame was redelivered, the run proves nothing about redelivery.
  */
 export function neverHappened(results: Result[]): string[] {
   const sum = total(results)

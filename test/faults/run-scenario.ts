@@ -26,9 +26,9 @@ export interface RunOptions {
   /** Root of the built code. */
   root: string
   seed: number
-  /** Changes to the cluster that must make the scenario fail. */
+  /** Changes to the cluster that plant a bug. With them, the scenario must fail. */
   planted?: Partial<Scenario['cluster']>
-  /** Is added to each response time limit, because the machine may have a busy disk. */
+  /** Added to each limit on response times, because the disk of the machine may be busy. */
   slackMs?: number
   /** Keeps the data and logs of a failed scenario. */
   keep?: boolean

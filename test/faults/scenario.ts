@@ -8,17 +8,24 @@ import type { Payload } from './kit/payload.ts'
  * that no record is lost or doubled.
  */
 export interface Scenario {
-  /** The row of the fault matrix, followed by a letter if the row has several scenarios. */
+  /**
+   * The number of the row in the fault matrix. A letter follows if the row has several scenarios.
+   */
   id: string
   title: string
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
-  /** Default: 150 records a second, one in 25 is feedback, one in 4 is keyed. */
+  /**
+   * The load of the producer. By default it sends 150 records a second: one in 25 is feedback, and
+   * one in 4 has a key.
+   */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
-  /** Set if the scenario freezes the gateway itself, so that response times are not checked. */
+  /** If true, response times are not checked. For scenarios that freeze the gateway itself. */
   lateAnswers?: boolean
   /** The time that the network adds to each response, in milliseconds; default 0. */
   networkMs?: number
-  /** Set if every stored record must have been acknowledged, because no process is killed. */
+  /**
+   * If true, every stored record must have been acknowledged. For scenarios that kill no process.
+   */
   everyStoredIsAnswered?: boolean
   /**
    * Set if the scenario rewrites or deletes stored rows. The rows are then not compared with the
@@ -26,8 +33,8 @@ export interface Scenario {
    */
   rewritesRows?: boolean
   /**
-   * Whether a rule may leave out this record; for scenarios that change rules. All records that
-   * rules leave out must be counted.
+   * Returns whether a rule may leave out this record. Used by scenarios that change rules. Every
+   * record that a rule leaves out must be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
   /** How long the backlog may remain at the same size while it drains. */

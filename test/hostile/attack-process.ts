@@ -22,7 +22,8 @@ export interface AttackProcess {
 }
 
 /**
- * The longest time for preparing an attack, and for waiting for responses after the last request.
+ * How much longer than the attack its process may run. It prepares the attack before the first
+ * request, and waits for responses after the last one.
  */
 const spareMs = 60_000
 const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'

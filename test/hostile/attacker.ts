@@ -6,7 +6,8 @@ import { hostileCases } from './cases/index.ts'
 import type { Facts } from './hostile-case.ts'
 import type { Order, AttackResult } from './attack-process.ts'
 
-// Runs at lower priority than the gateway, whose own priority may be reduced.
+// Runs at a lower priority than the gateway. The new priority is relative to the inherited one,
+// because the whole run may already have a reduced priority.
 setPriority(Math.min(getPriority() + 5, constants.priority.PRIORITY_LOW))
 
 function tell(outcome: AttackResult): void {

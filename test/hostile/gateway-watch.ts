@@ -15,7 +15,10 @@ export interface GatewayWatch {
 const intervalMs = 100
 const ticksPerSecond = 100
 
-/** Reads `/proc`, so Linux only. Keeps the last values when the process exits. */
+/**
+ * Reads the values from `/proc`, which only Linux has. When the process exits, its last values are
+ * kept.
+ */
 export function watchGateway(pid: number): GatewayWatch {
   let peakMiB = 0
   let descriptors = 0
@@ -27,8 +30,8 @@ export function watchGateway(pid: number): GatewayWatch {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       peakMiB = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakMiB * 1024) / 1024
       descriptors = readdirSync(`/proc/${pid}/fd`).length
-      // Splits after the name (field 2), which may contain spaces. So `stat` begins with field 3;
-      // utime and stime are fields 14 and 15.
+      // Splits behind the program's name (field 2), which may contain spaces. So the first element
+      // of `stat` is field 3. Fields 14 and 15 are utime and stime.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
       const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')

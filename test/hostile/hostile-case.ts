@@ -27,14 +27,16 @@ export interface HostileCase<Seen extends Facts = Facts> {
   sentMin?: number
   /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
-  /** This long after the attack's start, the gateway must have closed the attack's connections. */
+  /**
+   * The time limit, from the attack's start, by which the gateway must have closed its connections.
+   */
   connectionsEndMs?: number
   /**
    * An event of the innocent sender must be visible to analysts at most this long after its
    * acknowledgement.
    */
   visibleMsMax?: number
-  /** ClickHouse is frozen during the attack, so a backlog builds up. */
+  /** If true, ClickHouse is frozen during the attack, so that a backlog builds up. */
   whileClickHouseIsFrozen?: boolean
   /**
    * Set if several entries of the attack's requests have the same id. More entries are then counted
@@ -45,8 +47,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** Prepares the attack before its time is measured. */
   prepare?(attacker: Omit<Attacker, 'signal'>): Promise<void>
   /**
-   * Runs the attack until it is complete or `signal` is aborted. Resolves when nothing of it is
-   * pending.
+   * Runs the attack until it is complete or `signal` is aborted. Resolves when no request of the
+   * attack is pending.
    */
   attack(attacker: Attacker): Promise<Seen>
   judge?(seen: Seen, expect: Expect): void

@@ -20,7 +20,7 @@ export interface Innocent {
   where: string
   /** Resolves when this many more records have been sent. */
   issued(more: number): Promise<void>
-  /** Starts a period. Calling the result ends the period and returns its responses. */
+  /** Starts a period. Returns a function that ends the period and returns its responses. */
   observe(): () => Notice
   /** Stops sending; resolves when every request has an outcome. */
   stop(): Promise<void>
@@ -86,7 +86,9 @@ export function startInnocent(options: {
   }
 }
 
-/** Gives the record a device of its own run, so that no run repeats the keys of another run. */
+/**
+ * Gives the record a device that only this run uses, so that no run repeats the keys of another.
+ */
 function ofRun(record: Payload, run: number): Payload {
   const isLarge = Number(record.expected['seq']) % largeEvery === 1
   const device_uuid = String(record.body['device_uuid']).replace('-2f4f-', groupOf(run))

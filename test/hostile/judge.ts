@@ -5,7 +5,10 @@ const memoryMiBMax = 900
 const exitMsMax = 10_500
 const sentMin = 4
 
-/** Checks the conditions of every case and of this case. Returns which of them do not hold. */
+/**
+ * Checks the conditions that apply to every case, and those of this case. Returns the conditions
+ * that do not hold.
+ */
 export function judge(
   hostile: HostileCase,
   seen: Seen,

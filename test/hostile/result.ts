@@ -14,8 +14,8 @@ export interface Result {
 /** The data that a result is based on. */
 export interface Seen {
   /**
-   * The responses that the innocent sender got before the attack, and (`during`) from the start of
-   * the attack until two seconds after its end.
+   * `before` has the responses that the innocent sender got before the attack. `during` has those
+   * from the start of the attack until two seconds after its end.
    */
   before: Notice
   during: Notice

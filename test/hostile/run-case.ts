@@ -32,7 +32,7 @@ export interface RunOptions {
 }
 
 const attackMsDefault = 10_000
-/** Connections that the innocent sender and the services may open during the attack. */
+/** How many connections the innocent sender and the services may open during the attack. */
 const descriptorsSpare = 8
 const exitMsMax = 15_000
 
@@ -61,7 +61,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   const cpuWait = options.lessCpuWait ? { cpuWaitMs: createCpuWait(pids) } : {}
   const innocent = startInnocent({ url, apiKey, dir, root, run, ...cpuWait })
   try {
-    // The first requests of a process are slow, even without an attack.
+    // The first requests of a process are slow, even without an attack. So they are not observed.
     await innocent.issued(10)
     const beforeEnds = innocent.observe()
     await innocent.issued(records / 2)

@@ -30,7 +30,10 @@ const attackerKey = 'hostile-key-0123456789abcdef'
 /** The maximum heap of a gateway. A gateway that needs more memory crashes instead of growing. */
 const heapMiB = 512
 
-/** An attack comes from one device and one key. Their usual limits would soon end it. */
+/**
+ * Limits that an attack cannot reach. It comes from one device with one key, so the usual limits
+ * would soon end it.
+ */
 const atFullForce = {
   EVENTS_PER_MINUTE_MAX: '1000000000',
   FEEDBACK_PER_MINUTE_MAX: '1000000000',

@@ -16,7 +16,8 @@ const sendEveryMs = 1_000
 const readEveryMs = 250
 
 /**
- * Sends one event a second with the innocent sender's key, and queries which ones are visible.
+ * Sends one event a second with the innocent sender's key, and polls which of these events are
+ * visible.
  *
  * @returns a function that stops sending, and resolves when every acknowledged event is visible
  */

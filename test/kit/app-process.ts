@@ -33,14 +33,15 @@ export interface AppProcess {
   /** Sends an order to the process, which must have been started with `preloadArgs`. */
   tell(order: Order): void
   /**
-   * Sends SIGTERM, also to a frozen process, and SIGKILL after a minute; resolves to the exit code.
+   * Sends SIGTERM, also to a frozen process. If it still runs after a minute, sends SIGKILL.
+   * Resolves to the exit code.
    */
   terminate(): Promise<number | null>
 }
 
 export interface AppProcessOptions {
   name: string
-  /** @default this Node */
+  /** The program to run; by default the Node that runs this process. */
   command?: string
   args: readonly string[]
   env: Record<string, string>
@@ -64,7 +65,8 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
 })
 /**
- * Makes the kernel kill the process, even a frozen one, when its parent has ended for any reason.
+ * A command that starts the process so that the kernel kills it when its parent has ended for any
+ * reason, even if the process is frozen.
  */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
 /** The timeout of a graceful shutdown. It is much longer than a shutdown takes. */

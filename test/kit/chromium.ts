@@ -3,7 +3,10 @@ import { delimiter, join } from 'node:path'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** The path of an installed Chromium, which `CHROMIUM` overrides; undefined if there is none. */
+/**
+ * Returns the path in `CHROMIUM` or, if it is not set, of an installed Chromium. Undefined if there
+ * is none.
+ */
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (env['CHROMIUM']) return env['CHROMIUM']
   const folders = (env['PATH'] ?? '').split(delimiter)

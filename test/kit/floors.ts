@@ -9,7 +9,7 @@ import type { Test } from 'tap'
  *
  * @param options.source the folder of the floors
  * @param options.floors names of files and folders in `source`, from top to bottom
- * @param options.importsMin fewer imports show that the search for imports does not work
+ * @param options.importsMin how many imports the check must find, to show that its search works
  */
 export function checkFloors(
   t: Test,

@@ -13,7 +13,7 @@ export const noForeignListener =
 export interface ForeignListener {
   /** The ports, in the order of the options. */
   ports: number[]
-  /** Everything that clients sent to it. */
+  /** Everything that clients have sent to the listener. */
   received(): string
   /**
    * Resolves when `times` connections to `port` (default: any port) have been opened and closed.

@@ -32,7 +32,7 @@ export interface OtlpCollector {
 /**
  * Starts an HTTP server that receives OTLP until the test ends.
  *
- * @param options.mode `hang`: it reads requests and never responds; `trickle`: it sends a byte of
+ * @param options.mode with `hang`, the server never responds; with `trickle`, it sends one byte of
  * its response every tenth of a second, without an end
  */
 export async function startOtlpCollector(

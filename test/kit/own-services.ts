@@ -17,7 +17,9 @@ export const ownRedis = (t: Test) => redis.take(t)
 export const ownClickHouse = (t: Test) => clickhouse.take(t)
 export const ownS3 = (t: Test): ReturnType<typeof startS3> => s3.take(t)
 
-/** From this call on, services are kept for the next test, until the teardowns of `owner` run. */
+/**
+ * Keeps services for the next test instead of stopping them, until the teardowns of `owner` run.
+ */
 export function keepServices(owner: Owner): void {
   for (const pool of [redis, clickhouse, s3]) pool.keep(owner)
 }
@@ -32,8 +34,7 @@ const redis = createPool({
 })
 
 const clickhouse = createPool({
-  // With the usual low priority, a server on a busy machine would hardly run while tests wait for
-  // it.
+  // Tests wait for this server. With its usual low priority, it would hardly run on a busy machine.
   start: (dataDir) => startClickHouse({ dataDir, port: 0, niceness: 0 }),
   async empty({ url }) {
     const client = createClickHouse({ url })

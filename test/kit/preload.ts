@@ -1,4 +1,5 @@
-// Loaded into a gateway or worker before its own code: follows the orders on standard input.
+// This module is loaded into a gateway or worker before its own code. It follows the orders that
+// the process gets on standard input.
 import { existsSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -9,7 +10,7 @@ export interface Order {
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
-  /** Makes the compression of a frame throw an error, which a gateway does not expect. */
+  /** Makes the compression of a frame throw an error of a kind that a gateway does not expect. */
   framingFails?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * A message of the Protocol Buffers wire format: the values of each field in order, by the field's
- * number.
+ * A message in the wire format of Protocol Buffers. It maps the number of each field to the field's
+ * values, in their order.
  */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 

@@ -19,7 +19,10 @@ export async function open(t: Test, { app }: { app: Listener }): Promise<Socket>
   return socket
 }
 
-/** Resolves to the received text, when it matches `pattern` or the connection has ended. */
+/**
+ * Collects the received text. Resolves to it when it matches `pattern` or the connection has
+ * closed.
+ */
 export function received(socket: Socket, pattern = /$^/): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

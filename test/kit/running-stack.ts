@@ -17,7 +17,10 @@ export interface RunningStack {
 }
 
 const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
-/** How many `curl` commands end the output: one per operation, and one for the first query. */
+/**
+ * The number of `curl` commands at the end of the output: one for each operation and one for the
+ * first query.
+ */
 const curlLines = 4
 const portNames = [
   'PORT',

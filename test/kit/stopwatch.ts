@@ -2,10 +2,10 @@ import type { Test } from 'tap'
 import { createCpuWait } from './cpu-wait.ts'
 
 /**
- * Measures elapsed time minus the time that this process and the given ones waited for a processor,
- * so that a limit on the result holds on a busy machine too.
+ * Measures elapsed time without the time that this process and the given ones waited for a CPU. So
+ * a limit on the result holds on a busy machine too.
  *
- * @returns the milliseconds since the start
+ * @returns a function that returns the milliseconds since the start
  */
 export function startStopwatch(t: Test, pids: (number | null)[] = []): () => number {
   const processes = [process.pid, ...pids.filter((pid) => pid !== null)]

@@ -8,8 +8,8 @@ export interface Network {
   latencyMs?: number
   jitterMs?: number
   /**
-   * Holds the bytes that are sent to the server, until the network is healed, like a network that
-   * loses every packet.
+   * Holds all bytes to the server until the network is healed. To both ends, this looks like a
+   * network that loses every packet.
    */
   holdRequests?: boolean
   holdAnswers?: boolean
@@ -21,7 +21,7 @@ export interface Network {
   refuse?: boolean
   /** The connection is cut after this many bytes to the server. */
   cutAfterBytes?: number
-  /** Probability that a chunk cuts its connection. */
+  /** The probability that a chunk of data causes its connection to be cut. */
   cutRate?: number
 }
 

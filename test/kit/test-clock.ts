@@ -4,8 +4,8 @@ import type { Clock } from '@intake/runtime'
 /** A clock that advances only when the test moves it. */
 export interface TestClock extends Clock {
   /**
-   * Runs the timers of the next `ms` milliseconds in order. After each timer, waits until
-   * everything has run that the timer caused and that does not wait for another timer.
+   * Runs the timers of the next `ms` milliseconds in order. After each timer, waits until all work
+   * that it started has finished or waits for another timer.
    */
   advance(ms: number): Promise<void>
   /** Runs timers until none is pending. */
@@ -24,7 +24,7 @@ export function createTestClock(): TestClock {
   const timers = new Set<Pending>()
   const inOrder = () => [...timers].toSorted((a, b) => a.at - b.at)
 
-  /** Resolves when everything has run that does not wait for a timer. */
+  /** Resolves when all work has finished or waits for a timer. */
   async function settle(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) await turnOfTheLoop()
   }

@@ -1,2 +1,2 @@
-/** Queries of dashboards that return nothing, or only NaN, while nothing is wrong. */
+/** Dashboard queries that return nothing, or only NaN, while nothing is wrong. */
 export const emptyWhenHealthy = new Set(['overview: Problems A', 'gateway: Shed records A'])

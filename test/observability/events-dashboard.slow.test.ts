@@ -15,7 +15,7 @@ const dashboard = JSON.parse(
   readFileSync(join(folder, 'events/events.json'), 'utf8'),
 ) as EventsDashboard
 
-/** How Grafana prints the values of a variable, by the format. */
+/** For each format of a variable: how Grafana inserts the variable's values into a query. */
 const formats: Record<string, (values: readonly string[]) => string> = {
   singlequote: (values) => values.map((value) => `'${value.replaceAll("'", "\\'")}'`).join(','),
   percentencode: ([first = '', ...others]) =>
@@ -27,7 +27,7 @@ const formats: Record<string, (values: readonly string[]) => string> = {
     ),
 }
 
-/** A query as Grafana and its plugin for ClickHouse send it, for the last day. */
+/** Returns a query as Grafana's ClickHouse plugin sends it. The time range is the last day. */
 const asSent = (sql: string, values: readonly string[]): string =>
   sql
     .replaceAll(/\$\{application(?::(\w+))?\}/g, (_, format = '') => formats[format]!(values))
@@ -59,7 +59,8 @@ t.test('each panel counts the chosen applications, whatever their names are', as
   const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
   t.teardown(() => analyst.close())
 
-  // The plugin takes the first column as an option's value, and the second as its text.
+  // Each row is an option of the variable. The plugin takes the first column as the option's value
+  // and the second as its text.
   const variable = dashboard.templating.list.find(({ name }) => name === 'application')
   const options = (await analyst.query<object>(variable?.query ?? '')).map(
     (row) => Object.values(row) as [value: string, text?: string],
@@ -80,7 +81,8 @@ t.test('each panel counts the chosen applications, whatever their names are', as
     ])
   }
   t.match(await analyst.query(asSent(count, [...valueOf.values()])), [{ events: rows.length }])
-  // A link to the dashboard can give the variable any value.
+  // A link to the dashboard can give the variable any value. The query must be valid even if the
+  // value is not that of an option.
   for (const name of names.slice(1))
     t.match(await analyst.query(asSent(count, [name])), [{ events: Number }], name)
 })

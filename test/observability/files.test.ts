@@ -14,7 +14,7 @@ import {
   root,
 } from './files.ts'
 
-/** States that no running process or exporter reports, so there cannot be an alert for them. */
+/** States that only `intake doctor` reports. No process exports them, so there cannot be alerts. */
 const doctorOnly = new Set<ProblemCode>([
   'redis_version',
   'redis_memory',
@@ -45,7 +45,7 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/** Codes of a degraded service that refuses something until an operator acts. */
+/** Codes of problems for which a degraded service refuses some requests until an operator acts. */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {

@@ -32,7 +32,7 @@ const logRequest = (extra: object = {}) => ({
   body: JSON.stringify({ ...sender(), log: { ...log(), ...extra } }),
 })
 
-/** The senders' requests, and the pause after each in milliseconds. */
+/** The requests that each sender repeats, and how long it pauses after each. */
 const senders: { pauseMs: number; request: () => Request }[] = [
   { pauseMs: 20, request: () => logRequest() },
   // An id that is no UUIDv7 needs a reservation in Redis.

@@ -1,4 +1,4 @@
-// npm run test:observability, see scripts/test-observability.mjs.
+// `npm run test:observability` runs this file; see scripts/test-observability.mjs.
 import { execFile, execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { namedMetrics } from './named-metrics.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
-/** Scrapes to wait for. They take a minute, which is longer than the range of any `rate`. */
+/** The number of scrapes to wait for. They take a minute, longer than the range of any `rate`. */
 const scrapes = 15
 const visibleWithinSeconds = 15
 /** How old the backlog must be before ClickHouse is thawed. */

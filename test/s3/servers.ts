@@ -7,9 +7,12 @@ export interface ServerKind {
   name: string
   /** Starts a server on loopback, with this data folder and port (0: a free one). */
   launch: (options: { dataDir: string; port: number }) => Promise<Service>
-  /** Whether the bucket can be in the host name, below `localhost`. */
+  /** Whether the host name can contain the bucket, as in `bucket.localhost`. */
   hasVirtualHosts: boolean
-  /** Whether the server encrypts, and issues temporary credentials that a policy limits. */
+  /**
+   * Whether the server can encrypt objects, and can issue temporary credentials limited by a
+   * policy.
+   */
   hasKeysAndRoles: boolean
 }
 

@@ -28,7 +28,9 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
   return keys
 }
 
-/** Freezes a server. Resolves when it does not respond: its threads stop one by one. */
+/**
+ * Freezes a server. Its threads stop one by one, so this resolves when the server does not respond.
+ */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
   server.freeze()
@@ -132,8 +134,8 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         await Promise.all([
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
-          // Names an object that does not exist, because the thawed server still executes the
-          // removal.
+          // The thawed server will still execute this removal. So it names an object that does not
+          // exist.
           t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),

@@ -34,9 +34,9 @@ interface Running {
 }
 
 /**
- * Simulates ClickHouse. An insert is atomic within one partition and one block only. An insert
- * becomes visible part by part, and a crash between two parts keeps the parts that are in place. An
- * insert continues if its client disconnects.
+ * Simulates ClickHouse. An insert is atomic only within one partition and one block. It becomes
+ * visible part by part. A crash between two parts keeps the parts that are in place. An insert
+ * continues if its client disconnects.
  */
 export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world

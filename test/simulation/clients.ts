@@ -6,7 +6,7 @@ import type { Reply } from './network.ts'
 import { createProcess, type World } from './world.ts'
 
 const submissionsMax = 24
-/** The ticks at which bursts of submissions begin. Without bursts, frames and batches are small. */
+/** The ticks at which bursts of submissions begin. Without bursts, few rows would share a frame. */
 const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220
@@ -27,9 +27,9 @@ interface Sender {
 
 /**
  * Starts realistic clients. Each submission is sent until it is created or the client gives up. All
- * attempts with the same id or key are one submission; without an id and a key, each attempt is a
- * separate submission. Some submissions are sent again although they were created, or use the key
- * of another submission, or the id of another device.
+ * attempts with the same id or key are one submission. Without an id and a key, each attempt is a
+ * separate submission. Some submissions are sent again after they were created. Some have the key
+ * of another submission, or an id that another device has used.
  */
 export function startClients(options: {
   world: World

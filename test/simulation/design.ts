@@ -4,9 +4,9 @@ export interface Design {
   acknowledge: 'when the queue confirmed' | 'when the frame is sent'
   /** The response to a client if the queue may or may not have the frame. */
   unknownIsToldAs: 'unknown' | 'refused'
-  /** Whether an idempotency key reserves its id before anything is stored. */
+  /** Whether the id for an idempotency key is reserved before anything is stored. */
   reservation: boolean
-  /** The days of reservations that a gateway reads. */
+  /** The days for which a gateway looks up reservations. */
   reservationDays: 'all' | 'today and tomorrow'
   /** Which process assigns the id and time of a record. */
   identity: 'gateway' | 'worker'
@@ -25,7 +25,7 @@ export interface Design {
   beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
   /** Whether an insert that reports too few rows counts as failed. */
   checkWrittenRows: boolean
-  /** The frames that the watermark must not pass. */
+  /** The frames that stop the watermark. It must not advance beyond their oldest record. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'
 
   /** The source of an insert's deduplication token. */

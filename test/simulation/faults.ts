@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** May break something, by chance. What is broken recovers after a while. */
+  /** Breaks something, with the probability of this run. What is broken recovers after a while. */
   strike(): void
 }
 
@@ -12,8 +12,8 @@ export interface Faults {
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
 /**
- * Durations of a freeze. The longest is much longer than the life of a lock, and than the time
- * within which a record must be stored.
+ * Durations of a freeze. The longest is much longer than a lock lasts, and much longer than a
+ * record may take to be stored.
  */
 const frozenTicks = [20, 100, 500] as const
 

@@ -50,7 +50,10 @@ type FastifyRequest = Parameters<Accept>[1]
 /** A request that has been read and validated. (The simulation does not include these steps.) */
 type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
 
-/** A gateway that runs the real code from the valid record to Redis. A feedback has one image. */
+/**
+ * A gateway. It runs the real code between the validation of a record and Redis. Each feedback has
+ * one image.
+ */
 export function createGateway(options: {
   world: World
   name: string

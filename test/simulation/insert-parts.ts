@@ -1,7 +1,7 @@
 import { monthOf, type Row } from './row.ts'
 import type { World } from './world.ts'
 
-/** The rows of one insert that become visible together. */
+/** A part in ClickHouse's sense: those rows of one insert that become visible together. */
 export interface InsertPart {
   partition: string
   rows: Row[]

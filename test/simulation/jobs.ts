@@ -4,7 +4,7 @@ export interface Job {
   readonly id: string
   readonly data: unknown
   state: 'waiting' | 'active' | 'delayed' | 'failed'
-  /** The holder of the lock and when it expires. */
+  /** The lock: the token of its holder, and the tick at which it expires. */
   token: string
   lockedUntil: number
   /** When a delayed job may be handed out again. */
@@ -13,7 +13,7 @@ export interface Job {
   recoveries: number
 }
 
-/** The parts of a BullMQ queue that deliveries depend on. Every method is one atomic command. */
+/** The functions of a BullMQ queue that affect deliveries. Every method is one atomic command. */
 export interface Jobs {
   /**
    * Adds a job, unless a job with this id is in the queue. The id of a completed job can be added
@@ -43,8 +43,8 @@ export interface Jobs {
    */
   release(id: string, token: string): void
   /**
-   * Returns active jobs without a lock to the front of the queue, or fails those that were
-   * recovered `maxStalledCount` times.
+   * Looks for active jobs without a lock. Returns each to the front of the queue. If a job has
+   * already been recovered `maxStalledCount` times, fails it instead.
    */
   recoverStalled(): void
   count(state: Job['state']): number

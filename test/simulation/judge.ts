@@ -7,7 +7,7 @@ import type { Row } from './row.ts'
 export type Rule =
   /** Acknowledged, but not visible. */
   | 'lost'
-  /** An id that is visible twice. */
+  /** An id of one device that is visible twice. */
   | 'duplicate'
   /** A submission, or a key, that is visible under two ids. */
   | 'split'
@@ -34,13 +34,15 @@ export interface Violation {
   what: string
 }
 
-/** Finds the guarantees that a run broke, after everything has drained. */
+/**
+ * Finds the guarantees that a run broke. Is called at the end, when everything should have drained.
+ */
 export function judge(options: {
   submissions: readonly Submission[]
   visible: readonly Row[]
   objects: Pick<ObjectStore, 'has'>
   jobs: readonly Pick<Jobs, 'count'>[]
-  /** The ids that `early` of `Watermark` returned. */
+  /** The result of `early()` of `Watermark`. */
   early: readonly string[]
 }): Violation[] {
   const { submissions, visible, objects } = options
@@ -90,7 +92,10 @@ export function judge(options: {
   return violations
 }
 
-/** The key that makes attempts one record, within a kind and a device. */
+/**
+ * Returns a text that is the same for all attempts that must become one record. Undefined for an
+ * attempt without a key and an id.
+ */
 function keyOf({ kind, device, clientId, key }: Submission): string | undefined {
   const name = key ?? clientId
   return name === undefined ? undefined : `${kind} ${device} ${name}`

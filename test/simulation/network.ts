@@ -2,6 +2,7 @@ import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
 /**
+ * The outcome of a request, as the caller sees it.
  * - `unreachable`: no process was listening, so the request was certainly not handled.
  * - `unknown`: there was no response. The request was handled, or will be handled later, or never.
  */

@@ -13,9 +13,10 @@ export interface Process {
 }
 
 /**
- * - `work`: the run does not end before it has happened.
- * - `background`: repeats endlessly, like a poll.
- * - `answer`: a response, which a bad network may lose.
+ * How an event affects the end of a run, and the network.
+ * - `work`: the run does not end before this event has happened.
+ * - `background`: the event repeats endlessly, like a poll.
+ * - `answer`: the event is a response, which a bad network may lose.
  */
 export type EventKind = 'work' | 'background' | 'answer'
 
@@ -112,8 +113,8 @@ export function createScheduler(options: {
       chosen.life = never
       if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
-      // After this turn the real code has done all work that the event caused, except for work that
-      // it has scheduled for later.
+      // Waits one turn. In it, the real code does all work that the event caused, except for work
+      // that it has scheduled for later.
       await turnOfTheLoop()
       return true
     },

@@ -21,8 +21,8 @@ function testAll(): void {
     const { coverage, steps } = await expectNone(t, { design: rightDesign, ...seeds })
     t.comment(`${seeds.count} runs of ${Math.round(steps / seeds.count)} events`)
     const missing = () => occasions.filter((occasion) => coverage[occasion] === 0)
-    // The rarest kind of event occurs in one run of 13, so in one of 50 series of 50 runs it is
-    // missing.
+    // The rarest kind of event occurs in one of 13 runs. A test with 50 runs lacks it in one of 50
+    // cases, and then adds runs.
     let runs = seeds.count
     for (; missing().length > 0 && runs < runsMax; runs++) {
       const one = { base: seeds.base + runs, count: 1 }

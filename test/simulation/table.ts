@@ -5,7 +5,9 @@ import type { Row } from './row.ts'
 export interface Table {
   /** Makes the rows visible, all at once. */
   commit(partition: string, rows: readonly Row[]): void
-  /** Merges a partition, as ClickHouse does in the background: collapses rows like the engine. */
+  /**
+   * Merges a partition, as ClickHouse does in the background. Collapses rows as the engine does.
+   */
   merge(partition: string): void
   partitions(): string[]
   has(row: Pick<Row, 'id' | 'device_uuid'>): boolean
@@ -20,8 +22,9 @@ const sortingKeys: Record<Design['sortingKey'], (row: Row) => string> = {
 }
 
 /**
- * `ReplacingMergeTree` collapses rows with an equal sorting key, and only within a partition. So
- * does the view (`do_not_merge_across_partitions_select_final`).
+ * Creates a table. `ReplacingMergeTree` collapses rows with an equal sorting key, but only within a
+ * partition. The view also collapses them only within a partition
+ * (`do_not_merge_across_partitions_select_final`).
  */
 export function createTable({ design }: { design: Design }): Table {
   const partitions = new Map<string, Row[]>()

@@ -6,20 +6,22 @@ import type { Coverage } from './coverage.ts'
 /** A record that a gateway has acknowledged. */
 export interface Acknowledged extends Pick<Row, 'id' | 'device_uuid'> {
   kind: RecordKind
-  /** The gateway's clock. */
+  /** When the record arrived, by the gateway's clock. */
   receivedAtMs: number
-  /** Redis's clock. */
+  /** When the record was acknowledged, by Redis's clock. */
   acknowledgedAtMs: number
 }
 
-/** The stored watermarks, checked against what is acknowledged and visible at every moment. */
+/**
+ * Checks, at every moment, that all acknowledged records before the stored watermark are visible.
+ */
 export interface Watermark {
   acknowledge(record: Acknowledged): void
   /** Called when a worker has stored `untilMs` as the watermark. */
   store(kind: RecordKind, untilMs: number): void
   /**
-   * Acknowledged records that were not visible although their time, by the gateway's clock or by
-   * Redis's, was before a watermark.
+   * Describes each acknowledged record that was not visible although its time was before a
+   * watermark. This time is by the gateway's clock or by Redis's, whichever is earlier.
    */
   early(): string[]
 }

@@ -5,7 +5,7 @@ import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
-/** Shared by all parts of one run. */
+/** What all parts of one run share. */
 export interface World {
   design: Design
   code: Code
@@ -22,7 +22,7 @@ export interface World {
 /** A process of the system under test. */
 export interface Part {
   readonly process: Process
-  /** Begins a life: memory is empty, the disk is kept. */
+  /** Starts the process with empty memory. Its data on disk is kept. */
   start(): void
   /** Applies the crash to the data; called at the moment of the crash. */
   crash?(): void

@@ -10,8 +10,8 @@ export interface WrongDesign {
 }
 
 /**
- * Wrong designs that include this change have one gap in ClickHouse's deduplication. Without a gap
- * the change is harmless.
+ * A change that relies on ClickHouse's deduplication by insert token. It is harmless if that
+ * deduplication has no gap. Each wrong design with this change has one gap.
  */
 const dedupByToken: Partial<Design> = { insertToken: 'the jobs', blocks: 'always the same' }
 

@@ -1,4 +1,4 @@
-// npm run test:states, see scripts/test-states.mjs.
+// `npm run test:states` runs this file; see scripts/test-states.mjs.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     /** Codes of problems, separated by commas. */
     only: { type: 'string' },
-    /** A file for the results of a complete run. */
+    /** The file to which the results of a complete run are written. */
     write: { type: 'string' },
     /** Does not observe alerts, for a machine without Prometheus. */
     'no-alerts': { type: 'boolean', default: false },

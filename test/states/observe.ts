@@ -14,8 +14,8 @@ async function get(app: AppProcess, path: string): Promise<string> {
 }
 
 /**
- * Creates, for each way in which a problem is reported, a function that checks whether it is
- * reported now.
+ * Returns one function for each way of reporting a problem: metric, status, log and alert. The
+ * function checks whether the problem is reported in this way.
  */
 export function createObserver(options: {
   app: AppProcess

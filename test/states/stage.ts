@@ -28,7 +28,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Limits connections, so that few requests occupy all places. */
+/** The maximum number of connections. It is low, so that few requests occupy all of them. */
 const connectionsMax = 24
 
 export async function startStage(options: { root: string; dataDir: string }): Promise<Stage> {

@@ -12,7 +12,7 @@ export interface State {
   /** Continues the sentence "Brought about by …". */
   cause: string
   seenBy: 'gateway' | 'worker'
-  /** @default all ways */
+  /** The ways in which the state can be seen; by default all. */
   ways?: readonly Way[]
   begin(stage: Stage): Promise<void>
   end(stage: Stage): Promise<void>

@@ -42,7 +42,7 @@ const readTimeoutMs = 15_000
 const countTimeoutMs = 120_000
 /** Timeout for reading or storing an object, with retries. */
 const storeTimeoutMs = 20_000
-/** Maximum concurrent reads, so that most of ClickHouse's capacity is left to inserts. */
+/** The maximum of concurrent reads. It is low, so that most of ClickHouse is left to inserts. */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
 
@@ -132,15 +132,15 @@ function connect({ config, log, secrets, owner }: Context) {
     connectionsMax: readsMax,
   })
   owner.add(() => reader.close())
-  // All queues use the same Redis, so they share the function that logs its errors: an outage is
-  // not logged once per queue.
+  // All queues use the same Redis, and share the function that logs its errors. So an outage is
+  // logged once, not once per queue.
   const onQueueError = limitRepeats((err, omitted) =>
     log.warn({ err, omitted, help: redisHelp }, 'queue error'),
   )
   return { redis, clickhouse, reader, onQueueError }
 }
 
-/** Starts counting what the page and the catalogue show, on a connection of its own. */
+/** Starts the counts that the page and the catalogue show. They use a connection of their own. */
 function count({ config, log, secrets, owner }: Context, { clickhouse }: Connections): void {
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),

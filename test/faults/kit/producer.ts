@@ -14,18 +14,23 @@ export interface ProducerOptions {
    * pending.
    */
   rate: number
-  /** The maximum number of pending requests. At the maximum, due records are left out. */
+  /** While this many requests are pending, a record that becomes due is skipped. */
   clients?: number
   /** Returns how long the service has waited for a CPU so far; see `cpu-wait.ts`. */
   cpuWaitMs?: () => number
-  /** One record in this many uses a connection of its own; by default none does. */
+  /**
+   * Every n-th record uses its own connection, where n is this number. By default no record does.
+   */
   freshEvery?: number
 }
 
 export interface Producer {
   /** How many records have been issued so far. */
   issued(): number
-  /** Stops issuing, and retries keyed records for a while. Resolves when each has an outcome. */
+  /**
+   * Sends no new records, and retries records with a key for up to `repeatMs`. Resolves when every
+   * record has an outcome.
+   */
   stop(options?: { repeatMs?: number }): Promise<void>
   counts(): Record<Event['is'], number>
 }

@@ -40,8 +40,8 @@ export function logRow(payload: Payload, time: Date): { id: string; json: string
 }
 
 /**
- * Enqueues one frame per group of rows, as a gateway does. Writes to the history that each row was
- * issued, and when Redis has confirmed the row's frame, that the row was acknowledged.
+ * Enqueues one frame per group of rows, as a gateway does. Writes each row to the history as
+ * issued. When Redis has confirmed a frame, writes the rows of the frame as acknowledged.
  */
 export async function enqueueRows(options: {
   cluster: Cluster

@@ -1,8 +1,8 @@
 import type { Service } from '@intake/local'
 
 /**
- * Redis, ClickHouse or S3 as a process that can be killed and frozen. It is started again on the
- * same port and data.
+ * Redis, ClickHouse or S3 as a process that can be killed and frozen. After a kill, it can be
+ * started again on the same port and data.
  */
 export interface ManagedService {
   name: string
@@ -17,9 +17,9 @@ export interface ManagedService {
 }
 
 /**
- * Creates a service that is not started yet.
+ * Creates a service without starting it.
  *
- * @param options.launch starts the service on a port, 0 for a free one
+ * @param options.launch starts the service on the given port; port 0 selects a free one
  */
 export function createManagedService(options: {
   name: string

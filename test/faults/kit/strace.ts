@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 export interface Trace {
-  /** Resolves when strace has exited, which it does when the traced process exits. */
+  /** Resolves when strace has exited. It exits by itself when the traced process exits. */
   ended: Promise<void>
   stop(): Promise<void>
 }
@@ -11,7 +11,7 @@ export interface Trace {
 /**
  * Attaches strace to all threads of a process.
  *
- * @param options.expressions values of `-e` options
+ * @param options.expressions the values of strace's option `-e`
  * @param options.path limits the trace to calls on this file
  */
 export async function trace(
@@ -50,8 +50,8 @@ export async function trace(
 }
 
 /**
- * Returns why tracing is impossible (it is forbidden, or strace is missing); undefined if it is
- * possible.
+ * Returns the reason if tracing is impossible, for example because strace is missing. Otherwise
+ * returns undefined.
  */
 export async function mayTrace(): Promise<string | undefined> {
   const other = spawn('sleep', ['5'], { stdio: 'ignore' })

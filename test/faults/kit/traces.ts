@@ -8,8 +8,8 @@ import { queueKey } from './observe.ts'
 const payloadTables = ['logs_raw', 'feedback_raw', 'dead_letters_raw']
 
 /**
- * The number of raw rows that contain a user's payload: all versions of the user's records, and the
- * user's dead letters.
+ * Counts the raw rows that contain a payload of this user: all versions of the user's records, and
+ * the user's dead letters.
  */
 export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
@@ -21,7 +21,7 @@ export async function rawRowsOf({ sql }: Cluster, user: string): Promise<number>
   return row?.n ?? 0
 }
 
-/** The number of records of a user that analysts see. */
+/** Counts those rows of one user that analysts can see: logs, feedback and dead letters. */
 export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `SELECT (SELECT count() FROM intake.logs WHERE unique_user_id = {user:String})
@@ -33,8 +33,8 @@ export async function visibleRowsOf({ sql }: Cluster, user: string): Promise<num
 }
 
 /**
- * Parts on disk whose rows no query shows: replaced parts, and folders that ClickHouse does not
- * list.
+ * Lists the parts on disk whose rows no query returns. These are replaced parts, and folders that
+ * ClickHouse does not list.
  */
 export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   const hidden: string[] = []
@@ -45,8 +45,8 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
       { table },
     )
     const folders = readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name))
-    // Reads ClickHouse's list of parts after the folders, so that a new part's folder is not found
-    // before the part is listed.
+    // Lists the folders first, then the parts. In the opposite order, a part that is created in
+    // between would have a folder but would be missing in the list.
     const parts = await sql.query<{ name: string; active: number }>(
       `SELECT name, active FROM system.parts WHERE database = 'intake' AND table = {table:String}`,
       { table },
@@ -61,7 +61,7 @@ export async function hiddenParts({ sql }: Cluster): Promise<string[]> {
   return hidden
 }
 
-/** The number of frames in Redis, in any state, that contain a text. */
+/** Counts the frames in Redis, in any state, whose rows contain the text `part`. */
 export async function framesWith({ keys }: Cluster, part: string): Promise<number> {
   let frames = 0
   for (const kind of kinds) {
@@ -76,7 +76,7 @@ export async function framesWith({ keys }: Cluster, part: string): Promise<numbe
   return frames
 }
 
-/** The keys of all objects of these records. */
+/** The keys of all objects that belong to the records with these ids. */
 export async function objectsOf({ s3 }: Cluster, ids: ReadonlySet<string>): Promise<string[]> {
   const where = { endpoint: s3.url(), bucket: 'intake', region: 'us-east-1' }
   const store = createObjectStore({ ...where, timeoutMs: 120_000 })

@@ -5,14 +5,17 @@ import { rawRows } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Memory that Redis may take beyond what it uses when ClickHouse goes down. */
+/** How much memory Redis may use in addition to what it uses when ClickHouse goes down. */
 const bufferBytes = 4 * 1024 ** 2
 
 const exception = (code: number): Treatment => {
   return { is: 'answered', status: 500, headers: { 'X-ClickHouse-Exception-Code': String(code) } }
 }
 
-/** Sends inserts through a fake. It applies the treatments in turn, then passes everything on. */
+/**
+ * Sends the worker's inserts through a fake server. The fake applies the treatments one after the
+ * other. After the last one, it passes all inserts to ClickHouse.
+ */
 async function treat(stage: Stage, treatments: Treatment[]): Promise<void> {
   const { acknowledged } = stage
   await acknowledged(50)
@@ -53,8 +56,8 @@ export const clickhouseScenarios: Scenario[] = [
     id: 'F35b',
     title:
       'ClickHouse down for longer than Redis can buffer: queue_full, for feedback later than for logs',
-    // Frames must use most of the memory of Redis, so no log has a key: Redis would store the key,
-    // too. Feedback always has a key.
+    // Frames must use most of the memory of Redis. So no log has a key, because Redis would have to
+    // store the keys, too. Feedback always has a key.
     load: { rate: 300, feedbackEvery: 4, keyedEvery: 0 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage
@@ -168,7 +171,8 @@ export const clickhouseScenarios: Scenario[] = [
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
       const [worker] = cluster.workers
-      // If a column is renamed during an insert, ClickHouse (26.7) empties it in the inserted rows.
+      // Stops the worker while it renames the column. If a column is renamed during an insert,
+      // ClickHouse (26.7) stores the inserted rows with an empty column.
       const rename = async (from: string, to: string) => {
         await worker!.kill()
         await cluster.sql.command(`ALTER TABLE intake.logs_raw RENAME COLUMN ${from} TO ${to}`)

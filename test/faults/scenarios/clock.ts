@@ -9,7 +9,10 @@ import { hasTaken } from './worker.ts'
 const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
-/** Makes gateways accept any clock skew: the scenario tests what happens to accepted records. */
+/**
+ * Makes gateways accept records with any clock skew. The scenarios test what happens to accepted
+ * records.
+ */
 const anyClock = changedLimits({ clockSkewMaxMs: 24 * hourMs })
 
 /** Scenarios in which wall clocks jump under load. */
@@ -30,7 +33,10 @@ export const clockScenarios: Scenario[] = [
       }
       await acknowledged(100)
 
-      /** Resolves when the lock of each frame now in progress was renewed or has expired. */
+      /**
+       * Takes the frames that are in progress at the call. Resolves when each one's lock has been
+       * renewed or has expired.
+       */
       async function lockTimePasses(): Promise<void> {
         const left = new Map((await framesInHand(cluster.keys)).map((id) => [id, Infinity]))
         await until('locks were renewed or have expired', async () => {

@@ -41,7 +41,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
         }),
       )
     },
-    /** Repeats every record that has a key or an id of the client, as an offline phone does. */
+    /** Repeats every record that has a key or a client's id, as a phone does that was offline. */
     async repeat(): Promise<number> {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(
@@ -66,7 +66,7 @@ const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
 async function redeliver(stage: Stage, isStored: () => Promise<boolean>) {
   const { cluster } = stage
   // Delays only the responses to inserts. Other requests must succeed, because a new worker claims
-  // no frame before it has read the mark in ClickHouse.
+  // no frame before it has read the mark of the installation in ClickHouse.
   const fake = await fakeInserts(stage)
   fake.set({ is: 'delayed', ms: hourMs })
   const worker = await cluster.addWorker()
@@ -88,7 +88,10 @@ async function expectNothingLeft(stage: Stage, ids: ReadonlySet<string>): Promis
   expect(frames === 0, `no frame holds rows of the user (${frames})`)
 }
 
-/** Runs a command to its end, and expects success, which means that everything is erased. */
+/**
+ * Runs an `intake` command to its end and expects exit code 0. An erasure exits with 0 only if
+ * everything is erased.
+ */
 async function run({ cluster, root, expect }: Stage, ...args: string[]) {
   const { code, stdout, stderr } = await startIntake(cluster, root, args).outcome
   expect(code === 0, `intake ${args.join(' ')} succeeds (${code}: ${stdout} ${stderr})`)
@@ -152,8 +155,8 @@ export const erasureScenarios: Scenario[] = [
         `SELECT (SELECT uniqExact(id) FROM intake.logs_raw WHERE is_deleted = 1)
               + (SELECT uniqExact(id) FROM intake.feedback_raw WHERE is_deleted = 1) AS n`,
       )
-      // The records and the dead letter have tombstones. There can be more tombstones than
-      // acknowledged records, because some responses may have been lost.
+      // Every record and the dead letter have a tombstone. A record whose response was lost has
+      // one, too, so there can be more tombstones than acknowledged records.
       const records = person.sent.length + 1
       expect(tombs!.n >= records, `a tombstone for each of ${records} records (${tombs!.n})`)
 

@@ -139,8 +139,8 @@ export const gatewayScenarios: Scenario[] = [
     async run(stage) {
       const { cluster, acknowledged, expect, producer } = stage
       await acknowledged(50)
-      // Together the uploads exceed the budget for bytes in flight, unless the bytes of closed
-      // uploads are released.
+      // All uploads together exceed the budget for bytes in flight. They fit only if the gateway
+      // releases the bytes of an upload when its connection closes.
       for (let round = 0; round < 8; round++) {
         const uploads = Array.from({ length: 10 }, () => startUpload(cluster, 300_000))
         await pause(200)

@@ -13,7 +13,10 @@ const ageMs = 30 * dayMs
 const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.1 } })
 const aheadMs = 10 * 60 * secondMs
 
-/** Numbers of logs without a key, beginning at `from`. The producer must use only lower numbers. */
+/**
+ * Yields the numbers of records that are logs without a key, from `from` on. The producer must use
+ * only numbers below `from`.
+ */
 function* plainNumbers(from: number): Generator<number> {
   for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq
 }
@@ -25,7 +28,7 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
   const numbers = plainNumbers(from)
   return {
     next: () => numbers.next().value as number,
-    /** The record of a number, with additional fields in its log. */
+    /** The record with this number. The fields in `log` are added to the record's log. */
     record: (seq: number, log: object = {}, idempotencyKey?: string): Payload => {
       const plain = payload(seq)
       const body = { ...plain.body, log: { ...(plain.body['log'] as object), ...log } }
@@ -34,7 +37,7 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
     /**
      * Sends a record once, and writes the attempt to the history.
      *
-     * @param isHeard whether the client sees the response
+     * @param isHeard false: the history says that the response was lost
      */
     async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
       await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
@@ -60,8 +63,8 @@ async function statusOfReadyz(url: string): Promise<{ status: number; text: stri
 }
 
 /**
- * Checks that all rows with the same identity are in one partition. A query that reads one month
- * then counts them as one record.
+ * Checks that all rows with the same identity are in one partition, which contains one month. A
+ * query that reads this month then counts the rows as one record.
  */
 async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   const split = await cluster.sql.query(

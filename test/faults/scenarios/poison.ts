@@ -7,7 +7,7 @@ import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Adds jobs to the log queue that no gateway of this version would add. */
+/** Adds jobs to the queue of logs. No gateway of this version would add such jobs. */
 async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   const queue = new Queue(queueNames.logs, { connection: cluster.keys, prefix: queuePrefix })
   for (const one of data) {
@@ -19,7 +19,7 @@ async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
 /**
  * Enqueues 20 frames, of which one has a bad row, and expects that only this row is dead-lettered.
  *
- * @param afterDeadLetter runs when the dead letter exists, before the other frames are completed
+ * @param afterDeadLetter runs when the dead letter exists; other frames may still be in progress
  */
 async function poisonOneRow(
   stage: Stage,

@@ -11,8 +11,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario } from '../scenario.ts'
 
 /**
- * Scenarios with Redis on a slow or full disk, out of memory, without its data, or wrongly
- * configured.
+ * Scenarios in which Redis has a slow or full disk, reaches its memory limit, loses its data, is
+ * configured wrongly, or becomes a replica.
  */
 export const redisStateScenarios: Scenario[] = [
   {
@@ -23,8 +23,8 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // Freezes the worker, so that the records are only in Redis: the worker would insert them
-        // at once.
+        // Freezes the worker, which would insert the records at once. So the records are only in
+        // Redis.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',
@@ -85,7 +85,7 @@ export const redisStateScenarios: Scenario[] = [
       await keys.config('SET', 'maxmemory', String(Math.round(used / 0.8)))
       const codes = () => history.events.flatMap((one) => (one.is === 'refused' ? [one.code] : []))
       await until('logs are refused', () => codes().includes('queue_full'))
-      // Redis reaches its limit while frames are in progress.
+      // Holds the inserts, so that frames are in progress when Redis reaches its memory limit.
       cluster.network.workerToClickHouse.set({ holdRequests: true })
       await keys.config('SET', 'maxmemory', String(512 * 1024 ** 2))
       await acknowledged(100)
@@ -98,8 +98,8 @@ export const redisStateScenarios: Scenario[] = [
       await pause(5_000)
       cluster.network.workerToClickHouse.set()
       await pause(5_000)
-      // No frame can be completed, and BullMQ logs this about four times per frame. A worker that
-      // retries without a pause would log thousands of lines a second.
+      // At its memory limit, Redis cannot complete a frame. BullMQ logs this about four times per
+      // frame. A worker that retries without a pause would log thousands of lines a second.
       const errors = worker!.log.length - lines
       const allowed = 10 * 10 + 4 * (waiting + active)
       expect(
@@ -147,7 +147,8 @@ export const redisStateScenarios: Scenario[] = [
     id: 'F32',
     title:
       'Redis configured so that it could lose data: the gateway reports why and accepts nothing',
-    // The rate is low, because retries occupy some of the sender's clients.
+    // The rate is low, because each record that is being retried occupies one of the producer's
+    // clients.
     load: { rate: 40 },
     async run({ cluster, acknowledged, issued, producer, expect }) {
       await acknowledged(50)

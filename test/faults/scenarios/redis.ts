@@ -5,8 +5,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * Gives the gateway the longest enqueue timeout that is allowed. On a busy machine a repeated
- * enqueue can exceed the default, and no record may expire during that time.
+ * Gives the gateway the longest enqueue timeout that is allowed. On a busy machine, repeating an
+ * enqueue can take longer than the default timeout. No record must expire meanwhile.
  */
 const patientGateway = { gatewayEnv: { ENQUEUE_TIMEOUT_MS: '10000' } }
 

@@ -8,7 +8,8 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * The rate is low, because refused feedback is retried: as long as the fault lasts, the load grows.
+ * The load has a low rate. Clients retry refused feedback, so the load grows as long as the fault
+ * lasts.
  */
 const load = { rate: 50, feedbackEvery: 10 }
 /** How long the fault lasts: longer than the gateway retries. */
@@ -41,7 +42,7 @@ async function expectLogsUnaffected(
   expect(logs.size > 100, 'logs were sent during the fault')
 }
 
-/** Responds to every upload with this error. */
+/** Makes S3 respond to every upload with this error, and checks that logs are not affected. */
 async function respondWith(stage: Stage, status: number, code: string): Promise<void> {
   const { cluster } = stage
   const proxy = cluster.network.gatewayToS3

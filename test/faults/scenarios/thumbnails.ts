@@ -10,13 +10,13 @@ import type { Scenario } from '../scenario.ts'
 const kills = 3
 const withinMs = 500
 
-/** Scenarios in which the worker's process for decoding pictures or the object store fails. */
+/** Scenarios in which the worker's decoder process is killed or the object store is away. */
 export const thumbnailScenarios: Scenario[] = [
   {
     id: 'F67',
     title: 'decoder killed at random, S3 away, worker killed: every thumbnail comes later',
     cluster: { thumbnails: true },
-    // All pictures are decoded before the end, so the fewer there are, the sooner it ends.
+    // The scenario waits until all pictures are decoded. So it is short if there are few pictures.
     load: { rate: 30, feedbackEvery: 30 },
     async run({ cluster, acknowledged, producer, random, expect }) {
       const worker = cluster.workers[0]!
@@ -28,8 +28,8 @@ export const thumbnailScenarios: Scenario[] = [
       await until(
         'kills have made pictures fail',
         async () => {
-          // Waits for a thumbnail before each kill: a process that is still starting has no picture
-          // that could fail.
+          // Waits for a new thumbnail before each kill, which shows that the decoder is at work. A
+          // decoder that is still starting has no picture that a kill could make fail.
           const before = await counted('made')
           await until('one more is made', async () => (await counted('made')) > before)
           await pause(random() * withinMs)
@@ -73,7 +73,7 @@ export const thumbnailScenarios: Scenario[] = [
   },
 ]
 
-/** The thumbnail of every visible picture; empty if it has none. */
+/** The key of each visible picture's thumbnail; an empty text for a picture without one. */
 function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
   return sql.query(
     `SELECT ifNull(picture.thumbnail_key, '') AS thumbnail
@@ -81,7 +81,7 @@ function facts({ sql }: Cluster): Promise<{ thumbnail: string }[]> {
   )
 }
 
-/** The decoders of a worker. All of its child processes are decoders. */
+/** The pids of a worker's decoders. A worker has no other child processes. */
 function decodersOf(worker: number): number[] {
   return readdirSync('/proc')
     .map(Number)

@@ -22,8 +22,8 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      // Delays replies instead of holding them: the worker must first get the reply to its peek, or
-      // it claims nothing.
+      // Delays replies instead of holding them. A worker claims frames only after it has got the
+      // reply to its peek.
       cluster.network.workerToRedis.set({ latencyMs: 500 })
       const before = await framesInHand(cluster.keys)
       await until('frames are handed out', async () =>
@@ -44,8 +44,8 @@ export const workerScenarios: Scenario[] = [
       const fake = await fakeInserts(stage)
       fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      // Kills the worker only during the insert. A worker that completes frames too early would
-      // lose them.
+      // Waits for the insert before the kill. If the worker completed the frames before the insert,
+      // the kill would lose them.
       await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
       fake.set({ is: 'passed' })
@@ -73,8 +73,8 @@ export const workerScenarios: Scenario[] = [
       const { cluster } = stage
       const [worker] = cluster.workers
       await stage.acknowledged(50)
-      // The worker inserts the frames that it has claimed, but their completion does not reach
-      // Redis.
+      // Lets the worker insert the frames that it has claimed, but holds the request to Redis that
+      // completes them.
       cluster.network.workerToClickHouse.set(blackHole)
       await hasTaken(stage)
       const inserted = () => cluster.metric(worker!, 'intake_inserts_total{kind="logs"}')
@@ -116,7 +116,7 @@ export const workerScenarios: Scenario[] = [
       const { keys } = cluster
       await stage.acknowledged(10)
       // Makes only inserts fail. Other requests must succeed, because a new worker claims no frame
-      // before it has read the mark in ClickHouse.
+      // before it has read the mark of the installation in ClickHouse.
       const fake = await fakeInserts(stage)
       fake.set({ is: 'answered', status: 503 })
       await stage.acknowledged(5)

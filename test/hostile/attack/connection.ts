@@ -10,7 +10,7 @@ export function dial({ port }: Pick<Attacker, 'port'>): Socket {
   return socket
 }
 
-/** Whether the connection was established. */
+/** Resolves to true when the connection is established, and to false if it closes before. */
 export function connected(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true))

@@ -7,12 +7,12 @@ const piecePauseMs = 25
 const lanes = 4
 
 /**
- * `bytesMax`: the most bytes that one connection sent. `openMsMax`: the longest time that a
- * connection stayed open after its response.
+ * What the attack observed. `bytesMax` is the number of bytes that the busiest connection sent.
+ * `openMsMax` is the longest time for which a connection remained open after its response.
  */
 export type Endless = Record<'sent' | 'refused' | 'bytesMax' | 'openMsMax', number>
 
-/** Sends endless bodies, up to 10 MB a second per connection, and ignores the responses. */
+/** Sends endless bodies, up to 10 MB a second per connection, and does not stop at a response. */
 export async function sendEndlessBodies(
   attacker: Attacker,
   options: { header: string; chunked?: boolean },

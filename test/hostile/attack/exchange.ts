@@ -33,7 +33,7 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // A connection without a response remains open. The gateway must exit on SIGTERM although
+      // Leaves a connection open if it got no response. The gateway must exit on SIGTERM even if
       // there are open connections.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
@@ -76,7 +76,7 @@ type ResponseClass =
   | 'silent'
 export type Tally = Record<'sent' | 'slowestMs' | ResponseClass, number>
 
-/** Counts responses by their meaning. */
+/** Counts requests by the class of their response. */
 export function createTally() {
   const tally: Tally = {
     sent: 0,

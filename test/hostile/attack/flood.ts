@@ -18,9 +18,9 @@ export async function flood(
     method?: 'GET' | 'POST'
     path: string
     headers?: Record<string, string>
-    /** The body of the next request. */
+    /** Returns the body of the next request. */
     body: () => Buffer | string
-    /** Headers of the next request only. */
+    /** Returns headers that only the next request has. */
     vary?: () => Record<string, string>
     onStatus?: (status: number) => void
   },
@@ -54,7 +54,7 @@ export async function flood(
       onStatus?.(response.statusCode)
       end({ status: response.statusCode, ms: ms(), silent: false })
     } catch {
-      // A request that the end of the attack aborts does not count.
+      // A request that was aborted because the attack ended has no outcome to count.
       if (signal.aborted) return
       end({ status: 0, ms: ms(), silent: ms() >= timeoutMs })
       await wait(100, signal)

@@ -4,8 +4,8 @@ import { connected, dial, ended, written } from './connection.ts'
 import { head, json } from './http-text.ts'
 
 /**
- * Sends a body of 208 KB over 0.6 s, or at once, and reads only afterwards, as blocking clients do.
- * Resolves to the status, or '' if there was none.
+ * Sends a body of 208 KB, over 0.6 s or at once. Reads the response only afterwards, as blocking
+ * clients do. Resolves to its status, or to '' if there was no response.
  */
 export async function sendThenRead(attacker: Attacker, gradually: boolean): Promise<string> {
   const pieces = 13

@@ -10,12 +10,14 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * Noise for a text of `bytes` bytes. The gateway refuses a body that expands 200 times; a text
- * expands less if 1/130 of it is this noise.
+ * Noise to be added to a text of `bytes` bytes. The gateway refuses a body that expands 200 times.
+ * If 1/130 of a text is noise, it expands less.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 
-/** Rows that cost the worker or ClickHouse much more than their bytes on the wire. */
+/**
+ * Cases with rows that are small on the wire, but cause much work in the worker or in ClickHouse.
+ */
 export const costlyInserts = [
   costly({
     id: 'w1',

@@ -3,7 +3,10 @@ import { uuidV7 } from '../../faults/kit/payload.ts'
 import { batchText, list, logText, manyMembers, noise } from '../attack/bodies.ts'
 import { costly, entry } from './costly.ts'
 
-/** 15 MB of `text` in 165 KB on the wire: it expands 90 times, and the limit is 200 times. */
+/**
+ * A body that contains 15 MB of repeated `text`. Compressed it has 165 KB, so it expands 90 times.
+ * The gateway would refuse it at 200 times.
+ */
 function expanding(text: string): Buffer {
   const content = `,"junk":[${list(text, 15_000_000)}],"pad":"${noise(200_000)}"`
   return gzipSync(batchText(entry, content))

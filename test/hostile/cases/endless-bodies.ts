@@ -105,5 +105,5 @@ export const endlessBodies = [
 ]
 
 const part = `--${boundary}\r\ncontent-disposition: form-data; name="attachments"; filename="a.png"\r\n\r\n`
-/** The header of the part, as one chunk. */
+/** The header of the form's part, as one chunk of the body. */
 const partStart = `${part.length.toString(16)}\r\n${part}\r\n`

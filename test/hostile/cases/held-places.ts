@@ -5,7 +5,10 @@ import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 const batchHead = ({ apiKey }: Attacker) =>
   head('POST /api/log/batch', { ...json, 'x-api-key': apiKey, 'content-length': 4 * mebibyte })
-/** The head of a form. Five such forms declare 192 MiB, the whole budget for forms. */
+/**
+ * The header of a request with a form. Five such requests declare 192 MiB, the whole budget for
+ * forms.
+ */
 const formHead = ({ apiKey }: Attacker) =>
   head('POST /api/feedback', { ...form, 'x-api-key': apiKey, 'content-length': 40_260_000 })
 

@@ -21,7 +21,10 @@ function pictureForm(bytes: number): Buffer {
   ])
 }
 
-/** Sends at a limited rate. Resolves to the time and the status (0 if there was no response). */
+/**
+ * Sends a request at a limited rate. Resolves to how long it took, and to the status of the
+ * response (0 if there was none).
+ */
 async function sendSlowly(
   attacker: Attacker,
   options: { header: string; body: Buffer; bytesPerSecond: number; stepMs: number },

@@ -9,11 +9,14 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 /**
- * The requests that a key may send in a window. The innocent sender, which sends 20 a second, needs
- * fewer, even if the attack takes long.
+ * How many requests a key may send in a window. The innocent sender sends 20 a second, so it never
+ * reaches this limit, even during a long attack.
  */
 const requestsMax = 1_400
-/** A window that another case has begun could end during the attack. */
+/**
+ * The attack begins only if the key remains throttled for this long. Otherwise the limit could be
+ * reset during the attack.
+ */
 const throttledMsMin = 20_000
 
 type Target = Omit<Attacker, 'signal'>
@@ -33,13 +36,13 @@ async function useUpLimit(target: Target): Promise<void> {
   )
 }
 
-/** Resolves to the milliseconds for which the key remains throttled at least. */
+/** Resolves to the minimum time for which the key remains throttled, in milliseconds. */
 async function throttledMs({ port, apiKey }: Target): Promise<number> {
   const headers = { ...json, 'x-api-key': apiKey }
   const url = `http://127.0.0.1:${port}/api/log`
   const response = await send(url, { method: 'POST', headers, body: '{}' })
   await response.body.dump()
-  // The seconds are rounded up.
+  // The header has whole seconds, rounded up. The true time can be almost one second less.
   return (Number(response.headers['ratelimit-reset']) - 1) * 1_000
 }
 

@@ -35,7 +35,9 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
-/** Without a key, this request gets the largest response (if the response is not compressed). */
+/**
+ * Of all requests that need no key, this one gets the largest response, if it is not compressed.
+ */
 const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 

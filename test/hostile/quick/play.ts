@@ -8,7 +8,10 @@ import { runCase } from '../run-case.ts'
 import { startStage } from '../stage.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
-/** Twice the limit of the complete suite, because other tests run at the same time. */
+/**
+ * The longest response time that is allowed. It is twice the limit of the complete suite, because
+ * other tests run at the same time.
+ */
 const slowestMsMax = 3_000
 const needs = existsSync('/proc/self/status') ? false : 'the memory of a process is read from /proc'
 

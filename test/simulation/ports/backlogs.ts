@@ -9,8 +9,7 @@ const timeoutTicks = 100
 
 /**
  * Reads the content of the queues as a worker does: first feedback and shard 0 of logs, then the
- * other shard. Unlike real workers, simulated workers read at different times and do not count
- * rows.
+ * other shard. Unlike real workers, simulated workers do not take turns and do not count rows.
  */
 export function createReadBacklogs(options: {
   world: World

@@ -34,7 +34,10 @@ export function createReservationCommands(options: {
     })
   }
 
-  /** Stubs of the counts by which the ledger limits memory. A run never reaches this limit. */
+  /**
+   * Stubs of the commands that count reservations. A gateway limits memory by these counts, but no
+   * run reaches the limit.
+   */
   const counts = {
     time: () => command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),
     multi: () => ({ hincrby() {}, expireat() {}, exec: () => Promise.resolve([]) }),

@@ -14,8 +14,8 @@ const namesMs = 30_000
 const readTimeoutMs = 2_000
 
 /**
- * Creates the state that the worker watches anyway, so that the page shows it without asking
- * ClickHouse.
+ * Creates the state that the page shows. The worker watches this state anyway, so the page does not
+ * query ClickHouse for it.
  */
 export function createPageState(options: {
   redis: Redis

@@ -41,8 +41,8 @@ export async function drainQueue(options: {
 
 /**
  * Returns the milliseconds until a postponed frame is handed out again. This delay doubles each
- * time the frame is handed out. `attempts` counts redeliveries after a worker's death, too, so a
- * frame that outlived several workers waits longer.
+ * time the frame is handed out. `attempts` also counts redeliveries after a worker has died. So a
+ * frame that has outlived several workers waits longer.
  */
 function delayMs({ attempts }: ClaimedFrame): number {
   return Math.min(postponeMinMs * 2 ** Math.max(attempts - 1, 0), postponeMaxMs)

@@ -1,9 +1,9 @@
 import { queueKinds, type QueueName } from '@intake/queue'
 
 /**
- * Counts the rows that ClickHouse rejected since a row was last stored. A bad row is normally among
- * good rows; a long run means that the table rejects every row, and then no row may be
- * dead-lettered.
+ * Counts the rows that ClickHouse has rejected since it last stored one. A single bad row has good
+ * rows before and after it. A long run of rejections means that the table rejects every row. During
+ * such a run, no row may be dead-lettered.
  */
 export interface RefusalRun {
   add(): void

@@ -4,7 +4,7 @@ import { pause, type Clock, type Logger } from '@intake/runtime'
 import { nextPauseMs } from './back-off.ts'
 import type { DeliveryEvents } from './ports.ts'
 
-/** For each kind of failure, how many of an insert's latest attempts failed in this way. */
+/** How many of an insert's latest attempts have failed in a row, for two kinds of failure. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number
@@ -12,8 +12,8 @@ export interface ConsecutiveFailures {
 
 /**
  * Repeats an insert until it is confirmed. The pauses double from one second to a minute; each is
- * shortened at random by up to half. Resolves to the failure after which it gives up; undefined
- * when the insert is confirmed.
+ * shortened at random by up to half. Resolves to undefined when the insert is confirmed, or to the
+ * failure after which `shouldGiveUp` returned true.
  *
  * @param options.signal when it is aborted, the retries stop and the promise rejects; the rows may
  * or may not be stored

@@ -10,21 +10,24 @@ import { traceInsert } from './trace-insert.ts'
 import { writeDeadLetter } from './write-dead-letter.ts'
 
 /**
- * Rejections after which an insert of several frames is split. Its parts are split after one
- * rejection.
+ * After this many rejections, a batch of frames is split into halves. Each half is split again
+ * after one rejection.
  */
 const batchRefusalsMax = 2
-/** After this many `split` failures an insert is split; after one if it is surely too large. */
+/**
+ * After this many `split` failures, an insert is split. One failure is enough if it says that the
+ * insert is too large.
+ */
 const splitFailuresMax = 2
 /**
- * From this attempt of its frame on, a single row that fails with an unrecognised code is
- * dead-lettered. All attempts count, also those that ended with the death of a worker.
+ * A single row that fails with an unrecognised code is dead-lettered from this attempt of its frame
+ * on. Attempts that ended with the death of a worker count, too.
  */
 const unknownCodeAttempts = 8
 
 export interface StoreOptions {
   store: RowStore
-  /** Called with rows that were stored; when it rejects, their frames are redelivered. */
+  /** Called with rows that were stored. If it rejects, the frames of these rows are postponed. */
   announce?: (rows: readonly string[]) => Promise<void>
   kind: QueueName
   events: DeliveryEvents
@@ -43,13 +46,13 @@ interface Part extends Frame {
 }
 
 /**
- * Stores the rows of the frames and resolves to the frames with rows that cannot be stored now.
- * While ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
+ * Stores the rows of the frames. Resolves to the frames with rows that cannot be stored now. While
+ * ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
  *
  * When ClickHouse rejects rows, or the insert may be too large, the insert is halved, down to
- * single rows. A rejected row is dead-lettered. A row that fails in another way postpones its frame
- * and does not delay other frames. When every row is rejected, frames are postponed instead of
- * dead-lettered.
+ * single rows. A rejected row is dead-lettered. If a single row fails in another way, its frame is
+ * postponed, and other frames are not delayed. When every row is rejected, frames are postponed and
+ * no row is dead-lettered.
  *
  * Rejects only after `signal` has aborted; the rows may then be stored or not.
  */
@@ -146,8 +149,8 @@ async function settle(
   const isRefused = failure.kind === 'rejected'
   const isAtFault =
     isRefused || (hasUnknownCode(failure) && part.origin.attempts >= unknownCodeAttempts)
-  // Only a record becomes a dead letter. A rejected count of outcomes is kept until it can be
-  // stored.
+  // Only a record becomes a dead letter. Rejected outcome counts remain in the queue until they can
+  // be stored.
   if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
     refusalRun.add()
     const [row = part.gzip.toString('base64')] = rows

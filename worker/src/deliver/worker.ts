@@ -14,8 +14,8 @@ import { createRefusalRuns, type RefusalRuns } from './refusal-run.ts'
 const mebibyte = 1024 * 1024
 
 /**
- * The maximum that a worker holds and inserts at once, per queue. docs/deploy/README.md says how
- * much memory this needs.
+ * The limits of what a worker holds and inserts at once from each queue. docs/deploy/README.md says
+ * how much memory they need.
  */
 const batchLimits: Record<QueueName, BatchLimits> = {
   logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
@@ -28,8 +28,8 @@ const batchLimits: Record<QueueName, BatchLimits> = {
  */
 const gatherMs: Partial<Record<QueueName, number>> = { outcomes: 2_000 }
 /**
- * Timeout for an insert in progress when the worker closes. After that time its frames are
- * released.
+ * How long an insert may continue after the worker begins to close. Then it is aborted, and its
+ * frames are released.
  */
 const insertEndMs = 3_000
 /** Timeout for completing or releasing frames when the worker closes. */
@@ -100,7 +100,11 @@ async function closeAll(queues: readonly { close(): Promise<void> }[]): Promise<
   if (failures.length > 0) throw new AggregateError(failures, 'a queue was not closed')
 }
 
-/** @param options.signal stops the insert in progress; its frames are released */
+/**
+ * Starts the loop of one queue.
+ *
+ * @param options.signal aborts the insert in progress; its frames are then released
+ */
 function startQueue(
   kind: QueueName,
   options: WorkerOptions & { refusals: RefusalRuns; clock: Clock; signal: AbortSignal },

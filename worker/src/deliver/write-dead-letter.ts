@@ -6,8 +6,9 @@ import type { DeliveryEvents, RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
 
 /**
- * Stores a single row as a dead letter. Resolves to false when the row failed with an unrecognised
- * code and writing its dead letter failed too: then the row itself may not be at fault.
+ * Stores a single row as a dead letter. Resolves to false if the row failed with an unrecognised
+ * code and its dead letter cannot be written either. In that case the row itself may not be at
+ * fault.
  */
 export async function writeDeadLetter(
   { row, refusal }: { row: string; refusal: ClickHouseError },

@@ -13,7 +13,7 @@ export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => n
   let days: Arrival[] = []
   let dueAt = clock.now()
   return {
-    /** Begins again with the latest day, if the last beginning was an hour ago. */
+    /** Starts again with the latest day, if at least an hour has passed since the last start. */
     refill(): void {
       if (clock.now() < dueAt) return
       dueAt = clock.now() + everyMs
@@ -26,8 +26,8 @@ export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => n
 }
 
 function lastDays(nowMs: number): Arrival[] {
-  // The first period begins now and ends in the future, because the clocks of gateways may be
-  // ahead.
+  // The first of these days begins at this moment and ends in the future. It covers feedback from
+  // gateways whose clocks are ahead.
   return Array.from({ length: daysBack + 1 }, (_, day) => {
     const fromMs = nowMs - day * dayMs
     return { fromMs, toMs: fromMs + dayMs }

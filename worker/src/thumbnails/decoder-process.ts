@@ -15,7 +15,7 @@ export class DecoderMissingError extends Error {
  * The decoder ended before it had examined the picture, or was ended because it took too long or
  * sent something invalid. `cause.message` is the same for all failures of one kind, so it
  * identifies the kind. If the process ended by itself, `cause.cause.message` is the last text that
- * the process wrote to standard error.
+ * it wrote to standard error.
  */
 export class DecoderEndedError extends Error {
   override name = 'DecoderEndedError'
@@ -58,7 +58,11 @@ const nodeOptions = isSource
   ? ['--import=tsx', '--conditions=intake:source']
   : ['--max-old-space-size=64']
 
-/** @param options.script replaces the program of the process, in tests */
+/**
+ * Creates a decoder. Its process starts with the first picture.
+ *
+ * @param options.script replaces the program of the process, in tests
+ */
 export function createDecoder(
   options: { script?: string; pictureTimeoutMs?: number } = {},
 ): Decoder {
@@ -81,8 +85,8 @@ export function createDecoder(
         current.kill()
         if (running === current) running = undefined
       }
-      // If the process does not become ready, the picture is not at fault, so the error is thrown
-      // unchanged.
+      // A process that does not become ready has not got the picture yet. So the picture is not at
+      // fault, and the error is thrown unchanged.
       await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error
@@ -126,8 +130,8 @@ function start(path: string) {
     },
   )
   const { stdin, stdout, stderr } = child as Partial<typeof child>
-  // If the process cannot be started, or is killed, its output ends, and `next` reports that.
-  // Without free file descriptors there is no output at all.
+  // The output ends if the process cannot be started or is killed, and `next` then reports this. If
+  // no file descriptor is left, there is no output at all.
   child.on('error', () => stdout?.destroy())
   if (stdin === undefined || stdout === undefined || stderr === undefined) {
     throw new Error('the decoder of pictures cannot be started: too many open files')

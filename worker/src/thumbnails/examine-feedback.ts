@@ -41,7 +41,7 @@ export async function examineFeedback(
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
-    // Closing ends the decoder, so its error says nothing about the picture.
+    // When the worker closes, it ends the decoder. So this error says nothing about the picture.
     if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')

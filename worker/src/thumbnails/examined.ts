@@ -27,7 +27,8 @@ export type ThumbnailError = (typeof thumbnailErrors)[number]
 /** What was found out about a picture. It has either a thumbnail or an error. */
 export interface Examined {
   /**
-   * Size in pixels, of the upright picture if it was decoded; undefined if the size cannot be read.
+   * The size in pixels; undefined if it cannot be read. If the picture was decoded, this is its
+   * size after it was turned upright.
    */
   width?: number | undefined
   height?: number | undefined

@@ -30,7 +30,10 @@ const isUnexamined =
   'attachment_count > 0 AND arrayExists(one -> one.thumbnail_key IS NULL AND one.error IS NULL, attachments)'
 const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
-/** Only the newest feedback takes turns, at most this many. This limits the memory of the query. */
+/**
+ * The maximum number of feedback that take turns. Only the newest ones do, because the query must
+ * not need much memory.
+ */
 const inTurnsMax = 100_000
 /**
  * The time of a feedback may be this much earlier than its arrival, because a repeated feedback
@@ -39,9 +42,9 @@ const inTurnsMax = 100_000
 const ageMs = limits.eventAgeMs + limits.keyDays.feedback * dayMs
 
 /**
- * Finds unexamined feedback, at most this many rows. API keys take turns, and so do the
- * applications of a key; the newest feedback of each application comes first. So a sender of many
- * pictures delays only its own pictures.
+ * Finds unexamined feedback, at most `rows`. API keys take turns, and so do the applications of one
+ * key. The newest feedback of each application comes first. So a sender of many pictures delays
+ * only its own pictures.
  */
 export function findUnexamined(
   reader: Reader,

@@ -1,7 +1,10 @@
 import { metricsOf, type Registry } from '@intake/runtime'
 import { thumbnailErrors, type ThumbnailError } from './examined.ts'
 
-/** `made`, `again` (the picture failed and is tried again), or why there is no thumbnail. */
+/**
+ * The outcomes of examining a picture: `made`; `again` if it failed and is tried again; or the
+ * reason why it has no thumbnail.
+ */
 const outcomes = ['made', 'again', ...thumbnailErrors] as const
 
 /** Returns a function that counts a picture by outcome. */

@@ -29,10 +29,7 @@ export interface Thumbnails {
    * The reason remains until the worker is started again.
    */
   missing(): string | undefined
-  /**
-   * Resolves when nothing more is asked of ClickHouse and the object store, after three seconds at
-   * most.
-   */
+  /** Resolves when ClickHouse and the object store get no more requests, or after three seconds. */
   close(): Promise<void>
 }
 
@@ -121,8 +118,8 @@ export function startThumbnails(
 }
 
 /**
- * Logs the first failure of a kind. A malicious picture may control the process and so make up
- * kinds, so their number is limited.
+ * Logs the first failure of each kind, for a limited number of kinds. The limit is necessary,
+ * because a malicious picture may control the process and make up kinds.
  */
 function reportOnce(log: Logger): (error: DecoderEndedError) => void {
   const kinds = new Set<string>()

@@ -14,11 +14,11 @@ const pausesMs = [60_000, 10 * 60_000]
  */
 const failurePauseMs = 10 * 60_000
 /**
- * After this many failures in a row nothing more is tried until the next poll, because the store
- * itself fails.
+ * After this many failures in a row, ClickHouse or the object store itself is at fault. Nothing
+ * more is tried until the next poll.
  */
 const failuresMax = 3
-/** A turn ends after this time, so that pictures that have arrived meanwhile do not wait. */
+/** The maximum duration of a turn. Pictures that arrive meanwhile wait until its end. */
 const turnMs = 10_000
 
 /**

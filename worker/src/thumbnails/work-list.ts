@@ -6,12 +6,12 @@ import { findUnexamined, type Arrival, type UnexaminedFeedback } from './find-fe
 import { createRetries, nameOf } from './retries.ts'
 import { createTurns } from './turns.ts'
 
-/** The rows of the first query for a turn. */
+/** How many rows the first query for a turn may return. */
 const pageRows = 200
 
 /**
- * The feedback whose pictures have to be examined. Workers do not share a list: which feedback has
- * no facts yet is read from ClickHouse, and failed attempts are forgotten when the worker ends.
+ * The feedback whose pictures have to be examined. Each worker has its own list. It reads from
+ * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the worker ends.
  */
 export function createWorkList(
   options: ExamineOptions & {
@@ -27,7 +27,10 @@ export function createWorkList(
   let sinceMs = Infinity
   const catchUp = createCatchUp(options)
   const retries = createRetries(clock)
-  /** The feedback examined since the last pause. It is skipped, even if its facts are unseen. */
+  /**
+   * The names of feedback examined in this run of `examineAll`. Such feedback is skipped, even if
+   * ClickHouse does not show its facts yet.
+   */
   const done = new Set<string>()
   const takeTurn = createTurns({ ...options, retries, done })
 
@@ -82,7 +85,8 @@ export function createWorkList(
       while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
         await examineNew()
         await examineDay()
-        // Comes last, because what fails again and again would prevent what follows it.
+        // Retries come last. If they fail again and again, they end this run, and nothing after
+        // them is reached.
         isDue = await examineDue()
       }
     },
@@ -90,8 +94,9 @@ export function createWorkList(
 }
 
 /**
- * Finds feedback of this period, without that which is already known. What is known can fill a
- * page, so the page grows until half of it is left, or there is no more.
+ * Finds feedback of this period that is not known yet. Known feedback can fill the result of a
+ * query. So the query is repeated with twice the rows, until half of them are unknown or the period
+ * has no more.
  */
 async function findWork(
   arrival: Arrival,

@@ -12,8 +12,8 @@ export interface Activity {
   /** How long the insert in progress has been running; undefined if there is none. */
   insertMs: number | undefined
   /**
-   * The last failure of the current batch, or a failure of the last 15 seconds after which the
-   * worker continued.
+   * The last failure of the current batch. After `split` and `rejected`, the worker continues at
+   * once, so such a failure is shown for 15 seconds.
    */
   failure: Failure | undefined
   /** Rows stored per second over the last 15 seconds. */

@@ -42,8 +42,8 @@ export function startCounts(options: {
       await refreshCounts({ reader, store, name })
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
-      // A pause shorter than the interval would only delay the quick retries while ClickHouse is
-      // not ready.
+      // Until the first success, polls follow each other quickly, for example while ClickHouse is
+      // not ready. A pause shorter than the interval would only delay these polls.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }

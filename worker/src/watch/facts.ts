@@ -14,8 +14,8 @@ interface Sources {
 }
 
 /**
- * One day. It replaces `Infinity`, the time to drain a queue that is not getting shorter, because
- * an autoscaler needs a number.
+ * One day. It replaces an infinite time to drain, which a queue has that is not getting shorter. An
+ * autoscaler needs a number.
  */
 const neverSeconds = 86_400
 

@@ -10,7 +10,7 @@ import { withTimeout, type Clock } from '@intake/runtime'
  */
 export interface InstallationCheck extends PolledCheck {
   /**
-   * Whether frames may be taken: Redis has the mark of ClickHouse's installation, or no mark
+   * Whether frames may be taken. True if Redis has the same mark as ClickHouse, or has no mark
    * because it lost its data. False until the mark was read through the current connection to
    * Redis.
    */
@@ -22,7 +22,7 @@ export interface InstallationCheck extends PolledCheck {
 /**
  * Compares the installations of Redis and ClickHouse, every few seconds and when Redis is
  * connected. While ClickHouse cannot be read, the last result is kept and the check reports the
- * reason; therefore it detects an outage of ClickHouse even when there is nothing to insert.
+ * reason. So the check detects an outage of ClickHouse even when there is nothing to insert.
  *
  * @param options.readMark reads the mark in Redis
  * @param options.redis emits `close` when a connection has ended, because the next connection may
@@ -91,8 +91,8 @@ export function whileConfirmed(source: JobSource, isConfirmed: () => boolean): J
 }
 
 /**
- * Wraps `readBacklogs`. While Redis is not confirmed, the read resolves to undefined, as for a
- * Redis without an installation.
+ * Wraps `readBacklogs`. While it is not confirmed that Redis belongs to this installation, the read
+ * resolves to undefined, as for a Redis without an installation.
  */
 export function readWhileConfirmed(
   readBacklogs: ReadBacklogs,

@@ -24,7 +24,10 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
-/** A loop that waits for frames never pauses for this long. */
+/**
+ * A loop that has waited longer than this, while frames could be taken, is stuck. Loops that work
+ * never pause for so long.
+ */
 const stuckMs = 60_000
 
 type Detail = ReturnType<ProblemCheck>
@@ -51,8 +54,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Returns why no frames are taken from shard 0 of the log queue and from the other queues. Frames
-   * of other shards may still be taken.
+   * Returns why no frames can be taken from shard 0 of the log queue and from the other queues.
+   * Further shards may be on servers that still work.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
@@ -88,7 +91,10 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       const { failure: last } = activity(kind)
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
-  /** Returns why ClickHouse cannot be read. An insert would fail for the same reason. */
+  /**
+   * Returns why ClickHouse cannot be read, if this is a failure of the given kind. An insert would
+   * fail for the same reason.
+   */
   const unreachable = (failure: FailureKind) => {
     const error = installation.error()
     const kind = error instanceof ClickHouseError ? error.kind : 'retry'

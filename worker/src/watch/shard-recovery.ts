@@ -6,9 +6,9 @@ const minuteMs = 60_000
 const timeoutMs = 10_000
 
 /**
- * Registers again the shards of the log queue that have frames although their registration was lost
- * in a failover of shard 0's server. A running gateway does this for its own shards within a
- * second; this function does it for the shards of gateways that have ended.
+ * Restores lost registrations of the log queue's shards. A failover of shard 0's server can lose
+ * the registration of a shard that has frames. A running gateway restores the registrations of its
+ * own shards within a second. This function does so for gateways that have ended.
  *
  * @param options.isConfirmed whether Redis belongs to this installation
  */

@@ -6,14 +6,14 @@ import { addGauge, startPolling, type Registry } from '@intake/runtime'
 export interface StoredState {
   /** Number of dead letters waiting for an operator, by kind. */
   deadLetters: Record<RecordKind, number>
-  /** ISO times by kind: every record that was accepted before the time of its kind is visible. */
+  /** An ISO time for each kind. All records of this kind that were accepted earlier are visible. */
   visibleUntil: Partial<Record<RecordKind, string>>
 }
 
 export interface StoredStateMonitor {
   /**
-   * The state of the tables; undefined while they cannot be read, for example because the user
-   * lacks the right.
+   * The state of the tables; undefined while they cannot be read, for example because the
+   * ClickHouse user lacks the right.
    */
   state(): StoredState | undefined
   /**

@@ -52,8 +52,8 @@ interface WatchOptions {
 }
 
 /**
- * The times of the checks of Redis and ClickHouse. They are short, because a problem must be
- * visible within 15 seconds.
+ * The interval and the timeout of the checks of Redis and ClickHouse. They are short, because a
+ * problem must be visible within 15 seconds.
  */
 const checks = { intervalMs: 5_000, timeoutMs: 3_000 }
 
@@ -77,7 +77,7 @@ export function startWatch(options: WatchOptions): Watch {
       readBacklogs,
       mayTake: isConfirmed,
       onError(error) {
-        // A missing connection has a log line of its own.
+        // Another log line already reports a missing connection.
         if (redis.status === 'ready') onQueueError(error)
       },
     }),
@@ -90,7 +90,7 @@ export function startWatch(options: WatchOptions): Watch {
       redis,
       service: 'worker',
       onError: limitRepeats((err, omitted) => {
-        // A missing connection has a log line of its own.
+        // Another log line already reports a missing connection.
         if (redis.status !== 'ready') return
         const help = helpOf('redis_connection')
         log.warn({ err, omitted, help }, 'this worker could not report that it runs')
@@ -137,8 +137,8 @@ function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader,
     onError: limitRepeats((err, omitted) => {
-      // An outage of ClickHouse has a log line of its own. This line is for a ClickHouse user
-      // without the right to read, which an operator must grant.
+      // Another log line already reports an outage of ClickHouse. This line is for a ClickHouse
+      // user without the right to read, which an operator must grant.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

@@ -6,8 +6,8 @@ import type { RowStore } from '../deliver/ports.ts'
 
 const intervalMs = 5_000
 /**
- * One worker at a time has the turn to store the watermark. A turn is shorter than the interval, so
- * that it has ended when its worker reads again and may take the next turn.
+ * How long a turn lasts. One worker at a time has the turn to store the watermark. A turn ends
+ * before its worker reads again, so that the same worker can take the next turn, too.
  */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
@@ -53,8 +53,8 @@ export function startWatermark(options: {
     // Another worker has the turn and stores the watermark, or Redis has lost its data, which is
     // reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
-    // Uses the earlier of the two clocks, so that a forward jump of one clock does not advance the
-    // watermark too far.
+    // Uses the earlier of Redis's time and the time of this process. So a clock that jumps forward
+    // does not advance the watermark too far.
     const nowMs = Math.min(backlogs.nowMs, wallMs())
     const visible = visibleUntil({ ...backlogs, nowMs }, clockSkewMaxMs)
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
@@ -76,11 +76,11 @@ export function startWatermark(options: {
 }
 
 /**
- * Returns for each kind a moment: every acknowledged record that arrived before it has left the
- * queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
- * every gateway. Gateways acknowledge no record that takes longer than `acceptanceMs`, so a record
- * that is still on its way to the queue arrived within that time. A kind whose queue is too long to
- * read has no entry.
+ * Returns a moment for each kind: every acknowledged record that arrived before the moment has left
+ * the queue. The permitted clock skew is subtracted, so that the moment is correct by the clock of
+ * every gateway. A record that is still on its way to the queue arrived within the last
+ * `acceptanceMs`, because gateways acknowledge no record that takes longer. A kind whose queue is
+ * too long to read has no entry.
  */
 function visibleUntil({ nowMs, queues }: Backlogs, clockSkewMaxMs: number) {
   return kinds.flatMap((kind) => {

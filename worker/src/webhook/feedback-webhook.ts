@@ -60,7 +60,10 @@ export function startFeedbackWebhook(options: {
   metrics: Registry
   log: Logger
   onError: (error: Error) => void
-  /** Called for each request that failed, and for feedback whose webhook is given up. */
+  /**
+   * Called for each failed request, for a request that is given up, and when too many requests
+   * wait.
+   */
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]
 }): FeedbackWebhook {

@@ -161,7 +161,7 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
   for (let n = 0; n < 3; n++) added.push(await addFeedback([{ body: photo }]))
   const decoder = createDecoder({ pictureTimeoutMs: 120_000 })
   let kills = 0
-  // Kills the process in the middle of every second picture. Pauses take no time.
+  // Kills the process in the middle of every second picture. The test's clock skips the pauses.
   const killed: Decoder = {
     get pid() {
       return decoder.pid
@@ -338,8 +338,8 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
 })
 
 /**
- * Stores feedback with a picture each that arrived just now. All are of one application, unless
- * `fields` is a function of their index.
+ * Stores feedback that has just arrived, each with one picture. All have the same application,
+ * unless `fields` is a function of their index.
  */
 async function addMany(
   t: Test,
@@ -418,7 +418,7 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
 })
 
 t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
-  // A page has 200 pictures, and each API key has its turn in it before another key has its second.
+  // A query returns 200 feedback. It has one of every API key before it has a second of any key.
   const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
   const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
   const { read, noted } = noting()
@@ -433,7 +433,8 @@ t.test('a page of pictures that wait for their retry delays no other picture', a
 
 t.test('pictures that can never be read delay no older picture', async (t) => {
   const [older] = await addMany(t, 1, {})
-  // In every minute three are tried. When the first are due again, some have not been tried yet.
+  // Three feedback are tried in every minute, because three failures end a turn. When the first are
+  // due again, some of the others have not been tried yet.
   await addMany(t, 50, {})
   const clock = createTestClock()
   const read: string[] = []

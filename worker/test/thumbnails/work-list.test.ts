@@ -11,7 +11,7 @@ const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStar
 /**
  * Examines feedback once, and returns how many have facts.
  *
- * @param options.lagMs how long the replica that is read does not have the facts
+ * @param options.lagMs how long the facts are missing on the replica that is read
  * @param options.missing how many of the newest feedback have no object
  */
 async function examined(t: Test, options: { total: number; lagMs?: number; missing?: number }) {

@@ -12,7 +12,7 @@ export interface CostlyPicture {
 
 export const bytesMax = 10 * mebibyte - 100
 
-/** The number of parts of a picture: nearly as many as are accepted. */
+/** The number of parts in some of the pictures, a little below the gateway's limit. */
 export const manyParts = 19_900
 export const tooMany = 'it has too many parts'
 export const tooOften = 'it refers to the same bytes too often'

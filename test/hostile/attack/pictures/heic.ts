@@ -27,10 +27,10 @@ const imageSize = box('ispe', u32(0, 16, 16))
 type Extent = [offset: number, length: number]
 
 /**
- * A HEIC with an image, whose data is listed `locations` times. Each time it is the whole rest of
- * the file.
+ * A HEIC with one image. The file lists the location of the image's data `locations` times. Each
+ * location is the rest of the file.
  *
- * @param options.metadata the data of a second item, which is removed
+ * @param options.metadata where the data of a second item is; the gateway removes this data
  */
 function heic(options: {
   kind: string
@@ -67,7 +67,7 @@ function heic(options: {
   ])
 }
 
-/** A HEIC sequence with as many chunks and samples as its tables say. */
+/** A HEIC sequence with the given tables: offsets of its chunks, and sizes of its samples. */
 function heicSequence(tables: { offsets: Buffer; sizes: Buffer; samples: number }): Buffer {
   const { offsets, sizes, samples } = tables
   const header = box('tkhd', Buffer.alloc(76), u32(16 << 16, 16 << 16))

@@ -21,7 +21,7 @@ function segment(marker: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0xff, marker]), u16(content.length + 2), content])
 }
 
-/** A segment with a preview, which is removed. */
+/** A JFIF segment with a preview, which the gateway removes. */
 const preview = segment(0xe0, Buffer.concat([latin1('JFIF\0'), Buffer.alloc(12)]))
 
 /**
@@ -37,7 +37,10 @@ export function samsungTrailer(unit: Buffer, entries: Buffer): Buffer {
   return filled(jpegScan, unit, Buffer.concat([directory, length, latin1('SEFT')]))
 }
 
-/** A header of a scan with as many beginnings of films as fit, each before another scan. */
+/**
+ * The header of a JPEG scan, filled with as many beginnings of films as fit. Each is followed by
+ * the beginning of another scan.
+ */
 function filmsInScanHeader(): Buffer {
   const count = 4_500
   const header = Buffer.concat([hex('ffda'), u16(2 + 14 * count), Buffer.alloc(14 * count)])
@@ -50,7 +53,7 @@ function filmsInScanHeader(): Buffer {
   return header
 }
 
-/** The segments of a JPEG with a profile, as many as a profile can have. */
+/** A color profile, split into 255 JPEG segments. A profile cannot have more. */
 function profilePieces(tags: number): Buffer[] {
   const profile = profileOfTags(tags)
   const count = 255

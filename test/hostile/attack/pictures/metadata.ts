@@ -1,9 +1,12 @@
 import { latin1, u16, u32 } from './bytes.ts'
 
-/** Exif with the maximum number of entries that are read. None of them is the orientation. */
+/** Exif with as many entries as the gateway reads. None of them is the orientation. */
 export const longExif = Buffer.concat([latin1('MM\0*'), u32(8), u16(1_000), Buffer.alloc(12_000)])
 
-/** A profile with tags of one byte that the gateway keeps. Gaps between the tags are not zero. */
+/**
+ * A color profile whose tags have one byte each. The gateway keeps these tags. The bytes in the
+ * gaps between them are not zero, so the gateway has to zero them.
+ */
 export function profileOfTags(tags: number): Buffer {
   const tableEnd = 132 + tags * 12
   const profile = Buffer.alloc(tableEnd + 2 * tags + 1, 1)
@@ -18,7 +21,9 @@ export function profileOfTags(tags: number): Buffer {
   return profile
 }
 
-/** A profile with one tag. The gateway keeps the tag. The gap before it is not zero. */
+/**
+ * A color profile with one tag, which the gateway keeps. The bytes before the tag are not all zero.
+ */
 export function profileOf(content: Buffer): Buffer {
   const profile = Buffer.alloc(160 + content.length)
   profile.write('acsp', 36, 'latin1')

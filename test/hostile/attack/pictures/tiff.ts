@@ -71,7 +71,10 @@ function jpegStrips(): Buffer {
   return bytes
 }
 
-/** A TIFF with as many strips as possible. Each is the beginning of the file, with a scan. */
+/**
+ * A TIFF with as many strips as possible. All strips are the same bytes: the first 2,000 of the
+ * file, which contain the beginning of a scan.
+ */
 function stripsAtStart(): Buffer {
   const count = 4_970
   const [offsets, sizes] = [1_000, 1_000 + 4 * count]

@@ -18,9 +18,14 @@ sharp.unblock({ operation: [...loaders.values()] })
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** At four bytes per pixel, so many pixels take 200 MB if the format must be decoded as a whole. */
+/**
+ * The maximum number of pixels. At four bytes each they take 200 MB in a format that must be
+ * decoded as a whole.
+ */
 const pixelsMax = 50_000_000
-/** Maximum of the longer side: each row has its own cost, even if a picture is one pixel wide. */
+/**
+ * The maximum length of the longer side, in pixels. Each row costs time, even if it has one pixel.
+ */
 const sideMax = 65_535
 
 /** The media type that the picture must have, and the hash of its bytes in hexadecimal. */
@@ -43,15 +48,16 @@ export async function makeThumbnail(
   const walked = walk(bytes, contentType)
   if (walked === undefined) return { error: 'unreadable' }
   const { width, height } = walked
-  // Checked in all formats, because a list shows small pictures in other formats themselves.
+  // The limits apply to all formats. In a list, a small picture of a format that is not decoded is
+  // shown itself, without a thumbnail.
   if (width * height > pixelsMax || Math.max(width, height) > sideMax)
     return { width, height, error: 'pixels' }
   if (!loaders.has(contentType)) return { width, height, error: 'format' }
   try {
     return await decode(walked.removeMetadata())
   } catch (error) {
-    // A lack of memory says nothing about the picture, so it ends the process. libvips and its
-    // decoders report it only in the message.
+    // A lack of memory says nothing about the picture. So the error is thrown, which ends the
+    // process. libvips and its decoders report a lack of memory only in the text of the error.
     if (/memory|allocate/i.test((error as Error).message)) throw error
     return { width, height, error: 'undecodable' }
   }

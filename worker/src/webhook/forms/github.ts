@@ -2,7 +2,7 @@ import type { Notice } from './notice.ts'
 
 const titleTextLength = 60
 const appLength = 80
-/** GitHub refuses longer titles. */
+/** The maximum length of a title. GitHub refuses longer titles. */
 const titleLengthMax = 256
 
 /**

@@ -1,7 +1,9 @@
 import { visibleLine, visibleText } from '@intake/runtime'
 import type { StoredFeedback } from '../read-feedback.ts'
 
-/** A feedback as people read it. Invisible characters of the client are shown by their codes. */
+/**
+ * The texts about a feedback, for people. A client's invisible characters are shown by their codes.
+ */
 export interface Notice {
   /** The application and its version. */
   app: string
@@ -12,11 +14,15 @@ export interface Notice {
   link: string | undefined
 }
 
-/** Chats cut or refuse longer texts. */
+/** The maximum length of the text. Chats cut or refuse longer texts. */
 const textLengthMax = 2_000
 const lineLengthMax = 200
 
-/** @param pageUrl the address of the page; if undefined, notices have no link */
+/**
+ * Returns the texts about a feedback.
+ *
+ * @param pageUrl the address of the page; if undefined, there is no link
+ */
 export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined): Notice {
   const { bundle_identifier: bundle, email, attachments } = feedback
   const device = JSON.parse(feedback.device) as Record<string, unknown>
@@ -37,8 +43,8 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
 }
 
 /**
- * Returns a URL that contains the whole identity, because several devices may have sent the same
- * id.
+ * Returns the URL of the record's page. It contains the whole identity of the record, because
+ * several devices may have sent the same id.
  */
 function linkOf(
   { id, device_uuid: device, bundle_identifier: application }: StoredFeedback,
