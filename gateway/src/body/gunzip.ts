@@ -15,9 +15,10 @@ const expansionMax = 200
  */
 const expansionFreeBytes = 64 * 1024
 /**
- * A body is decompressed at once if its sizes before and after decompression are at most this. This
- * usually takes 0.3 ms; a stream would cost several times as much. The size before decompression is
- * limited too, because a body of empty blocks takes up to 5 ms although nothing comes out.
+ * A body is decompressed in one call if its size is at most this before and after decompression.
+ * One call usually takes 0.3 ms; a stream would cost several times as much. The size before
+ * decompression is limited too, because a body of empty blocks takes up to 5 ms although nothing
+ * comes out.
  */
 const atOnceBytes = 64 * 1024
 /** The last four bytes contain the size after decompression, modulo 2^32 (RFC 1952). */

@@ -14,8 +14,8 @@ export interface FormWatch {
    */
   parts(): number
   /**
-   * Why the parser skips parts or does not find the end; undefined if the delimiters do not show
-   * it.
+   * The reason why the parser skips parts or does not find the end of the form; undefined if the
+   * delimiters give no reason.
    */
   reason(): string | undefined
   /**

@@ -20,8 +20,8 @@ const batchRefusalsMax = 2
  */
 const splitFailuresMax = 2
 /**
- * A single row that fails with an unrecognised code is dead-lettered from this attempt of its frame
- * on. Attempts that ended with the death of a worker count, too.
+ * A row that is inserted alone and fails with an unrecognised code becomes a dead letter once its
+ * frame has had this many attempts. Attempts that ended with the death of a worker count, too.
  */
 const unknownCodeAttempts = 8
 

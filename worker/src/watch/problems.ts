@@ -40,7 +40,7 @@ interface Watched {
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state' | 'error'>
-  /** Whether PAGE_CLICKHOUSE_URL is set; its user must then be able to read. */
+  /** Whether PAGE_CLICKHOUSE_URL is set; the user in it must then be able to read. */
   hasReader: boolean
   activity: WorkerMetrics['activity']
   refusals: Pick<RefusalRuns, 'long'>

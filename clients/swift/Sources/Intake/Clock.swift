@@ -12,7 +12,8 @@ struct Era: Equatable, Codable, Sendable {
 /// The device's clock, corrected if it differs from the server's by more than a minute.
 ///
 /// If the device's clock jumps, either someone set it, or the device slept and its monotonic clock
-/// stopped meanwhile. A jump that is backwards or longer than a day counts as set.
+/// stopped meanwhile. If it jumps backwards, or forwards by more than a day, the client assumes
+/// that someone set it.
 struct Clock {
   /// Smaller differences from the server's clock are not corrected, because the transfer time of a
   /// response can cause them.

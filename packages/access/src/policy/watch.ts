@@ -8,8 +8,8 @@ export interface Policy {
   /** Whether the policy has been read at least once; until then nothing may be accepted. */
   isLoaded(): boolean
   /**
-   * A record of this kind whose `time` is at most this many milliseconds ago cannot have been
-   * dropped. Undefined if no record can have been dropped.
+   * How long records of this kind are certainly kept, in milliseconds since their `time`. Older
+   * ones may have been dropped. Undefined if records are kept without limit.
    */
   retentionMs(kind: RecordKind): number | undefined
   /** Whether records of this sender are acknowledged but not stored. */

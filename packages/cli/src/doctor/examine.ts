@@ -29,7 +29,8 @@ export async function examine(options: {
   env: Record<string, string | undefined>
 }): Promise<Examination> {
   const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin } = options
-  // Replaces the URLs, because some may come from files or from the running stack.
+  // Sets the URLs that the command found. They need not be in the environment: they may come from
+  // files or from the running stack.
   const env: Record<string, string | undefined> = {
     ...options.env,
     REDIS_URL: redisUrl,

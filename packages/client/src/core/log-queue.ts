@@ -165,7 +165,10 @@ export function createLogQueue(core: Core): LogQueue {
     open.delete(segment.memory!.user)
   }
 
-  /** Stores the events of a segment of this run, and its state if it is closed. */
+  /**
+   * Stores the events of a segment of this run. If the segment is closed, also stores its state,
+   * which is part of its name in storage.
+   */
   async function store(segment: Segment): Promise<void> {
     const memory = await write(segment)
     if (!memory || isOpen(segment)) return

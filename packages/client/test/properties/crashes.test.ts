@@ -13,7 +13,10 @@ type Action =
   | { do: 'feedback'; tab: number }
   | { do: 'advance'; ms: number }
   | { do: 'faults'; faults: Fault[] }
-  /** The process ends before or after the n-th step of storage or network from now. */
+  /**
+   * After `afterSteps` more calls of storage or network, the process ends at the next call: before
+   * that call has an effect or, if `isDone`, after it.
+   */
   | { do: 'crash'; tab: number; afterSteps: number; isDone: boolean }
   | { do: 'leave'; tab: number }
   | { do: 'clock'; ahead: number }

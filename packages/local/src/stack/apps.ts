@@ -51,7 +51,8 @@ export function createApps(options: AppsOptions): Apps {
    */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
-    // An empty value counts as unset, and replaces a variable of the same name in `options.env`.
+    // One of the two variables is empty, which counts as unset. It is not left out, because then a
+    // variable of the same name in `options.env` would remain.
     return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
   }
 

@@ -21,7 +21,10 @@ import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
 
-/** `GET /applications/<bundle_identifier>`, with a tab for the events and params that it sends. */
+/**
+ * `GET /applications/<bundle_identifier>`, with a tab for the events and params that the
+ * application sends.
+ */
 export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/applications/:application', async ({ query, params, header }) => {
     const application = applicationOf(params['application'] ?? '')

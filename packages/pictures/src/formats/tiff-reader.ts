@@ -1,6 +1,6 @@
 import { hasText, Reader } from '../reader.ts'
 
-/** The number of bytes of one value, by the number of its type. */
+/** The size of one value in bytes, by the number that TIFF gives its type. */
 // prettier-ignore
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,

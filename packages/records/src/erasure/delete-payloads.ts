@@ -36,9 +36,9 @@ const hidden = (table: RecordTableName, condition: string) =>
      HAVING max(ver) < ${tombstoneVer} AND NOT argMax(${condition}, (ver, ${condition})))`
 
 /**
- * Starts to delete the rows of all records that have a tombstone, and the hidden versions of the
- * subject. Resolves to the number of these rows once the deletion has started; `watchDeletion`
- * shows its progress.
+ * Starts to delete the rows of all records that have a tombstone. If a subject is given, also
+ * starts to delete the subject's hidden versions of records (see `hidden`). Resolves to the number
+ * of these rows once the deletion has started; `watchDeletion` shows its progress.
  */
 export async function startDeletion(clickhouse: Sql, subject?: Subject): Promise<number> {
   let rows = 0

@@ -329,7 +329,7 @@ internal constructor(
         feedbackLoop.wake(isUrgent = true)
     }
 
-    /** Stores the records that are only in memory, on this thread. */
+    /** On this thread, stores the records that are only in memory. */
     internal fun saveNow() {
         save()
         core.io.withLock { storage.sync() }

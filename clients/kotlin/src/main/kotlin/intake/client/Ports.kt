@@ -12,7 +12,7 @@ internal interface Storage {
     /** All names and keys, except those of another process that is known to be running. */
     fun list(): List<String>
 
-    /** @return the text of a name; null if it does not exist */
+    /** @return the text that is stored under `name`; null if `name` does not exist */
     fun read(name: String): String?
 
     /**
