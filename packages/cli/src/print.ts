@@ -89,8 +89,9 @@ export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001
 
 /**
  * Makes commander's help harmless as `print` does, and commander's errors as `printError` does. The
- * help and the errors both contain the arguments of the command line. A closed pipe (`| head`) is no error. If output fails in any other
- * way, the command fails. For example, an export on a full disk is incomplete.
+ * help and the errors both contain the arguments of the command line. A closed pipe (`| head`) is
+ * no error. If output fails in any other way, the command fails. For example, an export on a full
+ * disk is incomplete.
  */
 export function configureOutput(program: Command): void {
   process.stderr.on('error', () => undefined)

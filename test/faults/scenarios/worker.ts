@@ -22,8 +22,8 @@ export const workerScenarios: Scenario[] = [
     async run(stage) {
       const { cluster } = stage
       await stage.acknowledged(100)
-      // Delays replies instead of holding them, because a worker claims frames only after it has got
-      // the reply to its peek.
+      // Delays replies instead of holding them, because a worker claims frames only after it has
+      // got the reply to its peek.
       cluster.network.workerToRedis.set({ latencyMs: 500 })
       const before = await framesInHand(cluster.keys)
       await until('frames are handed out', async () =>
