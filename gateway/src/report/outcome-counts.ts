@@ -101,8 +101,7 @@ export function createOutcomeCounts(
   const { clock = systemClock, limits = { countersMax, minutesMax } } = options
   const minutes = new Map<number, Minute>()
   let counters = 0
-  /** The minute of the last outcome. The next outcome is usually in the same minute. */
-  let latest: Minute | undefined
+  let latest: Minute | undefined // The minute of the last outcome: usually that of the next one too.
 
   function minuteOf(atMs: number): Minute {
     const startMs = Math.floor(atMs / minuteMs) * minuteMs

@@ -305,6 +305,7 @@ test('403: a signature that does not fit is refused, and an old one', async (t) 
 
   const key = createHmac('sha256', 'x').digest('hex')
   const [authorization = '', date = ''] = [right['authorization'], right['x-amz-date']]
+  const second = date.endsWith('59Z') ? '58' : '59'
   const old = new Date(Date.now() - 16 * 60_000).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   for (const [what, headers] of Object.entries({
     'another key': sign(request, { ...owner, secretKey: 'other' }),
@@ -315,7 +316,7 @@ test('403: a signature that does not fit is refused, and an old one', async (t) 
       ...right,
       authorization: authorization.replace(/SignedHeaders=[^,]+/, 'SignedHeaders=host'),
     },
-    'another time': { ...right, 'x-amz-date': `${date.slice(0, -3)}59Z` },
+    'another time': { ...right, 'x-amz-date': `${date.slice(0, -3)}${second}Z` },
     'an old time': { ...right, 'x-amz-date': old },
     'another hash of the body': { ...right, 'x-amz-content-sha256': key },
     'another host': { ...right, host: `localhost:${port}` },
