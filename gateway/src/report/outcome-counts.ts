@@ -101,7 +101,8 @@ export function createOutcomeCounts(
   const { clock = systemClock, limits = { countersMax, minutesMax } } = options
   const minutes = new Map<number, Minute>()
   let counters = 0
-  let latest: Minute | undefined // The minute of the last outcome: usually that of the next one too.
+  /** The minute of the last outcome. The next outcome is usually in the same minute. */
+  let latest: Minute | undefined
 
   function minuteOf(atMs: number): Minute {
     const startMs = Math.floor(atMs / minuteMs) * minuteMs
@@ -151,10 +152,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /**
-   * Returns the counter of `overflow` for a kind. Its creation is not limited, because a minute has
-   * at most three such counters.
-   */
+  /** Returns the counter of `overflow` for a kind. No limit: a minute has at most three of them. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)
