@@ -36,10 +36,4 @@ export interface SuiteResult {
   plots: Plot[]
 }
 
-/** The result of one measurement, in a suite that makes several. */
-export interface SuitePart {
-  table: Table
-  checks: Check[]
-}
-
 export type Suite = (bench: Bench) => Promise<SuiteResult>
