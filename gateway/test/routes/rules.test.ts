@@ -128,8 +128,8 @@ t.test('201: fields are removed and hashed in every form of a log event', async 
       { action: 'remove', path: 'extra.secret', match: ofApp },
     ],
   })
-  const params = { email: 'a@example.com', phone: '49170', screen: 'home' }
-  const device = { os: 'iOS', serial: 'a@example.com', device_model: '49170', color: 'red' }
+  const params = { email: 'a@example.com', phone: '+49 170', screen: 'home' }
+  const device = { os: 'iOS', serial: 'a@example.com', device_model: '+49 170', color: 'red' }
   const unknown = { secret: 'a@example.com', color: 'blue' }
   await sendLog(gateway, logBody({ params, ...unknown }, { device, ...unknown }))
   await sendBatch(
@@ -147,7 +147,7 @@ t.test('201: fields are removed and hashed in every form of a log event', async 
   )
   const rows = gateway.rows('logs')
   t.equal(rows.length, 3)
-  t.notMatch(JSON.stringify(rows), /example\.com|49170/)
+  t.notMatch(JSON.stringify(rows), /example\.com|49 170/)
   const hashes = rows.map((row) => (row['device'] as { device_model: string }).device_model)
   t.match(hashes[0], /^[\da-f]{32}$/)
   t.equal(new Set(hashes).size, 1)
