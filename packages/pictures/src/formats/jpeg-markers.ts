@@ -29,10 +29,12 @@ export const isAlone = (marker: number) =>
 /** Creates a view of a buffer's bytes. It reads numbers faster than the buffer does. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** `endOfScan` reads this many bytes with `findMarker` before it tries native searches. */
-const readBytes = 512
+/** How many bytes `endOfScan` reads with `findMarker` before it tries native searches. */
+const readBytes = { min: 512, max: 16_384 }
 /** A native search is followed by another only if it has passed over more bytes than this. */
 const searchedBytes = 64
+/** Where native searches pass over fewer bytes than this, they are tried half as often. */
+const fewBytes = 16
 
 /**
  * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
@@ -41,8 +43,9 @@ const searchedBytes = 64
  */
 export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
   const end = bytes.length
+  let toRead = readBytes.min
   for (let at = from; ;) {
-    const to = Math.min(at + readBytes, end)
+    const to = Math.min(at + toRead, end)
     const marker = findMarker(view, { from: at, end: to, inScan: true })
     if (marker < to || to === end) return marker
     let before
@@ -53,6 +56,7 @@ export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
       if (at === 0 || at === end) return end
       if (secondAfterScan[bytes[at] as number] === 1) return at - 1
     } while (at - before > searchedBytes)
+    toRead = at - to < fewBytes ? Math.min(toRead * 2, readBytes.max) : readBytes.min
   }
 }
 
@@ -65,8 +69,9 @@ const secondOfAny = Uint8Array.from({ length: 256 }, (_, byte) => +(byte > 0 && 
 const secondAfterScan = secondOfAny.map(
   (is, byte) => +(is === 1 && byte >= 0xc0 && !isRestart(byte)),
 )
-/** The highest bit of each of four bytes. */
+/** The highest bit of each of four bytes, and the other bits. */
 const highest = 0x80808080 | 0
+const lower = 0x7f7f7f7f
 
 /**
  * Returns the position of the next marker; `end` if there is none. It reads four bytes at once. In
@@ -80,22 +85,20 @@ export function findMarker(
   { from, end, inScan }: { from: number; end: number; inScan: boolean },
 ): number {
   const seconds = inScan ? secondAfterScan : secondOfAny
-  const outside = inScan ? 0 : -1
+  const outside = inScan ? 0 : highest
   let at = from
   // Each number below consists of four bytes. The highest bit of a byte is the result for one byte
-  // of the file.
+  // of the file. No addition carries over into the next byte.
   for (let before = 0; at + 4 <= end; at += 4) {
     const four = bytes.getInt32(at, true)
-    const atLeastC0 = four & (four << 1)
-    const atLeastF0 = atLeastC0 & (atLeastC0 << 2)
-    const isFF = atLeastF0 & (atLeastF0 << 4) & highest
-    const restarts = (four << 3) & ~(four << 2) & ~(four << 4)
-    const twoBits = four | (four << 1)
-    const fourBits = twoBits | (twoBits << 2)
-    const isNotZero = fourBits | (fourBits << 4)
-    const isSecond = ((atLeastC0 & ~restarts) | (isNotZero & outside)) & ~isFF
-    if ((isSecond & ((isFF << 8) | before)) !== 0) break
-    before = isFF >>> 24
+    const areFF = ((four & lower) + 0x01010101) & four & highest
+    const areNotZero = ((four & lower) + lower) | four
+    const areAtLeastC0 = four & (four << 1)
+    // Restarts are 0xd0 to 0xd7.
+    const areNotRestarts = ((four & 0x3f3f3f3f) ^ 0x10101010) + 0x78787878
+    const areSecond = ((areAtLeastC0 & areNotRestarts) | (areNotZero & outside)) & ~areFF
+    if ((areSecond & ((areFF << 8) | before)) !== 0) break
+    before = areFF >>> 24
   }
   // Searches the bytes in which the loop found a marker, or the bytes that the loop left over.
   for (at = Math.max(from, at - 1); at + 1 < end; at++) {
