@@ -30,7 +30,7 @@ export function createEdgeServer(
     handler: Handler
   },
 ): Server {
-  const { connections, sweep, refuse, handler } = options
+  const { connections, sweep, gate, refuse, handler } = options
   const admit = createAdmit(options)
   const server = createServer(
     {
@@ -47,6 +47,7 @@ export function createEdgeServer(
   server.maxHeadersCount = headerFieldsMax + 1
   server.prependListener('connection', (socket) => {
     connections.open(socket)
+    gate.connected()
     sweep.start()
   })
   const continues = admit((request, response) => {

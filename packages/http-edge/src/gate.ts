@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 /** Decides when a request whose head has arrived is served. */
 export interface Gate {
+  /** Notes that a client has connected. */
+  connected(): void
   /** Returns whether one more request may be served now; if so, counts that request as served. */
   enter(): boolean
   /** Queues a request for which `enter` returned false. Calls `serve` when its turn has come. */
@@ -10,6 +12,7 @@ export interface Gate {
 
 /** A gate that serves every request at once. */
 export const openGate: Gate = {
+  connected: () => undefined,
   enter: () => true,
   wait: (_request, serve) => serve(),
 }

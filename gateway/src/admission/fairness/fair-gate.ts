@@ -8,22 +8,30 @@ import { createRoundRobin } from './round-robin.ts'
  * (API key), one of the second, and so on. So a sender with a thousand simultaneous requests delays
  * only its own requests.
  *
+ * Node accepts one connection in a turn, so a turn in which it accepted one is short: more clients
+ * may be waiting to be connected.
+ *
  * @param options.perTurn the maximum number of requests served in one turn of the event loop
+ * @param options.perShortTurn the same for a turn in which a client has connected
  * @param options.accountOf returns the account of a request; called only for a request that waits
  */
 export function createFairGate(options: {
   perTurn: number
+  perShortTurn: number
   accountOf: (request: IncomingMessage) => string
 }): Gate {
-  const { perTurn, accountOf } = options
+  const { perTurn, perShortTurn, accountOf } = options
   const waiting = createRoundRobin<() => void>()
   let served = 0
+  let max = perTurn
   let isTurnCounted = false
 
   function startTurn(): void {
     isTurnCounted = false
     served = 0
-    while (served < perTurn) {
+    const maxNow = max
+    max = perTurn
+    while (served < maxNow) {
       const serve = waiting.next()
       if (serve === undefined) return
       count()
@@ -33,14 +41,22 @@ export function createFairGate(options: {
 
   function count(): void {
     served++
+    awaitTurn()
+  }
+
+  function awaitTurn(): void {
     if (isTurnCounted) return
     isTurnCounted = true
     setImmediate(startTurn)
   }
 
   return {
+    connected() {
+      max = perShortTurn
+      awaitTurn()
+    },
     enter() {
-      if (served >= perTurn || !waiting.isEmpty()) return false
+      if (served >= max || !waiting.isEmpty()) return false
       count()
       return true
     },

@@ -5,14 +5,15 @@ import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
 
 /** Creates a gate. The tests pass it the name of an account instead of a request. */
 function setUp(perTurn: number) {
-  const gate = createFairGate({ perTurn, accountOf: (request) => request as unknown as string })
+  const accountOf = (request: IncomingMessage) => request as unknown as string
+  const gate = createFairGate({ perTurn, perShortTurn: 1, accountOf })
   const served: string[] = []
   const arrive = (account: string) => {
     const serve = () => void served.push(account)
     if (gate.enter()) serve()
     else gate.wait(account as unknown as IncomingMessage, serve)
   }
-  return { served, arrive }
+  return { served, arrive, connected: gate.connected }
 }
 
 t.test('a few requests are served at once, in their order', async (t) => {
@@ -34,4 +35,20 @@ t.test('beyond that, accounts alternate, and each turn of the loop serves a few'
     t.ok(served.length - before <= 2)
   }
   t.same(served.slice(4), ['greedy', 'greedy', 'greedy'])
+})
+
+t.test('a turn in which a client connects is short, the next one is not', async (t) => {
+  const { served, arrive, connected } = setUp(3)
+  connected()
+  for (let n = 0; n < 7; n++) arrive('a')
+  t.equal(served.length, 1)
+  await immediate()
+  t.equal(served.length, 2)
+  await immediate()
+  t.equal(served.length, 5)
+  connected()
+  await immediate()
+  t.equal(served.length, 6)
+  await immediate()
+  t.equal(served.length, 7)
 })
