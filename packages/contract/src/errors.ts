@@ -115,7 +115,10 @@ export interface FieldError {
   detail: string
 }
 
-/** An error that becomes the error response to a client. */
+/**
+ * An error that becomes the error response to a client. It has no stack trace: capturing it would
+ * cost a sixth of a refused request, and its code says what happened. Its cause has one.
+ */
 export class IntakeError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
@@ -138,7 +141,10 @@ export class IntakeError extends Error {
       cause?: unknown
     } = {},
   ) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(detail, { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'IntakeError'
     this.code = code
     this.errors = options.errors ?? []
