@@ -72,8 +72,6 @@ const responseTimeoutMs = 30_000
 const slowestSenders = { bodyBytesPerSecondMin: 4_096, headersTimeoutMs: 10_000 }
 /** The maximum number of requests in one turn of the event loop. Serving them takes about 2 ms. */
 const requestsPerTurn = 32
-/** The same for a turn in which a client has connected. */
-const requestsPerShortTurn = 2
 
 export interface AppOptions {
   config: GatewayConfig
@@ -177,7 +175,6 @@ function createEdge(
     onExchangeEnd: metrics.requestEnded,
     gate: createFairGate({
       perTurn: requestsPerTurn,
-      perShortTurn: requestsPerShortTurn,
       accountOf: ({ headers }) => ports.apiKeys.find(String(headers['x-api-key'] ?? ''))?.id ?? '',
     }),
     clock: sweepClock,

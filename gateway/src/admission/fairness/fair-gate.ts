@@ -8,19 +8,17 @@ import { createRoundRobin } from './round-robin.ts'
  * (API key), one of the second, and so on. So a sender with a thousand simultaneous requests delays
  * only its own requests.
  *
- * Node accepts one connection in a turn, so a turn in which it accepted one is short: more clients
- * may be waiting to be connected.
+ * Node accepts one connection in a turn. After a turn in which it accepted one, only one request is
+ * served, because more clients may be waiting to be connected.
  *
  * @param options.perTurn the maximum number of requests served in one turn of the event loop
- * @param options.perShortTurn the same for a turn in which a client has connected
  * @param options.accountOf returns the account of a request; called only for a request that waits
  */
 export function createFairGate(options: {
   perTurn: number
-  perShortTurn: number
   accountOf: (request: IncomingMessage) => string
 }): Gate {
-  const { perTurn, perShortTurn, accountOf } = options
+  const { perTurn, accountOf } = options
   const waiting = createRoundRobin<() => void>()
   let served = 0
   let max = perTurn
@@ -52,7 +50,7 @@ export function createFairGate(options: {
 
   return {
     connected() {
-      max = perShortTurn
+      max = 1
       awaitTurn()
     },
     enter() {

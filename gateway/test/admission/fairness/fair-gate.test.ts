@@ -6,7 +6,7 @@ import { createFairGate } from '../../../src/admission/fairness/fair-gate.ts'
 /** Creates a gate. The tests pass it the name of an account instead of a request. */
 function setUp(perTurn: number) {
   const accountOf = (request: IncomingMessage) => request as unknown as string
-  const gate = createFairGate({ perTurn, perShortTurn: 1, accountOf })
+  const gate = createFairGate({ perTurn, accountOf })
   const served: string[] = []
   const arrive = (account: string) => {
     const serve = () => void served.push(account)
@@ -37,7 +37,7 @@ t.test('beyond that, accounts alternate, and each turn of the loop serves a few'
   t.same(served.slice(4), ['greedy', 'greedy', 'greedy'])
 })
 
-t.test('a turn in which a client connects is short, the next one is not', async (t) => {
+t.test('a turn in which a client connects serves one request, the next one more', async (t) => {
   const { served, arrive, connected } = setUp(3)
   connected()
   for (let n = 0; n < 7; n++) arrive('a')
