@@ -34,9 +34,9 @@ export function eventTimeMs(
 }
 
 /**
- * Refuses an id whose time is not plausible (see `isInWindow`). A retry with such an id could not
- * be distinguished from a new event, because reservations expire, and retention may have dropped
- * the month of the first attempt.
+ * Refuses an id whose time is not plausible (see `isInWindow`). So the rows of one insert lie in at
+ * most three monthly partitions, and no retry is accepted after retention may have dropped the
+ * month of the first attempt.
  *
  * @param id a UUIDv7 that a client has sent
  * @param retentionMs undefined if records are kept without limit
