@@ -25,8 +25,9 @@ export function createOwner(): Owner {
 }
 
 /**
- * Runs `work` with an owner. The owner is ended afterwards, also on Ctrl-C, on SIGTERM and when the
- * terminal closes. `work` gets an empty directory, which is removed last.
+ * Runs `work` with an owner, to which `work` adds what must be ended afterwards. The owner ends it
+ * also on Ctrl-C, on SIGTERM and when the terminal closes. `work` gets an empty directory, which is
+ * removed last.
  */
 export async function withOwner<T>(
   work: (owner: Owner, dataDir: string) => Promise<T>,

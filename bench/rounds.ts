@@ -49,7 +49,7 @@ export interface RoundsOptions extends DisturbanceLimits {
   repetitions: number
 }
 
-/** How quiet the machine was during the rounds that have a limit. */
+/** How quiet the machine was during the rounds of one measurement. */
 export interface RoundsSummary {
   /** Number of rounds that count. */
   rounds: number

@@ -29,8 +29,7 @@ t.test('a delimiter counts once, wherever two chunks divide the form', async (t)
     for (let second = first; second <= form.length; second++) {
       const chunks = [form.subarray(0, first), form.subarray(first, second), form.subarray(second)]
       const { parts, reason } = watched(chunks)
-      // The watch also reports `--limitless`, because the bytes after its delimiter are not a line
-      // break.
+      // There is a reason, because in `--limitless` no line break follows the delimiter `--limit`.
       if (parts() !== 3 || reason() === undefined) {
         return t.fail(`cut at ${first} and ${second}: ${parts()} parts, ${reason()}`)
       }

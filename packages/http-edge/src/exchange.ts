@@ -148,7 +148,10 @@ export function failable<Result>(request: IncomingMessage, work: Promise<Result>
   })
 }
 
-/** Sets the function that fails the step that the request now waits for. */
+/**
+ * Begins a step of a request. `fail` ends the step with an error; it is called at once if the
+ * request has already failed.
+ */
 export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
   if (exchange.failure === undefined) exchange.fail = fail
   else fail(exchange.failure)

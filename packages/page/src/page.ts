@@ -45,7 +45,10 @@ export interface PageOptions {
   onFailed: () => void
 }
 
-/** At most this many views are created or sent at once, or wait. Urgent views count separately. */
+/**
+ * How many views may be created and sent at once, and how many may wait for that. Urgent views
+ * count separately.
+ */
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** If creating and sending a view takes longer than this, its connection is closed. */
 const viewTimeoutMs = 60_000

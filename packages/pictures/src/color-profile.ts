@@ -25,7 +25,10 @@ const keptHeader: readonly Range[] = [
 ]
 /** The maximum number of tags of a profile. Profiles of real pictures have at most a few dozen. */
 const tagsMax = 1_000
-/** A profile without tags counts as this many parts of the file (see `PartCount`). */
+/**
+ * A profile counts as this many parts of the file (see `PartCount`), and each of its tags as one
+ * more.
+ */
 const profileParts = 4
 
 type Range = readonly [from: number, to: number]

@@ -156,9 +156,9 @@ async function readWatermark({
 
 /**
  * Reads the identities of the matching records that arrived since `from`, in the order of their
- * arrival. There is also a condition on the time of the records. The view of feedback joins facts
- * about attachments, which have this time but no arrival, so the condition limits how many it
- * reads.
+ * arrival. The time of the records is limited too: the view of feedback joins facts about
+ * attachments, which have the time of their record but no arrival. Without this limit, the view
+ * would read all of these facts.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter, signal } = options

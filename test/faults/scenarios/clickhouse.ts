@@ -171,7 +171,7 @@ export const clickhouseScenarios: Scenario[] = [
     async run({ cluster, acknowledged, expect }) {
       await acknowledged(50)
       const [worker] = cluster.workers
-      // Stops the worker while it renames the column. If a column is renamed during an insert,
+      // Renames a column while the worker is stopped. If a column is renamed during an insert,
       // ClickHouse (26.7) stores the inserted rows with an empty column.
       const rename = async (from: string, to: string) => {
         await worker!.kill()

@@ -69,7 +69,10 @@ export interface StoredPolicy {
   rules: readonly Rule[]
   /** Ids of rules that cannot be read. */
   unreadableRules: string[]
-  /** The secret with which rules hash values, in base64; undefined if there was never a rule. */
+  /**
+   * The secret that rules use to replace values by hashes, in base64; undefined if there was never
+   * a rule.
+   */
   ruleSecret: string | undefined
   /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
   unreadable: string[]
@@ -83,8 +86,8 @@ export const suppressedMax = 100_000
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
 /**
- * The key of a Redis hash that maps the ids of rules to rules as JSON. It also has the secret with
- * which rules hash values. The secret is kept when the rules are removed.
+ * The key of a Redis hash that maps the ids of rules to rules as JSON. It also has the secret that
+ * rules use to replace values by hashes. The secret is kept when the rules are removed.
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'

@@ -72,7 +72,7 @@ interface Compiled {
   versionCodeBelow: number
   /** Versions with this code or a higher one match; -Infinity if there is no lower limit. */
   versionCodeFrom: number
-  /** The operating system in lower case; undefined if any matches. */
+  /** The operating system in lower case; undefined if every system matches. */
   os: string | undefined
   versionName: string | undefined
   apiKeyId: string | undefined

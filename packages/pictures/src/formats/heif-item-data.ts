@@ -74,8 +74,8 @@ export function zeroData(
   if (place === 'item' || (place === 'idat' && data === undefined)) return
   const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
-    // A length of zero may also mean that the item is empty. Its offset may then be that of an
-    // image, or 0, so zeroing everything from there on would destroy images.
+    // `Infinity` stands for a length of 0 in the file: "to the end", or "empty". The offset of an
+    // empty item may be 0 or that of an image, so nothing is zeroed.
     if (length === Infinity) continue
     const range = [Math.min(from + offset, end), Math.min(from + offset + length, end)] as const
     dataBytes.add(range[1] - range[0])

@@ -94,7 +94,7 @@ function keepDescriptions(walk: HeifWalk, box: Box): void {
   }
 }
 
-/** Keeps the references to the file that has the samples, and zeroes the addresses in them. */
+/** Keeps the references, which say which file has the samples, but zeroes their addresses. */
 function keepReferences({ ranges, edit, ...walk }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
   for (const entry of boxesIn(walk, box.content + 8, box.to)) edit.zero(entry.content + 4, entry.to)

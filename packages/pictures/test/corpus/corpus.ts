@@ -339,7 +339,7 @@ async function heifs(): Promise<Sample[]> {
   }))
 }
 
-/** The tags that a plain TIFF of `rows` rows of RGB needs. */
+/** The tags of a plain RGB TIFF whose strips have `rowsPerStrip` rows each. */
 function rgbEntries(strips: Buffer[], rowsPerStrip: number): Entry[] {
   return [
     short(256, width),

@@ -170,8 +170,8 @@ async function count(
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // The version is taken before the rows are read. If two runs overlap, the count with the higher
-  // version is kept. Its rows were read later than the start of the other run.
+  // The version is taken before the rows are read. If two runs overlap, the count of the run that
+  // began later is kept: it has the higher version, and was read after the other run began.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

@@ -2,9 +2,9 @@ import { sqlTime } from '@intake/clickhouse'
 
 /**
  * The rule that assigns rows to shards by their `time`. Rows before `changes[0]` are spread over
- * `counts[0]` shards, rows from `changes[0]` on over `counts[1]`, and so on. A repeated attempt
- * sends the same `time`, which is part of the identity. So its row is stored on the shard of the
- * first attempt, even when shards were added in between.
+ * `counts[0]` shards, later rows (until `changes[1]`) over `counts[1]`, and so on. A repeated
+ * attempt sends the same `time`, which is part of the identity. So its row is stored on the shard
+ * of the first attempt, even when shards were added in between.
  */
 export interface Shards {
   /**
