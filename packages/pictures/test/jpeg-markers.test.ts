@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findMarker } from '../src/formats/jpeg-markers.ts'
+import { endOfScan, findMarker } from '../src/formats/jpeg-markers.ts'
 
 /** What `findMarker` should return, by reading each byte. */
 function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean }): number {
@@ -33,4 +33,21 @@ t.test('a marker is found wherever it is among the bytes that are read at once',
     }
   }
   t.equal(compared, 3 * 0x1_0000 * 5 * 2)
+})
+
+t.test('the end of a scan is found wherever the searches change', (t) => {
+  for (const unit of ['00', 'ff00', 'ff000000', `ff${'00'.repeat(99)}`]) {
+    const scan = Buffer.alloc(40_000, unit, 'hex')
+    const view = new DataView(scan.buffer, scan.byteOffset, scan.length)
+    for (let at = 0; at < scan.length - 1; at += at % 512 < 8 || at % 512 > 500 ? 1 : 4) {
+      const before = scan.readUInt16BE(at)
+      scan.writeUInt16BE(0xfffe, at)
+      const found = endOfScan(scan, view, 0)
+      if (found !== at) throw new Error(`${unit}: ${found} instead of ${at}`)
+      scan.writeUInt16BE(before, at)
+    }
+    scan[scan.length - 1] = 0xff
+    t.equal(endOfScan(scan, view, 0), scan.length)
+  }
+  t.end()
 })
