@@ -5,7 +5,8 @@ import {
   objectStoreSettings,
 } from '@intake/config'
 import type { ObjectStoreSettings } from '@intake/object-store'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { ConfigError } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 import { findEndpoint } from './endpoints.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayConfig } from '@intake/config'
 import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@intake/redis'
-import { loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])

@@ -1,13 +1,8 @@
 import { resolve } from 'node:path'
 import { clickhouseCluster, clickhouseUrl } from '@intake/config'
-import {
-  endpointsFile,
-  loadConfig,
-  readEndpoints,
-  readSecret,
-  SecretFileError,
-  type Endpoints,
-} from '@intake/runtime'
+import { endpointsFile, readSecret, SecretFileError } from '@intake/runtime'
+import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
+import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 
 /** An error whose message is for the user. The command exits with code 1. */
