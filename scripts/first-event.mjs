@@ -62,7 +62,7 @@ const kotlinBuild = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 
 await bootstrap()
 const { createClickHouse } = await import('../packages/clickhouse/dist/index.js')
-const { readEndpoints } = await import('../packages/runtime/dist/index.js')
+const { readEndpoints } = await import('../packages/runtime/dist/endpoints.js')
 
 const dir = mkdtempSync(join(tmpdir(), 'first-event-'))
 const dataDir = join(dir, 'stack')

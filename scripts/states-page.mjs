@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parse } from 'yaml'
-import { helpOf, problemCatalogue } from '../packages/health/dist/index.js'
+import { helpOf, problemCatalogue } from '../packages/health/dist/problem-catalogue.js'
 
 /** For each state, a metric that shows more than `intake_problem` does, such as an amount. */
 const metrics = {

@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7'
 import fastify from 'fastify'
 import type { TSchema } from 'typebox'
-import { compileSchema, LogCreated, LogSubmission } from '@intake/contract'
+import { compileSchema, LogCreated, LogSubmission } from '@intake/contract/schemas'
 import { logRow, type LogRow } from './row.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { documentedDeviceFields, type LogSubmission } from '@intake/contract'
+import { documentedDeviceFields } from '@intake/contract'
+import type { LogSubmission } from '@intake/contract/schemas'
 
 export type LogRow = Record<string, unknown> & { id: string }
 

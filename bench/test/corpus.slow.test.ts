@@ -1,5 +1,5 @@
 import t from 'tap'
-import { compileSchema, LogSubmission } from '@intake/contract'
+import { compileSchema, LogSubmission } from '@intake/contract/schemas'
 import { bodySizes, createCorpus, type BodySize } from '../corpus.ts'
 
 const textOf = (size: BodySize, seed: number) => JSON.stringify(createCorpus({ size, seed }))

@@ -19,7 +19,8 @@ import {
   type HttpEdge,
   type SweepClock,
 } from '@intake/http-edge'
-import { systemClock, type Clock, type Logger, type Registry } from '@intake/runtime'
+import { systemClock, type Clock } from '@intake/runtime'
+import type { Logger, Registry } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
 import { createAccept } from './accept/accept.ts'
 import { createFeedbackSteps } from './accept/feedback.ts'

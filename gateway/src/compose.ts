@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
 import { objectStoreSettings, type GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { helpOf, pollCheck, startAdminServer } from '@intake/health'
+import { pollCheck, startAdminServer } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
 import { reservationTags } from '@intake/identity'
 import {
   createObjectStore,
@@ -10,24 +11,16 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
+import { shardPrefix, startShardHealth } from '@intake/queue'
 import {
   createFrameProducer,
   createJobSink,
   createShardRouter,
   type JobSink,
-  shardPrefix,
-  startShardHealth,
-} from '@intake/queue'
+} from '@intake/queue/produce'
 import { connectRedis, createConnectionCheck, pollRedisState, startPresence } from '@intake/redis'
-import {
-  createMetrics,
-  limitRepeats,
-  type Logger,
-  type Owner,
-  systemClock,
-  type Registry,
-  type Secrets,
-} from '@intake/runtime'
+import { limitRepeats, type Owner, systemClock } from '@intake/runtime'
+import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { createConfiguredLimiter } from './admission/configured-limiter.ts'

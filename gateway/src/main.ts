@@ -1,5 +1,6 @@
 import { checkGatewayConfig, GatewayConfig } from '@intake/config'
-import { pause, runProcess } from '@intake/runtime'
+import { pause } from '@intake/runtime'
+import { runProcess } from '@intake/runtime/process'
 import { compose } from './compose.ts'
 
 /**

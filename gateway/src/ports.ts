@@ -1,7 +1,7 @@
 import type { ApiKeyDirectory, Policy } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
 import type { ObjectStore } from '@intake/object-store'
-import type { FrameProducer } from '@intake/queue'
+import type { FrameProducer } from '@intake/queue/produce'
 import type { KeyLimiter } from './admission/key-limits.ts'
 import type { IdempotencyStore } from './identity/idempotency-store.ts'
 

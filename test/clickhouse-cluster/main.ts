@@ -19,7 +19,7 @@ import {
 import { createClickHouse, type ClickHouseError } from '@intake/clickhouse'
 import { inspectClickHouse, migrate, repairViews } from '@intake/schema'
 import { startRedis, startS3 } from '@intake/local'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'

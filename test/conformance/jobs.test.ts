@@ -1,13 +1,7 @@
 import t from 'tap'
-import {
-  createJobSink,
-  createJobSource,
-  defineReadBacklogs,
-  queueNames,
-  registerShard,
-  shardPrefix,
-  type ClaimedJob,
-} from '@intake/queue'
+import { defineReadBacklogs, queueNames, registerShard, shardPrefix } from '@intake/queue'
+import { createJobSource, type ClaimedJob } from '@intake/queue/consume'
+import { createJobSink } from '@intake/queue/produce'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { createCoverage } from '../simulation/coverage.ts'

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { readEndpoints, type Endpoints } from '@intake/runtime'
+import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
 import { freePorts } from './free-ports.ts'
 
 export interface RunningStack {

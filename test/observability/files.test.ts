@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Value } from 'typebox/value'
-import { helpOf, problemCatalogue, type ProblemCode } from '@intake/health'
+import { helpOf, problemCatalogue, type ProblemCode } from '@intake/health/problem-catalogue'
 import { Dashboard } from './dashboard-schema.ts'
 import {
   alertQueries,

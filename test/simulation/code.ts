@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as clickhouse from '@intake/clickhouse'
 import * as contract from '@intake/contract'
-import * as queue from '@intake/queue'
+import * as consume from '@intake/queue/consume'
+import * as produce from '@intake/queue/produce'
 import * as redis from '@intake/redis'
 import * as accept from '../../gateway/src/accept/accept.ts'
 import * as acceptFeedback from '../../gateway/src/accept/feedback.ts'
@@ -25,7 +26,8 @@ export const realCode = {
   watermark,
   clickhouse,
   contract,
-  queue,
+  consume,
+  produce,
   redis,
 }
 export type Code = typeof realCode
@@ -41,7 +43,8 @@ const builtFiles: Record<keyof Code, string> = {
   watermark: 'worker/dist/watch/watermark.js',
   clickhouse: 'packages/clickhouse/dist/index.js',
   contract: 'packages/contract/dist/index.js',
-  queue: 'packages/queue/dist/index.js',
+  consume: 'packages/queue/dist/consume.js',
+  produce: 'packages/queue/dist/produce.js',
   redis: 'packages/redis/dist/index.js',
 }
 

@@ -84,8 +84,8 @@ export function createGateway(options: {
       const sinks = (kind === 'logs' ? shards : [0]).map((shard) =>
         createJobSink({ world, process, redis, kind, shard }),
       )
-      const route = code.queue.createShardRouter({ sinks, isUsable: () => true, clock })
-      const producer = code.queue.createFrameProducer({ route, clock })
+      const route = code.produce.createShardRouter({ sinks, isUsable: () => true, clock })
+      const producer = code.produce.createFrameProducer({ route, clock })
       return code.groupCommit.createGroupCommit({
         producer: {
           async add(frame, deadline) {

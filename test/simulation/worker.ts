@@ -1,8 +1,8 @@
 import type { RecordKind } from '@intake/contract'
-import { Registry, type Logger } from '@intake/runtime'
+import { Registry, type Logger } from '@intake/runtime/process'
 import { createWorkerMetrics } from '../../worker/src/watch/metrics.ts'
 import type { ClickHouse } from './clickhouse.ts'
-import type { JobSource } from '@intake/queue'
+import type { JobSource } from '@intake/queue/consume'
 import { skewMaxMs } from './gateway.ts'
 import { createJobSource } from './ports/job-source.ts'
 import { createReadBacklogs } from './ports/backlogs.ts'
@@ -32,7 +32,7 @@ export function createWorker(options: {
       const sourceOf = (kind: RecordKind, shard?: number) =>
         createJobSource({ world, process, redis, kind, shard })
       const clock = createClock({ world, process, isBackground: true })
-      const logs = code.queue.createShardedSource({
+      const logs = code.consume.createShardedSource({
         open: (shard) => sourceOf('logs', shard),
         list: () => Promise.resolve(shards),
         onError: (error) => note(undefined, error.message),

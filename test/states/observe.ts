@@ -1,4 +1,4 @@
-import { helpOf, type ProblemCode } from '@intake/health'
+import { helpOf, type ProblemCode } from '@intake/health/problem-catalogue'
 import type { AppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
 import type { Prometheus } from '../observability/prometheus.ts'

@@ -1,4 +1,4 @@
-import { helpOf, type ProblemCode } from '@intake/health'
+import { helpOf, type ProblemCode } from '@intake/health/problem-catalogue'
 import { ways, type Way } from './observe.ts'
 
 export interface Result {

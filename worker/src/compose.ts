@@ -1,17 +1,13 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { checkWorkerConfig, objectStoreSettings, type WorkerConfig } from '@intake/config'
-import { helpOf, startAdminServer } from '@intake/health'
+import { startAdminServer } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
 import { createObjectStore, measureObjectStore, type ObjectStore } from '@intake/object-store'
-import { createJobSource, createShardedSource, readShards } from '@intake/queue'
+import { readShards } from '@intake/queue'
+import { createJobSource, createShardedSource } from '@intake/queue/consume'
 import { connectRedis, whileConnected } from '@intake/redis'
-import {
-  createMetrics,
-  limitRepeats,
-  type Logger,
-  type Owner,
-  type Registry,
-  type Secrets,
-} from '@intake/runtime'
+import { limitRepeats, type Owner } from '@intake/runtime'
+import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createPageState } from './admin/page-state.ts'
 import { createPage } from './admin/page.ts'

@@ -1,5 +1,5 @@
 import { WorkerConfig } from '@intake/config'
-import { runProcess } from '@intake/runtime'
+import { runProcess } from '@intake/runtime/process'
 import { compose } from './compose.ts'
 
 await runProcess({

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { IntakeError, RecordKind, Sender } from '@intake/contract'
+import type { IntakeError, RecordKind } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
 import type { ApiKeyDirectory, Policy, Ruling, SenderRules } from '@intake/access'
 import type { Clock } from '@intake/runtime'
 import { requireKeyNow } from '../admission/authenticate.ts'

@@ -1,5 +1,5 @@
 import { applyEdits, type ActiveRule, type EditedPart, type Ruling } from '@intake/access'
-import type { LogEntry, Sender } from '@intake/contract'
+import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { joinExtra } from '../record/extra.ts'
 import type { RequestContext } from '../record/request-context.ts'
 import { senderColumns, type Extra } from '../record/row.ts'

@@ -1,5 +1,6 @@
 import type { Ruling, SenderRules } from '@intake/access'
-import { compileSchema, IntakeError, limits, LogEntry } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
+import { compileSchema, LogEntry } from '@intake/contract/schemas'
 import type { ExtraPrinter } from '../record/extra.ts'
 import { checkJson } from '../body/check-json.ts'
 import { takeUnknown } from '../record/log-fields.ts'

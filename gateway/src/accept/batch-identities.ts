@@ -1,4 +1,5 @@
-import { IntakeError, type LogBatchEnvelope, type LogEntry } from '@intake/contract'
+import { IntakeError } from '@intake/contract'
+import type { LogBatchEnvelope, LogEntry } from '@intake/contract/schemas'
 import {
   clientIdKey,
   createIdentity,

@@ -1,4 +1,5 @@
-import { IntakeError, limits, type LogBatchResult, type LogEntryResult } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
+import type { LogBatchResult, LogEntryResult } from '@intake/contract/schemas'
 import type { Row } from '../record/row.ts'
 import type { OrRejection } from './batch-entries.ts'
 

@@ -1,5 +1,5 @@
 import type { Ruling } from '@intake/access'
-import { compileSchema, FeedbackPayload } from '@intake/contract'
+import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { clientIdKey, type Identity } from '@intake/identity'

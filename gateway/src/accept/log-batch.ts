@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Ruling } from '@intake/access'
-import { compileSchema, IntakeError, limits, LogBatchEnvelope } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
+import { compileSchema, LogBatchEnvelope } from '@intake/contract/schemas'
 import type { Identity } from '@intake/identity'
 import type { Clock } from '@intake/runtime'
 import { mapInTurns, type TakeTurn } from '../admission/fairness/in-turns.ts'

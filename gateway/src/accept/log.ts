@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Ruling } from '@intake/access'
-import { compileSchema, LogSubmission, type LogEntry } from '@intake/contract'
+import { compileSchema, LogSubmission, type LogEntry } from '@intake/contract/schemas'
 import { clientIdKey, type Identity } from '@intake/identity'
 import { checkJson } from '../body/check-json.ts'
 import type { ParsedJson } from '../body/json.ts'

@@ -1,4 +1,4 @@
-import type { Sender } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
 
 /**
  * Replaces lone surrogates in the identifiers by U+FFFD. Printing the row does the same, so

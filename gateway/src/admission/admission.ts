@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, kinds, type RecordKind } from '@intake/contract'
-import type { ProblemCode } from '@intake/health'
+import type { ProblemCode } from '@intake/health/problem-catalogue'
 import type { RedisState } from '@intake/redis'
 import { createSkewGauge } from './clock-skew.ts'
 

@@ -1,4 +1,4 @@
-import { documentedFields } from '@intake/contract'
+import { documentedFields } from '@intake/contract/schemas'
 
 /**
  * Returns the JSON pointer to the first invalid value; undefined if no value is invalid. The

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
-import type { FrameProducer } from '@intake/queue'
+import type { FrameProducer } from '@intake/queue/produce'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
 import { chooseFrame, type Waiting } from './choose-frame.ts'

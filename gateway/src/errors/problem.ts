@@ -1,4 +1,5 @@
-import { errorCatalogue, type IntakeError, type Problem } from '@intake/contract'
+import { errorCatalogue, type IntakeError } from '@intake/contract'
+import type { Problem } from '@intake/contract/schemas'
 
 export const problemType = 'application/problem+json; charset=utf-8'
 

@@ -1,4 +1,5 @@
-import { IntakeError, type Sender } from '@intake/contract'
+import { IntakeError } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
 import {
   createIdentity,
   isUuidV7,

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { stringify } from 'safe-stable-stringify'
-import { IntakeError, limits, type LogEntry, type Sender } from '@intake/contract'
+import { IntakeError, limits } from '@intake/contract'
+import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { headerKey } from '@intake/identity'
 import { mayHaveLoneSurrogate, wellFormed } from '../record/row-json.ts'
 

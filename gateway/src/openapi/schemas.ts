@@ -1,9 +1,9 @@
+import { limits } from '@intake/contract'
 import {
   AttachmentResult,
   DeviceInformation,
   FeedbackCreated,
   FeedbackPayload,
-  limits,
   LogBatchResult,
   LogBatchSubmission,
   LogCreated,
@@ -11,7 +11,7 @@ import {
   LogEntryResult,
   LogSubmission,
   Problem,
-} from '@intake/contract'
+} from '@intake/contract/schemas'
 import { createSchemaWriter, type Schema } from './write-schema.ts'
 
 const { feedback } = FeedbackPayload.properties

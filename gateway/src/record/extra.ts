@@ -1,4 +1,4 @@
-import { senderFields } from '@intake/contract'
+import { senderFields } from '@intake/contract/schemas'
 import { rowJson } from './row-json.ts'
 import type { Extra } from './row.ts'
 

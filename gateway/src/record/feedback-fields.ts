@@ -1,4 +1,5 @@
-import { compileCheck, FeedbackPayload, type FieldError } from '@intake/contract'
+import type { FieldError } from '@intake/contract'
+import { compileCheck, FeedbackPayload } from '@intake/contract/schemas'
 import { unknownFields } from './extra.ts'
 import type { Extra } from './row.ts'
 

@@ -1,4 +1,4 @@
-import { compileCheck, isTimestamp, LogEntry, type LogSubmission } from '@intake/contract'
+import { compileCheck, isTimestamp, LogEntry, type LogSubmission } from '@intake/contract/schemas'
 import { unknownFields } from './extra.ts'
 import type { Extra } from './row.ts'
 

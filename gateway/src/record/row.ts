@@ -1,13 +1,11 @@
+import { documentedDeviceFields, momentDeviceFields, type DeviceField } from '@intake/contract'
 import {
-  documentedDeviceFields,
   isDate,
   isTimestamp,
-  momentDeviceFields,
-  type DeviceField,
   type FeedbackPayload,
   type LogEntry,
   type Sender,
-} from '@intake/contract'
+} from '@intake/contract/schemas'
 import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
 import type { RequestContext } from './request-context.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { FrameProducer } from '@intake/queue'
+import type { FrameProducer } from '@intake/queue/produce'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'
 

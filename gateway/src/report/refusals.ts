@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type IntakeError, type RecordKind } from '@intake/contract'
-import { helpOf } from '@intake/health'
-import type { Logger } from '@intake/runtime'
+import { helpOf } from '@intake/health/problem-catalogue'
+import type { Logger } from '@intake/runtime/process'
 import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
 

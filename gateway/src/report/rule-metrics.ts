@@ -1,5 +1,5 @@
 import type { ActiveRule } from '@intake/access'
-import { addCounter, type Registry } from '@intake/runtime'
+import { addCounter, type Registry } from '@intake/runtime/process'
 
 /**
  * Registers the counter of records on which the operator's rules have acted.

@@ -1,6 +1,7 @@
 import { kinds, type RecordKind } from '@intake/contract'
 import type { RedisState } from '@intake/redis'
-import { addGauge, systemClock, type Clock, type GaugeValues, type Registry } from '@intake/runtime'
+import { systemClock, type Clock } from '@intake/runtime'
+import { addGauge, type GaugeValues, type Registry } from '@intake/runtime/process'
 import { memoryThresholds } from '../admission/admission.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'

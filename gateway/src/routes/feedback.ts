@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { formBytesMax } from '@intake/config'
-import { FeedbackCreated, type AttachmentResult } from '@intake/contract'
+import { FeedbackCreated, type AttachmentResult } from '@intake/contract/schemas'
 import { isLenient, type FeedbackSteps } from '../accept/feedback.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'

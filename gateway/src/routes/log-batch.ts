@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { limits, LogBatchResult } from '@intake/contract'
+import { limits } from '@intake/contract'
+import { LogBatchResult } from '@intake/contract/schemas'
 import { entryResults, printBatchResult } from '../accept/batch-results.ts'
 import type { BatchSteps } from '../accept/log-batch.ts'
 import type { Turns } from '../admission/fairness/turns.ts'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { limits, LogCreated } from '@intake/contract'
+import { limits } from '@intake/contract'
+import { LogCreated } from '@intake/contract/schemas'
 import type { LogSteps } from '../accept/log.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
 import { jsonBody } from '../body/json-body.ts'

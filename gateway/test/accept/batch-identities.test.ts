@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { LogBatchEnvelope, LogEntry } from '@intake/contract'
+import type { LogBatchEnvelope, LogEntry } from '@intake/contract/schemas'
 import { createIdentity } from '@intake/identity'
 import { systemClock } from '@intake/runtime'
 import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createIdentity } from '@intake/identity'
-import { IntakeError, type LogBatchResult } from '@intake/contract'
+import { IntakeError } from '@intake/contract'
+import type { LogBatchResult } from '@intake/contract/schemas'
 import { entryResults, printBatchResult } from '../../src/accept/batch-results.ts'
 
 t.test('the result of a batch is printed as JSON.stringify prints it', async (t) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { createLogger } from '@intake/runtime'
+import { createLogger } from '@intake/runtime/process'
 import { commitWithImages } from '../../src/commit/commit-with-images.ts'
 import { createIdentity } from '@intake/identity'
 

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { compileSchema, FeedbackPayload } from '@intake/contract'
+import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
 import { leaseBody } from '../../src/body/body-lease.ts'
 import { createByteBudget } from '../../src/body/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../../src/form/feedback-form.ts'

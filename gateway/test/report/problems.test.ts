@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLogger, createMetrics } from '@intake/runtime'
+import { createLogger, createMetrics } from '@intake/runtime/process'
 import { startGatewayProblems } from '../../src/report/problems.ts'
 
 const well = {

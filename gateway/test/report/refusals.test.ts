@@ -1,6 +1,6 @@
 import t from 'tap'
 import { IntakeError, type ErrorCode } from '@intake/contract'
-import { createLogger, createMetrics } from '@intake/runtime'
+import { createLogger, createMetrics } from '@intake/runtime/process'
 import { createGatewayMetrics } from '../../src/report/metrics.ts'
 import { createRefusals } from '../../src/report/refusals.ts'
 

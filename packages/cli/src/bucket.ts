@@ -5,7 +5,8 @@ import {
   objectStoreSettings,
 } from '@intake/config'
 import type { ObjectStoreSettings } from '@intake/object-store'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
+import { ConfigError } from '@intake/runtime'
 import { Type } from 'typebox'
 import { findEndpoint } from './endpoints.ts'
 
@@ -20,10 +21,10 @@ const BucketConfig = Type.Object({
  *
  * @throws {ConfigError} one error that names all problems of these settings
  */
-export const findBucket = (): ObjectStoreSettings =>
+export const findBucket = async (): Promise<ObjectStoreSettings> =>
   readBucket({
     ...process.env,
-    S3_ENDPOINT: findEndpoint('S3_ENDPOINT'),
+    S3_ENDPOINT: await findEndpoint('S3_ENDPOINT'),
     // `findEndpoint` has already read this file.
     S3_ENDPOINT_FILE: undefined,
   })

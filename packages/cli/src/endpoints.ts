@@ -1,14 +1,7 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { clickhouseCluster, clickhouseUrl } from '@intake/config'
-import {
-  endpointsFile,
-  loadConfig,
-  readEndpoints,
-  readSecret,
-  SecretFileError,
-  type Endpoints,
-} from '@intake/runtime'
-import { Type } from 'typebox'
+import { endpointsFile, readSecret, SecretFileError } from '@intake/runtime'
+import type { Endpoints } from '@intake/runtime/endpoints'
 
 /** An error whose message is for the user. The command exits with code 1. */
 export class UsageError extends Error {
@@ -25,10 +18,10 @@ export type EndpointVariable = keyof typeof variables
  * @throws {UsageError} if there is no URL; the error says where a URL was looked for, and which
  * files cannot be read
  */
-export function findEndpoint(variable: EndpointVariable): string {
+export async function findEndpoint(variable: EndpointVariable): Promise<string> {
   const given = readGiven()[variable]
   if (given !== undefined) return given
-  const stack = runningStack()
+  const stack = await runningStack()
   if (stack !== undefined) return stack[variables[variable]]
   throw new UsageError(
     `${variable} is not set, and ${placeOfStack()} does not exist: start the services there with npm start, ` +
@@ -62,47 +55,36 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
  * the environment has the URL of any service. If a file with a URL has changed since the stack
  * started, its current content is used.
  */
-export function adoptSettings(): void {
+export async function adoptSettings(): Promise<void> {
   const { env } = process
   if (Object.keys(variables).some((name) => env[name] || env[`${name}_FILE`])) return
-  for (const [name, value] of Object.entries(findStack()?.settings ?? {})) env[name] ||= value
+  const settings = (await findStack())?.settings ?? {}
+  for (const [name, value] of Object.entries(settings)) env[name] ||= value
 }
 
 /**
  * Returns the endpoints of the running stack; undefined if none is running, or if their file cannot
  * be read. A command that needs the stack reports that error itself.
  */
-function findStack(): Endpoints | undefined {
+async function findStack(): Promise<Endpoints | undefined> {
   try {
-    return runningStack()
+    return await runningStack()
   } catch {
     return undefined
   }
 }
 
-/** The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined if none is running. */
-export const runningStack = (): Endpoints | undefined => readEndpoints(dataDir())
+/**
+ * The endpoints of the stack that runs on INTAKE_DATA_DIR; undefined if none is running. Loads the
+ * schema of the file only if there is a file.
+ */
+export async function runningStack(): Promise<Endpoints | undefined> {
+  if (!existsSync(placeOfStack())) return undefined
+  const { readEndpoints } = await import('@intake/runtime/endpoints')
+  return readEndpoints(dataDir())
+}
 
 /** The path of the file with the endpoints of a running stack. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'
-
-const ClickHouseConfig = Type.Object({
-  CLICKHOUSE_URL: clickhouseUrl,
-  CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
-})
-
-/**
- * The URL of ClickHouse, and the cluster with the tables.
- *
- * @throws {UsageError} like `findEndpoint`
- * @throws {ConfigError} one error that names all problems of these settings
- */
-export function findClickHouse(): { url: string; cluster: string | undefined } {
-  const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {
-    CLICKHOUSE_URL: findEndpoint('CLICKHOUSE_URL'),
-    CLICKHOUSE_CLUSTER: process.env['CLICKHOUSE_CLUSTER'],
-  })
-  return { url, cluster }
-}

@@ -32,7 +32,7 @@ for (const [name, { description, define }] of Object.entries(commands)) {
 }
 
 try {
-  adoptSettings()
+  await adoptSettings()
   connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
   await program.parseAsync()
 } catch (error) {

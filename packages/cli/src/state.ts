@@ -1,4 +1,4 @@
-import type { ProblemState } from '@intake/health'
+import type { ProblemState } from '@intake/health/problem-catalogue'
 
 export type State = 'ok' | 'degraded' | 'down'
 

@@ -4,5 +4,5 @@ import { findEndpoint } from './endpoints.ts'
 const timeoutMs = 10_000
 
 /** Connects to Redis, runs `work` and closes the connection. `work` must take seconds at most. */
-export const withRedis = <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
-  withConnection({ url: findEndpoint('REDIS_URL'), timeoutMs }, work)
+export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
+  withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { member } from '../../schema/test/fixture.ts'
 import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 

@@ -3,14 +3,9 @@ import t from 'tap'
 import { addDeadLetter, findReservations, searchOf, traceRecords } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { createIdentity, defineReserve, deriveIdentity, parseIdentity } from '@intake/identity'
-import {
-  createFrameConsumer,
-  createFrameProducer,
-  createJobSink,
-  createJobSource,
-  registerShard,
-  shardPrefix,
-} from '@intake/queue'
+import { registerShard, shardPrefix } from '@intake/queue'
+import { createFrameConsumer, createJobSource } from '@intake/queue/consume'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { createRandom } from '@intake/test-kit/random'
 import type { RunningStack } from '@intake/test-kit/running-stack'
 import { until } from '@intake/test-kit/until'
-import { readEndpoints } from '@intake/runtime'
+import { readEndpoints } from '@intake/runtime/endpoints'
 import type { Driver } from '../adapters/driver.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 

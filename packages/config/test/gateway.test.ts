@@ -1,6 +1,7 @@
 import t from 'tap'
 import { limits } from '@intake/contract'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
+import { ConfigError } from '@intake/runtime'
 import { checkGatewayConfig, GatewayConfig } from '../src/gateway.ts'
 
 const load = (env: Record<string, string>) =>

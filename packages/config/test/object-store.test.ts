@@ -1,5 +1,7 @@
 import t from 'tap'
-import { ConfigError, loadConfig, type Traits } from '@intake/runtime'
+import type { Traits } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
+import { ConfigError } from '@intake/runtime'
 import {
   checkGatewayConfig,
   checkWorkerConfig,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { inspect } from 'node:util'
-import { loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
 import {
   checkGatewayConfig,
   checkWorkerConfig,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
 import { checkWorkerConfig, WorkerConfig } from '../src/worker.ts'
 
 const load = (env: Record<string, string>) =>

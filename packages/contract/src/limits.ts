@@ -87,3 +87,10 @@ export const keptFor = {
   logs: `${24 * limits.keyDays.logs} hours`,
   feedback: `${limits.keyDays.feedback} days`,
 } as const
+
+/**
+ * The recommended form of a timestamp. Any other string is accepted too: the value may come from
+ * the phone, and an app that is already shipped cannot be changed to correct it.
+ */
+export const timestampForm =
+  'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { compileCheck, isDate, isTimestamp } from '../src/index.ts'
+import { compileCheck, isDate, isTimestamp } from '../src/schemas/index.ts'
 
 t.test('a timestamp exists, has an offset with a colon, and is from 1970 to 2199', async (t) => {
   for (const text of ['2026-11-21T06:30:00+01:00', '2024-02-29T23:59:59.123456789Z']) {

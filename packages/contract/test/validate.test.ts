@@ -1,13 +1,11 @@
 import t from 'tap'
+import { IntakeError, momentDeviceFields, type FieldError } from '../src/index.ts'
 import {
   compileSchema,
   DeviceInformation,
   FeedbackPayload,
-  IntakeError,
   LogEntry,
-  momentDeviceFields,
-  type FieldError,
-} from '../src/index.ts'
+} from '../src/schemas/index.ts'
 
 const payload = (device: object, feedback: object, device_uuid: string) => ({
   bundle_identifier: 'com.example.app',

@@ -2,12 +2,6 @@ export { startAdminServer } from './admin-server.ts'
 export { pollCheck, type PolledCheck } from './poll-check.ts'
 export { healthRoutes } from './health-routes.ts'
 export {
-  helpOf,
-  problemCatalogue,
-  type ProblemCode,
-  type ProblemState,
-} from './problem-catalogue.ts'
-export {
   joinDetails,
   notKnown,
   startProblems,

@@ -1,11 +1,5 @@
-import {
-  addGauge,
-  systemClock,
-  untilWholeSecond,
-  type Clock,
-  type Logger,
-  type Registry,
-} from '@intake/runtime'
+import { systemClock, untilWholeSecond, type Clock } from '@intake/runtime'
+import { addGauge, type Logger, type Registry } from '@intake/runtime/process'
 import {
   helpOf,
   problemCatalogue,

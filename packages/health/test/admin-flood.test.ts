@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { addGauge, Registry } from '@intake/runtime'
+import { addGauge, Registry } from '@intake/runtime/process'
 import { exchange, startAdmin } from './start-admin.ts'
 
 /** Starts an admin server that counts how often its metrics are rendered. */

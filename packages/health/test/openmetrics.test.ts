@@ -1,5 +1,5 @@
 import t from 'tap'
-import { metricsOf, Registry } from '@intake/runtime'
+import { metricsOf, Registry } from '@intake/runtime/process'
 import { toOpenMetrics } from '../src/openmetrics.ts'
 
 t.test('counters lose the suffix of their family, and the end is marked', async (t) => {

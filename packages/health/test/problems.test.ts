@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { createLogger, Registry } from '@intake/runtime'
+import { createLogger, Registry } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import {
-  createRate,
-  helpOf,
-  notKnown,
-  pollCheck,
-  problemCatalogue,
-  startProblems,
-  type ProblemCode,
-} from '../src/index.ts'
+import { createRate, notKnown, pollCheck, startProblems } from '../src/index.ts'
+import { helpOf, problemCatalogue, type ProblemCode } from '../src/problem-catalogue.ts'
 import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)

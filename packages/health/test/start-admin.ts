@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Test } from 'tap'
-import { Registry } from '@intake/runtime'
+import { Registry } from '@intake/runtime/process'
 import { startAdminServer } from '../src/index.ts'
 
 type Options = Partial<Parameters<typeof startAdminServer>[0]>

@@ -1,4 +1,4 @@
-import { metricsOf, type Registry } from '@intake/runtime'
+import { metricsOf, type Registry } from '@intake/runtime/process'
 import type { ObjectStore } from './object-store.ts'
 
 const operations = ['put', 'get', 'remove'] as const

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats, type Logger } from '@intake/runtime'
+import { limitRepeats } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'

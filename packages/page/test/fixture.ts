@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
-import { createLogger } from '@intake/runtime'
+import { createLogger } from '@intake/runtime/process'
 import { startAdmin } from '../../health/test/start-admin.ts'
 import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'

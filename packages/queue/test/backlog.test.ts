@@ -1,13 +1,9 @@
 import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import {
-  createFrameProducer,
-  createJobSink,
-  createJobSource,
-  defineReadBacklogs,
-  queuePrefix,
-} from '../src/index.ts'
+import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
+import { createJobSource } from '../src/consume.ts'
+import { createFrameProducer, createJobSink } from '../src/produce.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

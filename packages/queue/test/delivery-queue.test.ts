@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
-import { startDeliveryQueue } from '../src/index.ts'
+import { startDeliveryQueue } from '../src/consume.ts'
 
 const server = await ownRedis(t)
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createFrameConsumer, createFrame, type ClaimedJob, type JobSource } from '@intake/queue'
+import { createFrame } from '@intake/queue'
+import { createFrameConsumer, type ClaimedJob, type JobSource } from '@intake/queue/consume'
 import { pause } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import { createJobSink } from '../src/index.ts'
+import { createJobSink } from '../src/produce.ts'
 
 const server = await ownRedis(t)
 

@@ -1,13 +1,9 @@
 import t from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
-import {
-  createJobSink,
-  createJobSource,
-  createQueuedFrames,
-  createQueuePause,
-  defineReadBacklogs,
-} from '../src/index.ts'
+import { createQueuedFrames, defineReadBacklogs } from '../src/index.ts'
+import { createJobSource, createQueuePause } from '../src/consume.ts'
+import { createJobSink } from '../src/produce.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

@@ -11,17 +11,14 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import {
-  createFrameConsumer,
-  createFrameProducer,
-  createJobSink,
-  createJobSource,
   defineReadBacklogs,
   queueNames,
   queuePrefix,
-  type BatchLimits,
   type Frame,
   type NewFrame,
 } from '../src/index.ts'
+import { createFrameConsumer, createJobSource, type BatchLimits } from '../src/consume.ts'
+import { createFrameProducer, createJobSink } from '../src/produce.ts'
 
 const redisServer = await startRedis({ dataDir: createDataDir(t), port: 0 })
 t.teardown(() => redisServer.stop())

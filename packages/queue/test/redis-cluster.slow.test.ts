@@ -11,14 +11,9 @@ import { systemClock } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import {
-  createFrameConsumer,
-  createFrameProducer,
-  createJobSink,
-  createJobSource,
-  defineReadBacklogs,
-  queuePrefix,
-} from '../src/index.ts'
+import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
+import { createFrameConsumer, createJobSource } from '../src/consume.ts'
+import { createFrameProducer, createJobSink } from '../src/produce.ts'
 
 const cluster = await startRedisCluster({ dataDir: createDataDir(t), replicas: 1 })
 t.teardown(() => cluster.close())

@@ -1,18 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { ConfigError } from './config-error.ts'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
-
-/** The message names each missing or invalid setting, but no value: it may be a secret. */
-export class ConfigError extends Error {
-  override name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(`configuration: ${problems.join('; ')}`)
-    this.problems = problems
-  }
-}
 
 /**
  * Reads the settings of `schema` from the environment. A secret can instead be in the file that the

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { endpointsFile } from './endpoints-file.ts'
 
 const pid = Type.Union([Type.Integer(), Type.Null()], {
   description: 'Null if the process is not part of the stack, or is being restarted.',
@@ -35,10 +35,6 @@ export const Endpoints = Type.Object({
   }),
 })
 export type Endpoints = Static<typeof Endpoints>
-
-export function endpointsFile(dataDir: string): string {
-  return join(dataDir, 'endpoints.json')
-}
 
 /**
  * Reads the endpoints of the stack that runs on a data directory; undefined if none is running.

@@ -1,22 +1,12 @@
 export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
-export { ConfigError, loadConfig } from './config.ts'
-export { Endpoints, endpointsFile, readEndpoints } from './endpoints.ts'
+export { ConfigError } from './config-error.ts'
+export { endpointsFile } from './endpoints-file.ts'
 export { limitRepeats } from './limit-repeats.ts'
-export { createLogger, type Logger } from './logger.ts'
 export { isLoopbackAddress, isLoopbackHost } from './loopback.ts'
-export {
-  addCounter,
-  addGauge,
-  createMetrics,
-  metricsOf,
-  Registry,
-  type GaugeValues,
-} from './metrics.ts'
 export { parseTime, timeForm } from './parse-time.ts'
 export { startPolling } from './poll.ts'
 export { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'
 export { createOwner, type Owner } from './owner.ts'
-export { runProcess } from './process.ts'
 export { retryUntil, type Attempt } from './retry.ts'
 export { createSecret, type Secret } from './secret.ts'
 export {
@@ -31,4 +21,3 @@ export { TimeoutError, withTimeout } from './timeout.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
 export { codeOf, invisible, visibleJson, visibleLine, visibleText } from './visible-text.ts'
-export { watchSecrets, type Secrets } from './watch-secrets.ts'

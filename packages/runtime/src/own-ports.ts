@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config-error.ts'
 
 /**
  * Parses `OWN_PORTS`: ports, separated by commas, on which the engines of `npm start` listen. `npm

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Static, TObject } from 'typebox'
-import { ConfigError, loadConfig } from './config.ts'
+import { ConfigError } from './config-error.ts'
+import { loadConfig } from './config.ts'
 import { limitRepeats } from './limit-repeats.ts'
 import type { Logger } from './logger.ts'
 import { startPolling } from './poll.ts'

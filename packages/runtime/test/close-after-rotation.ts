@@ -1,6 +1,6 @@
 // process.test.ts runs this program. Closing it waits until a secret has a new value.
 import { Type } from 'typebox'
-import { runProcess } from '../src/process.ts'
+import { runProcess } from '../src/run-process.ts'
 
 await runProcess({
   name: 'test',

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { ConfigError, describeConfig, loadConfig } from '../src/config.ts'
+import { ConfigError } from '../src/config-error.ts'
+import { describeConfig, loadConfig } from '../src/config.ts'
 
 const schema = Type.Object({
   PORT: Type.Integer({ minimum: 0, default: 3000 }),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readEndpoints, type Endpoints } from '../src/index.ts'
+import { readEndpoints, type Endpoints } from '../src/endpoints.ts'
 
 const endpoints: Endpoints = {
   gateway: 'http://127.0.0.1:1',

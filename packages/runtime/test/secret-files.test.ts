@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Type } from 'typebox'
-import { ConfigError, loadConfig } from '../src/config.ts'
+import { ConfigError } from '../src/config-error.ts'
+import { loadConfig } from '../src/config.ts'
 
 const schema = Type.Object({
   PORT: Type.Integer({ default: 80 }),

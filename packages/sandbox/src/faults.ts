@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { compileSchema, dayMs, errorCatalogue, IntakeError } from '@intake/contract'
+import { dayMs, errorCatalogue, IntakeError } from '@intake/contract'
+import { compileSchema } from '@intake/contract/schemas'
 
 const yes = Type.Literal(true)
 const code = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' })

@@ -9,7 +9,9 @@ import {
   type GatewayPorts,
 } from '@intake/gateway'
 import type { Handler } from '@intake/http-edge'
-import { createMetrics, loadConfig, systemClock, type Logger } from '@intake/runtime'
+import { systemClock } from '@intake/runtime'
+import { createMetrics, type Logger } from '@intake/runtime/process'
+import { loadConfig } from '@intake/runtime/config'
 import { createMemoryCounters } from './memory-counters.ts'
 
 /**

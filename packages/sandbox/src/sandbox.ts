@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { createLogger, type Logger } from '@intake/runtime'
+import { createLogger, type Logger } from '@intake/runtime/process'
 import { createControl } from './control.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildMemoryGateway } from './memory-gateway.ts'

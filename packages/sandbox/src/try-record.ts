@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { GatewayPorts } from '@intake/gateway'
-import { createLogger } from '@intake/runtime'
+import { createLogger } from '@intake/runtime/process'
 import { buildMemoryGateway } from './memory-gateway.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createCors, type Handler } from '@intake/http-edge'
-import type { Logger } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 import { captureResponse } from './capture-response.ts'
 import type { Fault, Faults, Operation } from './faults.ts'
 import { seeRequest, type OnRequest } from './seen-request.ts'

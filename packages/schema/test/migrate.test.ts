@@ -139,7 +139,7 @@ t.test(
   },
 )
 
-// A new device field needs one line in `documented` (packages/contract/src/schemas/device.ts) and a
+// A new device field needs one line in `documented` (packages/contract/src/device-fields.ts) and a
 // migration like the one in this test.
 t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
   const locale: DeviceField = { name: 'locale', kind: 'text', description: 'Language and region.' }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { createFrameProducer, createJobSink } from '@intake/queue'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'

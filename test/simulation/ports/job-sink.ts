@@ -1,5 +1,6 @@
 import type { RecordKind } from '@intake/contract'
-import type { Frame, JobSink } from '@intake/queue'
+import type { Frame } from '@intake/queue'
+import type { JobSink } from '@intake/queue/produce'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'
 import type { World } from '../world.ts'

@@ -1,5 +1,5 @@
 import type { RecordKind } from '@intake/contract'
-import type { ClaimedJob, JobSource } from '@intake/queue'
+import type { ClaimedJob, JobSource } from '@intake/queue/consume'
 import type { Job, Jobs } from '../jobs.ts'
 import type { Redis } from '../redis.ts'
 import type { Process } from '../scheduler.ts'

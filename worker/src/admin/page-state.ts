@@ -1,5 +1,6 @@
 import { createApiKeyStore } from '@intake/access'
-import { problemCatalogue, type Problems } from '@intake/health'
+import type { Problems } from '@intake/health'
+import { problemCatalogue } from '@intake/health/problem-catalogue'
 import type { WorkerState } from '@intake/page'
 import { definePresenceReader, type Redis } from '@intake/redis'
 import { systemClock, withTimeout, type Clock } from '@intake/runtime'

@@ -1,4 +1,4 @@
-import type { BatchLimits, ClaimedFrame, FrameConsumer } from '@intake/queue'
+import type { BatchLimits, ClaimedFrame, FrameConsumer } from '@intake/queue/consume'
 import { pause } from '@intake/runtime'
 import { nextPauseMs } from './back-off.ts'
 import { storeBatch, type StoreOptions } from './store-batch.ts'

@@ -1,5 +1,6 @@
 import type { ClickHouse, FailureKind } from '@intake/clickhouse'
-import type { ClaimedFrame, QueueName } from '@intake/queue'
+import type { QueueName } from '@intake/queue'
+import type { ClaimedFrame } from '@intake/queue/consume'
 
 /** The external dependency of delivery. The type `ClickHouse` documents its guarantees. */
 export type RowStore = Pick<ClickHouse, 'insertGzip'>

@@ -1,6 +1,7 @@
 import { ClickHouseError, describeError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
-import { pause, type Clock, type Logger } from '@intake/runtime'
+import { pause, type Clock } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 import { nextPauseMs } from './back-off.ts'
 import type { DeliveryEvents } from './ports.ts'
 

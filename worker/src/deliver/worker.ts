@@ -1,11 +1,7 @@
-import {
-  createFrameConsumer,
-  queueKinds,
-  type BatchLimits,
-  type JobSource,
-  type QueueName,
-} from '@intake/queue'
-import { systemClock, withTimeout, type Clock, type Logger } from '@intake/runtime'
+import { queueKinds, type QueueName } from '@intake/queue'
+import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue/consume'
+import { systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
 import { drainQueue } from './drain-queue.ts'
 import type { DeliveryEvents, RowStore } from './ports.ts'

@@ -1,7 +1,8 @@
 import { addDeadLetter } from '@intake/records'
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
-import type { Clock, Logger } from '@intake/runtime'
+import type { Clock } from '@intake/runtime'
+import type { Logger } from '@intake/runtime/process'
 import type { DeliveryEvents, RowStore } from './ports.ts'
 import { repeatInsert } from './repeat-insert.ts'
 

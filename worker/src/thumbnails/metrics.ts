@@ -1,4 +1,4 @@
-import { metricsOf, type Registry } from '@intake/runtime'
+import { metricsOf, type Registry } from '@intake/runtime/process'
 import { thumbnailErrors, type ThumbnailError } from './examined.ts'
 
 /**

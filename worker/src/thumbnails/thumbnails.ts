@@ -1,11 +1,5 @@
-import {
-  startPolling,
-  systemClock,
-  withTimeout,
-  type Clock,
-  type Logger,
-  type Registry,
-} from '@intake/runtime'
+import { startPolling, systemClock, withTimeout, type Clock } from '@intake/runtime'
+import type { Logger, Registry } from '@intake/runtime/process'
 import {
   createDecoder,
   DecoderMissingError,

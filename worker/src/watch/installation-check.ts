@@ -1,7 +1,8 @@
 import { ClickHouseError, describeError, type ClickHouse } from '@intake/clickhouse'
 import { readInstallation } from '@intake/schema'
 import { pollCheck, type PolledCheck } from '@intake/health'
-import type { ReadBacklogs, JobSource } from '@intake/queue'
+import type { ReadBacklogs } from '@intake/queue'
+import type { JobSource } from '@intake/queue/consume'
 import { withTimeout, type Clock } from '@intake/runtime'
 
 /**

@@ -1,6 +1,7 @@
 import type { FailureKind } from '@intake/clickhouse'
 import { queueKinds, type QueueName } from '@intake/queue'
-import { addGauge, metricsOf, systemClock, type Clock, type Registry } from '@intake/runtime'
+import { systemClock, type Clock } from '@intake/runtime'
+import { addGauge, metricsOf, type Registry } from '@intake/runtime/process'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import { createLoopStates, type Activity } from './activity.ts'
 

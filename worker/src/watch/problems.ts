@@ -4,14 +4,14 @@ import {
   startProblems,
   type PolledCheck,
   type ProblemCheck,
-  type ProblemCode,
   type Problems,
 } from '@intake/health'
+import type { ProblemCode } from '@intake/health/problem-catalogue'
 import { queueKinds, type QueueName } from '@intake/queue'
 import { ClickHouseError, describeError, type FailureKind } from '@intake/clickhouse'
 import { kinds as recordKinds } from '@intake/contract'
 import { isOutOfMemory } from '@intake/redis'
-import type { Logger, Registry } from '@intake/runtime'
+import type { Logger, Registry } from '@intake/runtime/process'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { backlogFromSeconds, type BacklogMonitor, type QueueState } from './backlog-monitor.ts'
 import type { InstallationCheck } from './installation-check.ts'

@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { kinds, type RecordKind } from '@intake/contract'
-import { addGauge, startPolling, type Registry } from '@intake/runtime'
+import { startPolling } from '@intake/runtime'
+import { addGauge, type Registry } from '@intake/runtime/process'
 
 /** The state of the tables, as far as an operator must know it. */
 export interface StoredState {

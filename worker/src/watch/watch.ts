@@ -1,7 +1,7 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import type { WorkerConfig } from '@intake/config'
 import { limits } from '@intake/contract'
-import { helpOf } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
 import { defineReadBacklogs } from '@intake/queue'
 import {
   createConnectionCheck,
@@ -10,7 +10,8 @@ import {
   whileConnected,
   type Redis,
 } from '@intake/redis'
-import { limitRepeats, type Logger, type Owner, type Registry } from '@intake/runtime'
+import { limitRepeats, type Owner } from '@intake/runtime'
+import type { Logger, Registry } from '@intake/runtime/process'
 import type { RefusalRuns } from '../deliver/refusal-run.ts'
 import { registerBacklogMetrics } from './backlog-metrics.ts'
 import { startBacklogMonitor, type BacklogMonitor } from './backlog-monitor.ts'

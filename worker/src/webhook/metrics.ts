@@ -1,4 +1,4 @@
-import { metricsOf, type Registry } from '@intake/runtime'
+import { metricsOf, type Registry } from '@intake/runtime/process'
 
 const outcomes = ['delivered', 'failed', 'given_up', 'no_room', 'erased'] as const
 type WebhookOutcome = (typeof outcomes)[number]

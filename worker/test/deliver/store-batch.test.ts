@@ -1,10 +1,10 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ClickHouseError, type InsertGzip } from '@intake/clickhouse'
-import { createLogger, createMetrics } from '@intake/runtime'
+import { createLogger, createMetrics } from '@intake/runtime/process'
 import { hurriedClock } from '@intake/test-kit/hurried-clock'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
-import type { ClaimedFrame } from '@intake/queue'
+import type { ClaimedFrame } from '@intake/queue/consume'
 import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
 import { storeBatch } from '../../src/deliver/store-batch.ts'
 

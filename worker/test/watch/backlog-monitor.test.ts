@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Backlog, Backlogs } from '@intake/queue'
-import { Registry } from '@intake/runtime'
+import { Registry } from '@intake/runtime/process'
 import { emptyBacklog } from '@intake/test-kit/empty-backlog'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { registerBacklogMetrics } from '../../src/watch/backlog-metrics.ts'

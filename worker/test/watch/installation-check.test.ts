@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import t, { type Test } from 'tap'
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
-import type { Backlogs, JobSource } from '@intake/queue'
+import type { Backlogs } from '@intake/queue'
+import type { JobSource } from '@intake/queue/consume'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import {
   readWhileConfirmed,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createMetrics } from '@intake/runtime'
+import { createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 

@@ -1,4 +1,5 @@
-import type { RecordKind, Sender } from '@intake/contract'
+import type { RecordKind } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
 import { deviceShare } from './device-share.ts'
 import { editPaths, type Change } from './edit-paths.ts'
 import { createHashValues } from './hash-values.ts'

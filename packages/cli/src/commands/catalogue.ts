@@ -1,7 +1,7 @@
 import { createClickHouse } from '@intake/clickhouse'
 import { countNames, refreshCounts } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse } from '../endpoints.ts'
+import { findClickHouse } from '../clickhouse.ts'
 import { print } from '../print.ts'
 
 /**
@@ -20,7 +20,7 @@ export function defineCatalogue(catalogue: Command): void {
     )
     .action(async () => {
       const clickhouse = createClickHouse({
-        ...findClickHouse(),
+        ...(await findClickHouse()),
         requestTimeoutMs: statementTimeoutMs,
       })
       try {

@@ -9,7 +9,8 @@ import {
   type DeadLetterOutcome,
 } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse, UsageError } from '../endpoints.ts'
+import { findClickHouse } from '../clickhouse.ts'
+import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
 
 /** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
@@ -90,7 +91,7 @@ async function find(clickhouse: ClickHouse, id: string): Promise<DeadLetter[]> {
 }
 
 async function withClickHouse(work: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
-  const clickhouse = createClickHouse(findClickHouse())
+  const clickhouse = createClickHouse(await findClickHouse())
   try {
     await work(clickhouse)
   } finally {

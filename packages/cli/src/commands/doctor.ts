@@ -39,9 +39,9 @@ export function defineDoctor(doctor: Command): void {
     .addHelpText('after', guide)
     .action(async (flags: DoctorFlags) => {
       const examination = await examine({
-        redisUrl: findEndpoint('REDIS_URL'),
-        clickhouseUrl: findEndpoint('CLICKHOUSE_URL'),
-        s3Endpoint: findEndpoint('S3_ENDPOINT'),
+        redisUrl: await findEndpoint('REDIS_URL'),
+        clickhouseUrl: await findEndpoint('CLICKHOUSE_URL'),
+        s3Endpoint: await findEndpoint('S3_ENDPOINT'),
         freeShareMin: flags.diskFree / 100,
         env: process.env,
       })

@@ -19,11 +19,13 @@ export function defineEnv(env: Command): void {
         'Secrets that npm start was given by value are not among them, such as FEEDBACK_WEBHOOK_URL: give them to the processes\n' +
         'too. A worker without that URL sends no feedback.',
     )
-    .action((options: { json?: boolean }) => {
-      const settings = runningStack()?.settings ?? {}
-      const urls = shown
-        .filter((variable) => !(`${variable}_FILE` in settings))
-        .map((variable) => [variable, findEndpoint(variable)] as const)
+    .action(async (options: { json?: boolean }) => {
+      const settings = (await runningStack())?.settings ?? {}
+      const urls = await Promise.all(
+        shown
+          .filter((variable) => !(`${variable}_FILE` in settings))
+          .map(async (variable) => [variable, await findEndpoint(variable)] as const),
+      )
       const values = [...urls, ...Object.entries(settings)]
       if (options.json) return printJson(Object.fromEntries(values))
       for (const [variable, value] of values) {

@@ -1,4 +1,5 @@
-import { createQueuePause, defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
+import { defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
+import { createQueuePause } from '@intake/queue/consume'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { withRedis } from '../with-redis.ts'

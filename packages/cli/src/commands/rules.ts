@@ -19,10 +19,9 @@ import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { kinds, type RecordKind } from '@intake/contract'
 import { noteInJournal, type JournalEntry } from '@intake/records'
 import type { Redis } from '@intake/redis'
-import { tryRecord } from '@intake/sandbox'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
-import { findClickHouse, UsageError } from '../endpoints.ts'
+import { UsageError } from '../endpoints.ts'
 import { note, print, printJson, printJsonLine, printRow } from '../print.ts'
 import { dryRun, type DryRun } from '../rules/dry-run.ts'
 import { formatTable } from '../table.ts'
@@ -163,6 +162,8 @@ Example:
         loadPolicy(createPolicyStore({ redis })),
       )
       const compiled = compileRules({ rules: list, secret })
+      // The sandbox contains the whole gateway.
+      const { tryRecord } = await import('@intake/sandbox')
       const { status, code, counts, records } = await tryRecord({
         json,
         rules: compiled,
@@ -288,7 +289,8 @@ async function withClickHouse<Result>(
   requestTimeoutMs: number,
   work: (clickhouse: ClickHouse) => Promise<Result>,
 ): Promise<Result> {
-  const clickhouse = createClickHouse({ ...findClickHouse(), requestTimeoutMs })
+  const { findClickHouse } = await import('../clickhouse.ts')
+  const clickhouse = createClickHouse({ ...(await findClickHouse()), requestTimeoutMs })
   try {
     return await work(clickhouse)
   } finally {

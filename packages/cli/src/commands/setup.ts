@@ -2,7 +2,8 @@ import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import { setUp } from '@intake/setup'
 import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
-import { findClickHouse, findEndpoint } from '../endpoints.ts'
+import { findClickHouse } from '../clickhouse.ts'
+import { findEndpoint } from '../endpoints.ts'
 import { print } from '../print.ts'
 
 /**
@@ -22,14 +23,14 @@ export function defineSetup(setup: Command): void {
       '\nINTAKE_API_KEY, or the content of the file INTAKE_API_KEY_FILE, becomes the first API key.',
     )
     .action(async (options: { acceptEmptyRedis?: boolean; newShardsFrom?: Date }) => {
-      const { url: clickhouseUrl, cluster: clickhouseCluster } = findClickHouse()
+      const { url: clickhouseUrl, cluster: clickhouseCluster } = await findClickHouse()
       const secret = readSecret(process.env, 'INTAKE_API_KEY')
       const { applied } = await setUp({
-        redisUrl: findEndpoint('REDIS_URL'),
+        redisUrl: await findEndpoint('REDIS_URL'),
         clickhouseUrl,
         clickhouseCluster,
         newShardsFrom: options.newShardsFrom,
-        s3: findBucket(),
+        s3: await findBucket(),
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
       })

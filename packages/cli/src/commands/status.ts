@@ -38,7 +38,7 @@ export function defineStatus(status: Command): void {
     .option('--watch', 'repeat every two seconds until interrupted')
     .addHelpText('after', guide)
     .action(async (flags: StatusFlags) => {
-      const addresses = findAddresses(flags)
+      const addresses = await findAddresses(flags)
       if (flags.watch) return watch(addresses, flags)
       show(await summarize(addresses), flags)
     })

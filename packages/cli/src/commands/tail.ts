@@ -2,7 +2,8 @@ import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clic
 import { isUuid } from '@intake/contract'
 import { followRecords, type FollowFilter } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse, UsageError } from '../endpoints.ts'
+import { findClickHouse } from '../clickhouse.ts'
+import { UsageError } from '../endpoints.ts'
 import { note, outputEnds, printJsonLine, printStyled } from '../print.ts'
 
 interface TailFlags extends FollowFilter {
@@ -67,7 +68,7 @@ export function defineTail(tail: Command): void {
       if (feedback && filter.event !== undefined)
         throw new UsageError('Feedback has no events: give --event or --feedback.')
       const clickhouse = createClickHouse({
-        ...findClickHouse(),
+        ...(await findClickHouse()),
         requestTimeoutMs: timeoutMs,
         connectionsMax: 2,
       })

@@ -15,7 +15,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import { isUuid } from '@intake/contract'
 import type { Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
-import { withRecords } from '../services.ts'
+import { withRecords } from '../records.ts'
 import { note, print, printJson, printRow } from '../print.ts'
 
 interface TraceFlags {

@@ -1,5 +1,6 @@
 import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '@intake/config'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
+import { ConfigError } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
 /**

@@ -1,4 +1,9 @@
-import { helpOf, problemCatalogue, type ProblemCode, type ProblemState } from '@intake/health'
+import {
+  helpOf,
+  problemCatalogue,
+  type ProblemCode,
+  type ProblemState,
+} from '@intake/health/problem-catalogue'
 
 /** A wrong setting, or a problem that follows from one. */
 export interface Finding {

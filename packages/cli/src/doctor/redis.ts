@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { helpOf } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
 import { bucketFieldsMax, reservationTags } from '@intake/identity'
 import { findLostShards, readShards, shardPrefix } from '@intake/queue'
 import {

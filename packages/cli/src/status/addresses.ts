@@ -18,7 +18,9 @@ const services = ['gateway', 'worker'] as const
  *
  * @throws {UsageError} if there are none; the error says where they were looked for
  */
-export function findAddresses(given: Partial<Record<Address['service'], string[]>>): Address[] {
+export async function findAddresses(
+  given: Partial<Record<Address['service'], string[]>>,
+): Promise<Address[]> {
   const addresses = (urls: (service: Address['service']) => readonly string[]) =>
     services.flatMap((service) => urls(service).map((url) => ({ service, url: origin(url) })))
   const fromOptions = addresses((service) => given[service] ?? [])
@@ -27,7 +29,7 @@ export function findAddresses(given: Partial<Record<Address['service'], string[]
     (process.env[variables[service]] ?? '').split(/[\s,]+/).filter((url) => url !== ''),
   )
   if (fromEnvironment.length > 0) return fromEnvironment
-  const stack = runningStack()
+  const stack = await runningStack()
   if (stack !== undefined) {
     const ofStack = { gateway: [stack.gatewayAdmin], worker: stack.workerAdmins }
     return addresses((service) => ofStack[service])

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { helpOf } from '@intake/health'
+import { helpOf } from '@intake/health/problem-catalogue'
 import type { Address } from './addresses.ts'
 
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>

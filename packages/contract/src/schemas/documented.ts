@@ -1,4 +1,4 @@
-import { documentedDeviceFields } from './device.ts'
+import { documentedDeviceFields } from '../device-fields.ts'
 import { FeedbackPayload } from './feedback.ts'
 import { LogBatchSubmission, LogEntry } from './log-batch.ts'
 import { LogSubmission } from './log.ts'

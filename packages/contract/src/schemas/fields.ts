@@ -30,10 +30,3 @@ export const nullable = <T>(
   type: string,
   options: Record<string, unknown> = {},
 ): TUnsafe<T | null> => Type.Unsafe<T | null>({ type: [type, 'null'], ...options })
-
-/**
- * The recommended form of a timestamp. Any other string is accepted too: the value may come from
- * the phone, and an app that is already shipped cannot be changed to correct it.
- */
-export const timestampForm =
-  'ISO 8601 timestamp with `Z` or an offset such as `+01:00`, 1970 to 2199; kept in UTC with milliseconds.'

@@ -7,7 +7,8 @@ import {
   s3Endpoint,
 } from '@intake/config'
 import { findRedisUrlProblems } from '@intake/redis/url'
-import { ConfigError, loadConfig } from '@intake/runtime'
+import { loadConfig } from '@intake/runtime/config'
+import { ConfigError } from '@intake/runtime'
 import { type Static, type TString, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { endpointsFile, type Endpoints } from '@intake/runtime'
+import { endpointsFile } from '@intake/runtime'
+import type { Endpoints } from '@intake/runtime/endpoints'
 import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 
-import { readEndpoints, type Endpoints } from '@intake/runtime'
+import { readEndpoints, type Endpoints } from '@intake/runtime/endpoints'
 import { until } from '@intake/test-kit/until'
 
 const script = fileURLToPath(new URL('../../../../scripts/start.mjs', import.meta.url))

@@ -5,14 +5,7 @@ import { TimeoutError } from '@intake/runtime'
 import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import {
-  createFrameConsumer,
-  createFrameProducer,
-  createJobSink,
-  createJobSource,
   createQueuedFrames,
-  createQueuePause,
-  createShardedSource,
-  createShardRouter,
   defineReadBacklogs,
   findLostShards,
   markShards,
@@ -24,6 +17,13 @@ import {
   shardsMax,
   startShardHealth,
 } from '../../src/index.ts'
+import {
+  createFrameConsumer,
+  createJobSource,
+  createQueuePause,
+  createShardedSource,
+} from '../../src/consume.ts'
+import { createFrameProducer, createJobSink, createShardRouter } from '../../src/produce.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })

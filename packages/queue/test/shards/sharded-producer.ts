@@ -11,13 +11,8 @@ import {
 import { systemClock } from '@intake/runtime'
 import type { RedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import {
-  createFrameProducer,
-  createJobSink,
-  createShardRouter,
-  shardPrefix,
-  startShardHealth,
-} from '../../src/index.ts'
+import { shardPrefix, startShardHealth } from '../../src/index.ts'
+import { createFrameProducer, createJobSink, createShardRouter } from '../../src/produce.ts'
 
 export const shards = [0, 1, 2, 3]
 export const tags = shards.map(shardPrefix)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/index.ts'
+import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/consume.ts'
 
 /** Creates a shard with jobs `<n>-<shard>`, `n` from 1000. */
 function createShard(shard: number, jobs: number) {

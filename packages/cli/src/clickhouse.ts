@@ -1,0 +1,23 @@
+import { clickhouseCluster, clickhouseUrl } from '@intake/config'
+import { loadConfig } from '@intake/runtime/config'
+import { Type } from 'typebox'
+import { findEndpoint } from './endpoints.ts'
+
+const ClickHouseConfig = Type.Object({
+  CLICKHOUSE_URL: clickhouseUrl,
+  CLICKHOUSE_CLUSTER: Type.Optional(clickhouseCluster),
+})
+
+/**
+ * The URL of ClickHouse, and the cluster with the tables.
+ *
+ * @throws {UsageError} like `findEndpoint`
+ * @throws {ConfigError} one error that names all problems of these settings
+ */
+export async function findClickHouse(): Promise<{ url: string; cluster: string | undefined }> {
+  const { CLICKHOUSE_URL: url, CLICKHOUSE_CLUSTER: cluster } = loadConfig(ClickHouseConfig, {
+    CLICKHOUSE_URL: await findEndpoint('CLICKHOUSE_URL'),
+    CLICKHOUSE_CLUSTER: process.env['CLICKHOUSE_CLUSTER'],
+  })
+  return { url, cluster }
+}

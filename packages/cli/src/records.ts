@@ -1,0 +1,55 @@
+import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import type { RecordServices } from '@intake/records'
+import { connectRedis, readInstallation, withRedisTimeout } from '@intake/redis'
+import { findClickHouse } from './clickhouse.ts'
+import { findEndpoint, UsageError } from './endpoints.ts'
+
+const connectTimeoutMs = 10_000
+
+/**
+ * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse does not log
+ * the statements, because they contain the identifiers that are erased.
+ *
+ * @param options.statementTimeoutMs timeout of a ClickHouse statement
+ * @param options.withoutRedis runs instead of `work` if Redis does not respond; `failure` is the
+ * reason. Without this function, `withRecords` rejects with the failure
+ */
+export async function withRecords<T>(
+  work: (services: RecordServices) => Promise<T>,
+  options: {
+    statementTimeoutMs: number
+    withoutRedis?: (clickhouse: ClickHouse, failure: Error) => Promise<T>
+  },
+): Promise<T> {
+  const { withoutRedis } = options
+  const failures: Error[] = []
+  const clickhouse = createClickHouse({
+    ...(await findClickHouse()),
+    requestTimeoutMs: options.statementTimeoutMs,
+    logQueries: false,
+  })
+  const redis = connectRedis({
+    url: await findEndpoint('REDIS_URL'),
+    role: 'consumer',
+    onError: (error) => failures.push(error),
+  })
+  try {
+    const installation = await withRedisTimeout(
+      redis,
+      readInstallation(redis),
+      connectTimeoutMs,
+    ).catch((error: unknown) =>
+      // If Redis is not connected, the last connection error explains more than the timeout does.
+      redis.status === 'ready' ? (error as Error) : (failures.at(-1) ?? (error as Error)),
+    )
+    if (installation instanceof Error) {
+      if (withoutRedis === undefined) throw installation
+      return await withoutRedis(clickhouse, installation)
+    }
+    if (installation === null) throw new UsageError('Redis belongs to no installation.')
+    return await work({ clickhouse, redis, installation })
+  } finally {
+    redis.disconnect()
+    await clickhouse.close()
+  }
+}

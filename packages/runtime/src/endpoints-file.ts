@@ -1,0 +1,5 @@
+import { join } from 'node:path'
+
+export function endpointsFile(dataDir: string): string {
+  return join(dataDir, 'endpoints.json')
+}

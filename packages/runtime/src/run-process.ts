@@ -1,0 +1,55 @@
+import closeWithGrace from 'close-with-grace'
+import type { Static, TObject } from 'typebox'
+import { ConfigError } from './config-error.ts'
+import { describeConfig, loadConfig } from './config.ts'
+import { setHeapGrowth } from './heap.ts'
+import { createLogger, type Logger } from './logger.ts'
+import { connectOnlyToOwnUser, parseOwnPorts } from './own-ports.ts'
+import { createOwner, type Owner } from './owner.ts'
+import { version } from './version.ts'
+import { watchSecrets, type Secrets } from './watch-secrets.ts'
+
+const help = 'docs/operations/process-ends.md'
+
+/**
+ * Runs a process. First sets its heap growth, reads its settings from the environment, and logs
+ * them without secrets. Under `npm start`, the process connects only to engines of its own user.
+ * Then follows the files of secrets and calls `start`. On SIGTERM, SIGINT or an uncaught error,
+ * ends everything that `start` gave to the owner. Exits with code 1 if the process cannot start or
+ * does not close in time.
+ *
+ * @param options.closeTimeoutMs returns how long closing may take, in milliseconds
+ */
+export async function runProcess<S extends TObject>(options: {
+  name: string
+  config: S
+  closeTimeoutMs: (config: Static<S>) => number
+  start(config: Static<S>, log: Logger, secrets: Secrets<S>, owner: Owner): Promise<void>
+}): Promise<void> {
+  setHeapGrowth()
+  const { name } = options
+  const log = createLogger({ name, level: process.env['LOG_LEVEL'] || 'info' })
+  try {
+    const config = loadConfig(options.config, process.env)
+    const settings = describeConfig(options.config, config)
+    connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
+    log.info({ version, node: process.versions.node, settings }, `${name} starts`)
+    const secrets = watchSecrets({ schema: options.config, env: process.env, config, log })
+    const owner = createOwner((err) => log.error({ err, help }, 'a part could not be closed'))
+    const delay = options.closeTimeoutMs(config)
+    closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
+      if (err) log.fatal({ err, help }, 'uncaught error: closing')
+      else log.info({ signal }, 'closing')
+      // Ending may take long, and may need a secret that changes meanwhile. So the process follows
+      // secrets until everything has ended.
+      await owner.end()
+      secrets.close()
+    })
+    await options.start(config, log, secrets, owner)
+  } catch (err) {
+    if (err instanceof ConfigError)
+      log.fatal({ help: 'docs/operations/configuration.md' }, err.message)
+    else log.fatal({ err, help }, 'cannot start')
+    process.exit(1)
+  }
+}
