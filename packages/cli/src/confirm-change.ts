@@ -1,4 +1,9 @@
+import { GatewayConfig } from '@intake/config'
 import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@intake/redis'
+import { loadConfig } from '@intake/runtime/config'
+import { Type } from 'typebox'
+
+const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /**
  * Thrown when a change was made, but too few replicas have confirmed it. A failover could undo such
@@ -19,8 +24,7 @@ export async function confirmChange<Result>(
   redis: Redis,
   change: () => Promise<Result>,
 ): Promise<Result> {
-  const { readAckReplicas } = await import('./ack-replicas.ts')
-  const replicas = readAckReplicas()
+  const { REDIS_ACK_REPLICAS: replicas } = loadConfig(Config, process.env)
   if (replicas === 0) return change()
   // Connects first, because the change and its confirmation must use the same connection.
   await redis.exists(mainTag)

@@ -6,3 +6,12 @@ const timeoutMs = 10_000
 /** Connects to Redis, runs `work` and closes the connection. `work` must take seconds at most. */
 export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> =>
   withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
+
+/**
+ * Makes a change in Redis and confirms it, like `confirmChange`. Loads what that needs before it
+ * connects, because the time of the connection is limited.
+ */
+export async function changeRedis<T>(change: (redis: Redis) => Promise<T>): Promise<T> {
+  const { confirmChange } = await import('./confirm-change.ts')
+  return withRedis((redis) => confirmChange(redis, () => change(redis)))
+}

@@ -10,11 +10,10 @@ import {
 } from '@intake/access'
 import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import { Option, type Command } from 'commander'
-import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { describeKey, stateOf } from '../keys/describe-key.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
-import { withRedis } from '../with-redis.ts'
+import { changeRedis, withRedis } from '../with-redis.ts'
 
 interface RuleOptions extends Partial<Record<KeyLimitName, number | 'default'>> {
   name?: string
@@ -235,9 +234,7 @@ async function noteUnreadable(store: ApiKeyStore): Promise<void> {
 }
 
 const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
-  withRedis((redis) =>
-    confirmChange(redis, () => change(createApiKeyStore({ redis })).catch(asUsage)),
-  )
+  changeRedis((redis) => change(createApiKeyStore({ redis })).catch(asUsage))
 
 /** Converts a `RangeError`, which the store throws for invalid rules, to a `UsageError`. */
 function asUsage(error: unknown): never {

@@ -20,12 +20,11 @@ import { kinds, type RecordKind } from '@intake/contract'
 import { noteInJournal, type JournalEntry } from '@intake/records'
 import type { Redis } from '@intake/redis'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
-import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { note, print, printJson, printJsonLine, printRow } from '../print.ts'
 import { dryRun, type DryRun } from '../rules/dry-run.ts'
 import { formatTable } from '../table.ts'
-import { withRedis } from '../with-redis.ts'
+import { changeRedis, withRedis } from '../with-redis.ts'
 
 interface AddOptions {
   kind?: RecordKind
@@ -95,7 +94,7 @@ function defineAdd(rules: Command): void {
       const choice = readChoice(action, value, options)
       await withRedis((redis) => requireKey(redis, choice))
       if (options.dryRun) return showDryRun(choice, options)
-      const rule = await withRedis((redis) => addRule(redis, choice, options.by))
+      const rule = await addRule(choice, options.by)
       if (options.json) printJson(rule)
       else {
         printRow([`Added ${rule.id}: ${describeRule(rule)}`])
@@ -128,9 +127,7 @@ function defineRemove(rules: Command): void {
     .option('--by <who>', 'who removes it, for the journal', currentUser())
     .option('--json', 'print the removed rule as JSON')
     .action(async (id: string, { by, json }: { by: string; json?: boolean }) => {
-      const removed = await withRedis((redis) =>
-        confirmChange(redis, () => createPolicyStore({ redis }).removeRule(id)),
-      )
+      const removed = await changeRedis((redis) => createPolicyStore({ redis }).removeRule(id))
       if (removed === undefined) throw new UsageError(`There is no rule ${id}.`)
       const rule = removed === 'unreadable' ? { id } : removed
       if (json) printJson(rule)
@@ -223,9 +220,8 @@ async function requireKey(redis: Redis, { match: { apiKeyId } }: RuleChoice): Pr
   }
 }
 
-async function addRule(redis: Redis, choice: RuleChoice, by: string): Promise<Rule> {
-  const store = createPolicyStore({ redis })
-  const rule = await confirmChange(redis, () => store.addRule(choice, by))
+async function addRule(choice: RuleChoice, by: string): Promise<Rule> {
+  const rule = await changeRedis((redis) => createPolicyStore({ redis }).addRule(choice, by))
   if (rule !== undefined) return rule
   throw new UsageError(`There are ${rulesMax} rules; remove one first.`)
 }
