@@ -37,18 +37,18 @@ t.test('beyond that, accounts alternate, and each turn of the loop serves a few'
   t.same(served.slice(4), ['greedy', 'greedy', 'greedy'])
 })
 
-t.test('a turn in which a client connects serves one request, the next one more', async (t) => {
-  const { served, arrive, connected } = setUp(3)
-  connected()
-  for (let n = 0; n < 7; n++) arrive('a')
-  t.equal(served.length, 1)
-  await immediate()
-  t.equal(served.length, 2)
-  await immediate()
-  t.equal(served.length, 5)
-  connected()
-  await immediate()
-  t.equal(served.length, 6)
-  await immediate()
-  t.equal(served.length, 7)
-})
+t.test(
+  'after a client has connected, a turn serves four requests, the next one more',
+  async (t) => {
+    const { served, arrive, connected } = setUp(6)
+    connected()
+    for (let n = 0; n < 20; n++) arrive('a')
+    const counts = [served.length]
+    for (const isConnected of [false, false, true, false]) {
+      if (isConnected) connected()
+      await immediate()
+      counts.push(served.length)
+    }
+    t.same(counts, [4, 8, 14, 18, 20])
+  },
+)
