@@ -20,8 +20,8 @@ const frames = 370
 /** The limit that docs/deploy/README.md states. */
 const residentMiBMax = 450
 /**
- * How many random bytes the text of each row has. Gateways make no larger frame than one of such a
- * row.
+ * The number of random bytes in the text of each row. A frame of one such row is the largest frame
+ * that a gateway makes.
  */
 const textBytes = 700_000
 

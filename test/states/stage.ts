@@ -8,10 +8,10 @@ import { startCluster, type Cluster } from '../faults/kit/cluster.ts'
 import { startHttpFake, type HttpFake, type Treatment } from '../faults/kit/http-fake.ts'
 import { startSender } from './sender.ts'
 
-/** A cluster under a little load, and means to bring about bad states. */
+/** A cluster under a little load, and functions that cause bad states. */
 export interface Stage {
   cluster: Cluster
-  /** Puts a fake between two processes. It treats the requests that `concerns` selects. */
+  /** Puts a fake between two processes. The fake applies `treatment` where `concerns` is true. */
   treat(
     network: 'workerToClickHouse' | 'gatewayToS3',
     concerns: (request: IncomingMessage) => boolean,

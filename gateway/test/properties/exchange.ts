@@ -59,7 +59,10 @@ export async function exchange(
  */
 const agent = new Agent({ keepAlive: true })
 
-/** Whether the request was refused. Throws for a response that no complete request may get. */
+/**
+ * Whether the request was refused. Throws if the gateway must never send this response to a
+ * complete request.
+ */
 export function isRefused({ status, body }: Answer): boolean {
   if (status < 300) return false
   const code = body.code as ErrorCode

@@ -38,7 +38,7 @@ export interface Trial {
   /**
    * Waits until the condition holds, without asking the sender for anything.
    *
-   * @param what ends the sentence "waited in vain until …"
+   * @param what describes the condition, as the end of the sentence "waited in vain until …"
    * @throws {Failed}
    */
   until(what: string, condition: () => boolean): Promise<void>

@@ -46,8 +46,8 @@ export interface Backlog {
 /** The content of the queues. For a queue with shards, it is the sum over all shards. */
 export interface Backlogs {
   /**
-   * Redis's clock in milliseconds since 1970. It is read before any shard. So a frame that is found
-   * in no shard was completed, or was added after this time.
+   * Redis's clock in milliseconds since 1970, read before the shards. A frame that was in the queue
+   * at this time, and is found in no shard, has been completed meanwhile.
    */
   nowMs: number
   queues: Record<QueueName, Backlog>

@@ -10,10 +10,11 @@ import { createSecret, type Secret } from './secret.ts'
 import { withTimeout } from './timeout.ts'
 import { withoutCredentials } from './urls.ts'
 
-/** The secrets of a process that may change while it runs. */
+/** Those secrets of a process that may change while the process runs. */
 export interface Secrets<S extends TObject> {
   /**
-   * Returns the setting as a value that follows its file. Without a file it never changes.
+   * Returns the setting as a value that is updated when its file changes. A setting without a file
+   * never changes.
    *
    * @throws {Error} if the setting is unset, or its schema does not have `isFollowed`
    */

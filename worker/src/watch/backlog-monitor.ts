@@ -20,8 +20,8 @@ export interface QueueState extends Backlog {
    */
   secondsToDrain: number
   /**
-   * For how many seconds every reading has found waiting frames that may be taken; 0 if the latest
-   * reading found none.
+   * The seconds since the first of the latest readings that all found waiting frames that may be
+   * taken. It is 0 if the latest reading found none.
    */
   waitingSeconds: number
 }

@@ -14,8 +14,8 @@ interface Sources {
 }
 
 /**
- * One day. It replaces an infinite time to drain, which a queue has that is not getting shorter. An
- * autoscaler needs a number.
+ * One day. If a queue is not getting shorter, its time to drain is infinite. This value is reported
+ * instead, because an autoscaler needs a number.
  */
 const neverSeconds = 86_400
 

@@ -53,7 +53,7 @@ export interface Stack {
 }
 
 const gatewayGraceMs = 5000
-/** The time in which first the gateway and then the workers must stop, both together. */
+/** The total time for stopping the gateway and, after it, the workers. */
 const appsGraceMs = 8000
 const serviceGraceMs = 900
 

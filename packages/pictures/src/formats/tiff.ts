@@ -11,9 +11,9 @@ import { numbersOf, type TiffWalk } from './tiff-walk.ts'
 const directoriesMax = 1_000
 
 /**
- * Keeps the directories with the tags that are needed to render the images, their values, and the
- * strips and tiles. Everything else is zeroed: Exif, GPS, maker notes, XMP, IPTC, and bytes to
- * which nothing refers.
+ * Keeps what is needed to render the images: directories, the necessary tags with their values,
+ * strips and tiles. Zeroes everything else: Exif, GPS, maker notes, XMP, IPTC, and bytes to which
+ * nothing refers.
  */
 export function walkTiff(bytes: Buffer): Walked {
   const reader = new TiffReader(bytes)

@@ -33,7 +33,7 @@ export function photoshop(): Buffer {
 /**
  * Creates the film of a motion photo, which contains a planted position.
  *
- * @param marker the second byte of a JPEG marker that seems to be in the film
+ * @param marker the byte that follows a 0xff in the film. The two look like a JPEG marker
  */
 export function film(marker = 0): Buffer {
   return Buffer.concat([

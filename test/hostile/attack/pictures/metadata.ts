@@ -22,7 +22,8 @@ export function profileOfTags(tags: number): Buffer {
 }
 
 /**
- * A color profile with one tag, which the gateway keeps. The bytes before the tag are not all zero.
+ * A color profile that the gateway keeps. It has one tag, and the bytes before the tag are not all
+ * zero.
  */
 export function profileOf(content: Buffer): Buffer {
   const profile = Buffer.alloc(160 + content.length)
