@@ -24,6 +24,7 @@ const doctorOnly = new Set<ProblemCode>([
 ])
 /** The codes whose alerts use other metrics than `intake_problem`. */
 const seenFromOutside = new Set<ProblemCode>(['process_ends', 'clickhouse_disk'])
+const codes = Object.keys(problemCatalogue) as ProblemCode[]
 const rules = readAlertRules()
 const alertOf = (code: string) =>
   `Intake${code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}`
@@ -49,7 +50,6 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {
-  const codes = Object.keys(problemCatalogue) as ProblemCode[]
   for (const code of codes.filter((one) => !doctorOnly.has(one))) {
     const ofCode = rules.filter(({ labels }) => labels.code === code)
     t.equal(ofCode.length, 1, code)
@@ -69,6 +69,14 @@ t.test('each problem code has exactly one alert: its title, severity and page', 
   const known = new Set<string>(codes.filter((one) => !doctorOnly.has(one)))
   const unknown = rules.filter(({ labels }) => labels.code && !known.has(labels.code))
   t.same(unknown, [])
+})
+
+t.test('each state that a process reports has a case in test/states', (t) => {
+  const cases = readFileSync(join(root, 'test/states/states.ts'), 'utf8')
+  const reported = codes.filter((one) => !doctorOnly.has(one) && one !== 'clickhouse_disk')
+  const untested = reported.filter((code) => !cases.includes(`'${code}'`))
+  t.same(untested, ['worker_stuck'], 'only a defect of the worker causes it')
+  t.end()
 })
 
 t.test('each alert has a page that exists, and fires once', async (t) => {

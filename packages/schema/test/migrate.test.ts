@@ -142,46 +142,46 @@ t.test(
 // A new device field needs one line in `documented` (packages/contract/src/device-fields.ts) and a
 // migration like the one in this test.
 t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
-  const locale: DeviceField = { name: 'locale', kind: 'text', description: 'Language and region.' }
-  const fields = [...deviceFields, locale]
+  const example: DeviceField = { name: 'example_field', kind: 'text', description: 'An example.' }
+  const fields = [...deviceFields, example]
   const widen = (table: string) =>
     `ALTER TABLE intake.${table} MODIFY COLUMN device ${tupleOf(fields)} SETTINGS alter_sync = 0`
   const migration: Migration = {
-    name: '9000-device-locale',
+    name: '9000-example-field',
     statements: ['logs_raw', 'feedback_raw'].map(widen),
   }
   const insert = (device: object) =>
     clickhouse.insertGzip({ table: 'logs', members: [member([logRow({ device })])], rows: 1 })
 
   await insert({ os: 'iOS' })
-  const early = await failureOf(insert({ os: 'iOS', locale: 'de_DE' }))
+  const early = await failureOf(insert({ os: 'iOS', example_field: 'x' }))
   t.equal(early.kind, 'operator', 'a gateway that is newer than the tables: the frame is kept')
 
   const options = { clickhouse, migrations: [migration], definitions: createDefinitions(fields) }
   t.same(await migrate(options), { applied: [migration.name, 'definitions'] })
   t.same(await migrate(options), { applied: [] })
-  await insert({ os: 'iOS', locale: 'de_DE' })
+  await insert({ os: 'iOS', example_field: 'x' })
   t.same(await deviceColumns(), ofDevice(fields))
   const expected = [
-    { os: 'iOS', locale: 'de_DE' },
-    { os: 'iOS', locale: null },
+    { os: 'iOS', example: 'x' },
+    { os: 'iOS', example: null },
   ]
   t.same(
     await clickhouse.query(
-      'SELECT device.os AS os, device.locale AS locale FROM intake.logs ORDER BY locale',
+      'SELECT device.os AS os, device.example_field AS example FROM intake.logs ORDER BY example',
     ),
     expected,
   )
   t.same(
     await clickhouse.query(
-      'SELECT device_os AS os, device_locale AS locale FROM intake.logs_flat ORDER BY locale',
+      'SELECT device_os AS os, device_example_field AS example FROM intake.logs_flat ORDER BY example',
     ),
     expected,
   )
   t.same(
     await clickhouse.query(
-      `SELECT comment FROM system.columns WHERE table = 'logs_flat' AND name = 'device_locale'`,
+      `SELECT comment FROM system.columns WHERE table = 'logs_flat' AND name = 'device_example_field'`,
     ),
-    [{ comment: locale.description }],
+    [{ comment: example.description }],
   )
 })

@@ -1,4 +1,4 @@
-import { limits } from '@intake/contract'
+import { limits, momentDeviceFields } from '@intake/contract'
 import { textWarnings } from './text-warnings.ts'
 
 const period = `time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
@@ -32,7 +32,6 @@ const paths = `arrayPushFront(
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
       ('', 'event'))`
 
-const dateFields = ['build_security_patch', 'build_time', 'first_install_time', 'last_update_time']
 /**
  * The clock of a device counts as wrong if the time of an event is later than its arrival by more
  * than this, or if the device's timestamp is too far from the arrival to be accepted.
@@ -50,7 +49,7 @@ const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
 const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       if(isNotNull(extra.log.timestamp), [('timestamp_not_read', 'log.timestamp')], []),
       arrayMap(name -> ('device_date_not_read', name),
-        arrayIntersect(JSONAllPaths(device_extra), [${dateFields.map((name) => `'${name}'`).join(', ')}])),
+        arrayIntersect(JSONAllPaths(device_extra), [${momentDeviceFields.map(({ name }) => `'${name}'`).join(', ')}])),
       if(time > received_at + ${milliseconds(aheadMs)}
         OR ifNull(client_timestamp > received_at + ${milliseconds(limits.eventAheadMs)}, false)
         OR ifNull(client_timestamp < received_at - ${milliseconds(limits.eventAgeMs)}, false),
