@@ -14,7 +14,8 @@ import type { Endpoints } from '@intake/runtime/endpoints'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { logRow } from '../../schema/test/fixture.ts'
 import { commands } from '../src/commands.ts'
-import { createIntake, main } from './services.ts'
+import { createIntake } from './in-process.ts'
+import { createIntakeProcess, main } from './services.ts'
 
 const dataDir = createDataDir(t)
 const [redis, server, s3] = await Promise.all([
@@ -288,6 +289,7 @@ t.test('a command whose output cannot be written fails; a closed pipe is no fail
 
 t.test('an unavailable service is an error within seconds', async (t) => {
   const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
-  t.match(await intake(['keys', 'list'], down), { code: 1 })
-  t.match(await intake(['dead-letters', 'list'], down), { code: 1 })
+  const run = createIntakeProcess({ cwd: dataDir, env: down })
+  t.match(await run(['keys', 'list']), { code: 1 })
+  t.match(await run(['dead-letters', 'list']), { code: 1 })
 })

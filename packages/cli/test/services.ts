@@ -11,6 +11,7 @@ import { setUp } from '@intake/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
+import { createIntake, type CommandResult } from './in-process.ts'
 
 /** The program of the command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -18,16 +19,13 @@ export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const commandMs = 240_000
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
-export interface CommandResult {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-/** Returns a function that runs the command line as an operator does. */
-export function createIntake(options: { cwd: string; env: Record<string, string> }) {
+/**
+ * Returns a function that runs the command line as an operator does, as a process. It rejects if a
+ * command does not end, for example because it leaves a connection open.
+ */
+export function createIntakeProcess(options: { cwd: string; env: Record<string, string> }) {
   return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const { cwd } = options
       const { COVERAGE_DIR } = process.env
       const coverage = COVERAGE_DIR === undefined ? {} : { NODE_V8_COVERAGE: COVERAGE_DIR }
@@ -38,7 +36,8 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
         killSignal: 'SIGKILL',
       } as const
       execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+        if (error?.killed) reject(new Error(`intake ${args.join(' ')} does not end`))
+        else resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       })
     })
 }
