@@ -15,7 +15,7 @@ import { until } from '@intake/test-kit/until'
 import { member } from '../../schema/test/fixture.ts'
 import { factsRow, feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 
-const services = await startServices(t)
+const services = await startServices(t, { unshared: true })
 const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
 
 interface Report {
