@@ -22,6 +22,13 @@ export function findTestFiles() {
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /**
+ * Whether a file runs in a process with others (scripts/test-together.mjs). The slow files of these
+ * packages kill, freeze, limit and configure only what they start themselves.
+ */
+export const sharesProcess = (file) =>
+  !isSlow(file) || /^packages\/(cli|page|records|schema)\//.test(file)
+
+/**
  * Whether a file tests random cases. Both sets contain such a file: the quick set runs only a few
  * of its cases, the slow set runs all of them.
  */

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { rememberEnvironment } from '@intake/test-kit/environment'
 import { keepServices } from '@intake/test-kit/own-services'
 import { root } from './bootstrap.mjs'
 
@@ -23,7 +24,7 @@ export async function runTogether(files) {
 
 async function runFile(file) {
   const began = performance.now()
-  const env = { ...process.env }
+  const restoreEnvironment = rememberEnvironment()
   const teardowns = []
   // Collects the teardowns of the file and runs them after it. Tap would run them only when the
   // process ends.
@@ -39,12 +40,7 @@ async function runFile(file) {
   } catch (error) {
     t.fail(`a teardown of ${file} fails`, { error })
   }
-  restoreEnvironment(env)
+  restoreEnvironment()
   // scripts/test-reporter.mjs reads this line.
   t.comment(`file ${JSON.stringify({ file, ms: performance.now() - began })}`)
-}
-
-function restoreEnvironment(env) {
-  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
-  Object.assign(process.env, env)
 }

@@ -12,9 +12,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, root } from './bootstrap.mjs'
-import { divide, findTestFiles, isProperty, isSlow } from './test-files.mjs'
+import { divide, findTestFiles, isProperty, isSlow, sharesProcess } from './test-files.mjs'
 
-/** The number of processes that share the quick files. */
+/** The number of processes that run several files each. */
 const processes = 3
 /** The quick set runs this share of the random cases of a property test. */
 const quickPropertyRuns = '0.2'
@@ -81,7 +81,7 @@ async function runChecks() {
 
 function runTests() {
   const files = divide(selectFiles(), shards)[shard - 1]
-  const isAlone = (file) => paths.length > 0 || values.slow || isSlow(file)
+  const isAlone = (file) => paths.length > 0 || !sharesProcess(file)
   const together = files.filter((file) => !isAlone(file))
   const args = ['--reporter=./scripts/test-reporter.mjs', `--output-file=${resultsFile}`]
   const env = {}

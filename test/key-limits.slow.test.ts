@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { request } from 'undici'
 import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
+import { createIntake } from '../packages/cli/test/in-process.ts'
 import { startCluster, type Cluster } from './faults/kit/cluster.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
-const run = promisify(execFile)
 
 interface Answer {
   status: number
@@ -30,11 +28,9 @@ async function start(t: Test) {
 
 /** Runs a command of `intake keys`, and returns what it prints. */
 async function keys(cluster: Cluster, ...args: string[]) {
-  const { stdout } = await run(
-    process.execPath,
-    ['packages/cli/dist/main.js', 'keys', ...args, '--json'],
-    { cwd: root, env: { ...process.env, REDIS_URL: cluster.redis.url() } },
-  )
+  const intake = createIntake({ cwd: root, env: { REDIS_URL: cluster.redis.url() } })
+  const { code, stdout, stderr } = await intake(['keys', ...args, '--json'])
+  if (code !== 0) throw new Error(stderr)
   return JSON.parse(stdout) as { id: string; key: string; state: string }
 }
 

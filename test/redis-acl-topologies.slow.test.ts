@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
@@ -14,6 +11,7 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
 import { redisPassword, type RedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
+import { createIntake } from '../packages/cli/test/in-process.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const users = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')
@@ -55,18 +53,14 @@ async function useIt(t: Test, options: { url: string; servers: RedisServer[] }):
     S3_ENDPOINT: s3.url,
     REDIS_URL: url.replace(`default:${redisPassword}@`, `${user}:secret@`),
   })
+  const runIntake = createIntake({
+    cwd: dataDir,
+    env: { ...envOf('operator'), INTAKE_API_KEY: apiKey },
+  })
   const intake = async (...args: string[]) => {
-    const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.js'), ...args], {
-      env: { ...process.env, ...envOf('operator'), INTAKE_API_KEY: apiKey },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const [output, errors, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close') as Promise<[number | null]>,
-    ])
-    t.notMatch(output + errors, /NOPERM|lacks a permission/, args.join(' '))
-    return { code, output: output + errors }
+    const { code, stdout, stderr } = await runIntake(args)
+    t.notMatch(stdout + stderr, /NOPERM|lacks a permission/, args.join(' '))
+    return { code, output: stdout + stderr }
   }
   const start = async (name: 'gateway' | 'worker', env: Record<string, string>) => {
     const app = createAppProcess({

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
@@ -13,6 +10,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
+import { createIntake } from '../packages/cli/test/in-process.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dataDir = createDataDir(t)
@@ -60,23 +58,19 @@ const admin = connectRedis({
 })
 t.teardown(() => admin.disconnect())
 
+const runIntake = createIntake({
+  cwd: dataDir,
+  env: {
+    ...services,
+    REDIS_URL: urlOf('operator'),
+    REDIS_ACK_REPLICAS: '1',
+    INTAKE_API_KEY: apiKey,
+  },
+})
+
 /** Runs the command line as the user `operator`. */
-async function intake(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.js'), ...args], {
-    env: {
-      ...process.env,
-      ...services,
-      REDIS_URL: urlOf('operator'),
-      REDIS_ACK_REPLICAS: '1',
-      INTAKE_API_KEY: apiKey,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ])
+async function intake(...args: string[]): Promise<{ code: number; output: string }> {
+  const { code, stdout, stderr } = await runIntake(args)
   return { code, output: stdout + stderr }
 }
 

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { request } from 'undici'
 import t from 'tap'
 import { createCpuWait } from '@intake/test-kit/cpu-wait'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
+import { createIntake } from '../packages/cli/test/in-process.ts'
 import { startCluster } from './faults/kit/cluster.ts'
 import { backlogOf, outcomeFramesLeft } from './faults/kit/observe.ts'
 
@@ -21,18 +21,15 @@ const cluster = await startCluster({
   gateways: 2,
 })
 t.teardown(() => cluster.close())
+const env = { REDIS_URL: cluster.redis.url(), CLICKHOUSE_URL: cluster.clickhouse.url() }
+const intake = createIntake({ cwd: root, env })
 const cpuWaitMs = createCpuWait(() => [process.pid, ...cluster.gateways.map((one) => one.pid())])
 
 /** Runs `intake rules`, and reads what it prints. */
 async function rules<Printed>(...args: string[]): Promise<Printed> {
-  const main = join(root, 'packages/cli/dist/main.js')
-  const env = {
-    ...process.env,
-    REDIS_URL: cluster.redis.url(),
-    CLICKHOUSE_URL: cluster.clickhouse.url(),
-  }
-  const run = promisify(execFile)(process.execPath, [main, 'rules', ...args, '--json'], { env })
-  return JSON.parse((await run).stdout) as Printed
+  const { code, stdout, stderr } = await intake(['rules', ...args, '--json'])
+  if (code !== 0) throw new Error(stderr)
+  return JSON.parse(stdout) as Printed
 }
 const add = (...args: string[]) => rules<{ id: string }>('add', ...args)
 
@@ -238,13 +235,7 @@ t.test('a dry run and a test say the same as the rules that are in force', async
     const child = execFile(
       process.execPath,
       [join(root, 'packages/cli/dist/main.js'), 'rules', 'test', '--json'],
-      {
-        env: {
-          ...process.env,
-          REDIS_URL: cluster.redis.url(),
-          CLICKHOUSE_URL: cluster.clickhouse.url(),
-        },
-      },
+      { env: { ...process.env, ...env } },
       (error, stdout) => (error === null ? resolve(JSON.parse(stdout)) : reject(error)),
     )
     child.stdin?.end(JSON.stringify(body))

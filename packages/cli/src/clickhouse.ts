@@ -1,3 +1,4 @@
+import { createClickHouse, type ClickHouse, type ClickHouseOptions } from '@intake/clickhouse'
 import { clickhouseCluster, clickhouseUrl } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
@@ -20,4 +21,21 @@ export async function findClickHouse(): Promise<{ url: string; cluster: string |
     CLICKHOUSE_CLUSTER: process.env['CLICKHOUSE_CLUSTER'],
   })
   return { url, cluster }
+}
+
+/**
+ * Runs `work` with a connection to ClickHouse, and closes it.
+ *
+ * @throws {UsageError | ConfigError} like `findClickHouse`
+ */
+export async function withClickHouse<T>(
+  work: (clickhouse: ClickHouse) => Promise<T>,
+  options: Pick<ClickHouseOptions, 'requestTimeoutMs' | 'connectionsMax'> = {},
+): Promise<T> {
+  const clickhouse = createClickHouse({ ...(await findClickHouse()), ...options })
+  try {
+    return await work(clickhouse)
+  } finally {
+    await clickhouse.close()
+  }
 }

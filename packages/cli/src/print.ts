@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { visibleJson, visibleLine, visibleText } from '@intake/runtime'
@@ -9,15 +10,25 @@ import type { Command } from 'commander'
  * move the cursor, change colours or titles, or look like another line.
  */
 
+interface Output {
+  stdout: Writable & { isTTY?: boolean }
+  stderr: Writable
+}
+
+let output: Output = process
+
+/** Makes this module write to these streams instead of those of the process. */
+export const printTo = (streams: Output): void => void (output = streams)
+
 /**
  * Prints the command's own texts and numbers. For text from outside use `printRow` or
  * `visibleLine`.
  */
-export const print = (text: string): void => void process.stdout.write(`${visibleText(text)}\n`)
+export const print = (text: string): void => void output.stdout.write(`${visibleText(text)}\n`)
 
 /** Prints cells in one line, with tabs between them. No cell can add a tab or a line of its own. */
 export const printRow = (cells: readonly string[]): void =>
-  void process.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
+  void output.stdout.write(`${cells.map(visibleLine).join('\t')}\n`)
 
 /** A text with the style in which a terminal shows it. */
 export interface Styled {
@@ -30,24 +41,24 @@ export interface Styled {
  * terminal.
  */
 export function printStyled(cells: readonly Styled[]): void {
-  const hasStyles = process.stdout.isTTY && !process.env['NO_COLOR']
+  const hasStyles = output.stdout.isTTY && !process.env['NO_COLOR']
   const shown = cells.map(({ text, style }) => {
     const line = visibleLine(text)
     return hasStyles && style !== undefined ? styleText(style, line) : line
   })
-  process.stdout.write(`${shown.join(' ')}\n`)
+  output.stdout.write(`${shown.join(' ')}\n`)
 }
 
 /** Prints a value as JSON; `space` is as for `JSON.stringify`. */
 export const printJson = (value: unknown, space?: number): void =>
-  void process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
+  void output.stdout.write(`${visibleJson(JSON.stringify(value, undefined, space))}\n`)
 
 /**
  * Prints a JSON text as one line. Waits for a slow reader until the signal is aborted, so that
  * lines do not pile up in memory.
  */
 export async function printJsonLine(json: string, signal?: AbortSignal): Promise<void> {
-  const { stdout } = process
+  const { stdout } = output
   if (stdout.write(`${visibleJson(json)}\n`) || stdout.destroyed || signal?.aborted) return
   await new Promise<void>((resolve) => {
     const end = () => {
@@ -65,7 +76,7 @@ const lastLinesMs = 1_000
 
 /** Resolves to whether the remaining output was read in time. */
 export async function outputEnds(): Promise<boolean> {
-  const { stdout } = process
+  const { stdout } = output
   if (stdout.destroyed || stdout.writableLength === 0) return true
   const isPrinted = new Promise<void>((resolve) => void stdout.write('', () => resolve()))
   await Promise.race([isPrinted, pause(lastLinesMs, undefined, { ref: false })])
@@ -73,10 +84,10 @@ export async function outputEnds(): Promise<boolean> {
 }
 
 /** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */
-export const printForShell = (line: string): void => void process.stdout.write(`${line}\n`)
+export const printForShell = (line: string): void => void output.stdout.write(`${line}\n`)
 
 /** Prints a message that is not part of the command's result, to standard error. */
-export const note = (text: string): void => void process.stderr.write(`${visibleText(text)}\n`)
+export const note = (text: string): void => void output.stderr.write(`${visibleText(text)}\n`)
 
 /**
  * Prints an error, and indents all lines but the first. A server's message can quote what a client
@@ -85,7 +96,7 @@ export const note = (text: string): void => void process.stderr.write(`${visible
 export const printError = (error: unknown): void =>
   note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))
 
-export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001B[H')
+export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
 
 /**
  * Makes commander's help harmless as `print` does, and commander's errors as `printError` does. The
@@ -94,14 +105,14 @@ export const clearScreen = (): void => void process.stdout.write('\u001B[2J\u001
  * disk is incomplete.
  */
 export function configureOutput(program: Command): void {
-  process.stderr.on('error', () => undefined)
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  output.stderr.on('error', () => undefined)
+  output.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return
     printError(`The output cannot be written: ${error.message}`)
     process.once('exit', () => (process.exitCode = 1))
   })
   program.configureOutput({
-    writeOut: (text) => void process.stdout.write(visibleText(text)),
-    writeErr: (text) => void process.stderr.write(visibleText(text.replaceAll(/\n(?!$)/g, '\n  '))),
+    writeOut: (text) => void output.stdout.write(visibleText(text)),
+    writeErr: (text) => void output.stderr.write(visibleText(text.replaceAll(/\n(?!$)/g, '\n  '))),
   })
 }

@@ -7,22 +7,18 @@ import { dayCountName, sharedCountKey } from '@intake/access'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
-import { startClickHouse, startRedis, startS3 } from '@intake/local'
 import { withRedis } from '@intake/redis'
 import { endpointsFile } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { logRow } from '../../schema/test/fixture.ts'
 import { commands } from '../src/commands.ts'
-import { createIntake, main } from './services.ts'
+import { createIntake } from './in-process.ts'
+import { createIntakeProcess, main } from './services.ts'
 
 const dataDir = createDataDir(t)
-const [redis, server, s3] = await Promise.all([
-  startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
-  startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0 }),
-  startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
-])
-t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
+const [redis, server, s3] = await Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)])
 const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 
@@ -288,6 +284,7 @@ t.test('a command whose output cannot be written fails; a closed pipe is no fail
 
 t.test('an unavailable service is an error within seconds', async (t) => {
   const down = { REDIS_URL: 'redis://127.0.0.1:1', CLICKHOUSE_URL: 'http://u:p@127.0.0.1:1' }
-  t.match(await intake(['keys', 'list'], down), { code: 1 })
-  t.match(await intake(['dead-letters', 'list'], down), { code: 1 })
+  const run = createIntakeProcess({ cwd: dataDir, env: down })
+  t.match(await run(['keys', 'list']), { code: 1 })
+  t.match(await run(['dead-letters', 'list']), { code: 1 })
 })

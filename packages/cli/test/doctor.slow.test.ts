@@ -9,7 +9,7 @@ import type { Finding } from '../src/doctor/finding.ts'
 import { withSettings } from '../../schema/test/fixture.ts'
 import { startServices } from './services.ts'
 
-const { clickhouse, endpoints, intake, keys, s3 } = await startServices(t)
+const { clickhouse, endpoints, intake, keys, s3 } = await startServices(t, { unshared: true })
 
 interface Report {
   state: string

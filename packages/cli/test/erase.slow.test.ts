@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
 import { addDeadLetter, erase as eraseSubject } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
@@ -14,7 +15,7 @@ import { until } from '@intake/test-kit/until'
 import { member } from '../../schema/test/fixture.ts'
 import { factsRow, feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 
-const services = await startServices(t)
+const services = await startServices(t, { unshared: true })
 const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
 
 interface Report {
@@ -353,4 +354,32 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
     [['user', 'erase', 'u', '--wait', 'no'], /Give a number of minutes/],
   ]
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
+})
+
+/** Runs `work` with timers of `ms` milliseconds that end at once. */
+async function withoutPause<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  const { setTimeout } = globalThis
+  const hurried = (run: () => void, after?: number, ...args: []) =>
+    setTimeout(run, after === ms ? 0 : after, ...args)
+  globalThis.setTimeout = Object.assign(hurried, setTimeout)
+  try {
+    return await work()
+  } finally {
+    globalThis.setTimeout = setTimeout
+  }
+}
+
+t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
+  const suppressed = user()
+  const args = ['user', 'erase', suppressed, '--suppress', '--yes', '--json']
+  const erased = await withoutPause(45_000, () => intake(args))
+  t.equal(erased.code, 0, erased.stderr)
+  t.match(erased.stderr, /^waiting 45 s until gateways know/m)
+  t.match(JSON.parse(erased.stdout), { complete: true })
+  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
+  t.match(await intake(['user', 'unsuppress', suppressed]), { code: 0 })
+  t.match(await intake(['user', 'unsuppress', suppressed]), {
+    code: 1,
+    stderr: /is not suppressed/,
+  })
 })

@@ -10,7 +10,9 @@ import { connectRedis } from '@intake/redis'
 import { setUp } from '@intake/setup'
 import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
+import { createIntake, type CommandResult } from './in-process.ts'
 
 /** The program of the command line. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -18,16 +20,13 @@ export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const commandMs = 240_000
 const bucket = { bucket: 'intake', region: 'us-east-1' }
 
-export interface CommandResult {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-/** Returns a function that runs the command line as an operator does. */
-export function createIntake(options: { cwd: string; env: Record<string, string> }) {
+/**
+ * Returns a function that runs the command line as an operator does, as a process. It rejects if a
+ * command does not end, for example because it leaves a connection open.
+ */
+export function createIntakeProcess(options: { cwd: string; env: Record<string, string> }) {
   return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const { cwd } = options
       const { COVERAGE_DIR } = process.env
       const coverage = COVERAGE_DIR === undefined ? {} : { NODE_V8_COVERAGE: COVERAGE_DIR }
@@ -38,24 +37,28 @@ export function createIntake(options: { cwd: string; env: Record<string, string>
         killSignal: 'SIGKILL',
       } as const
       execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+        if (error?.killed) reject(new Error(`intake ${args.join(' ')} does not end`))
+        else resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       })
     })
 }
 
-/**
- * Starts all services for one test and sets them up.
- *
- * @param options.timeZone time zone of ClickHouse
- */
-export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
+interface ServicesOptions {
+  /** Time zone of ClickHouse. */
+  timeZone?: string
+  /** Whether the test stops services or changes their settings, so that no other test gets them. */
+  unshared?: boolean
+}
+
+/** Starts all services for one test and sets them up. `dataDir` is a folder for its files. */
+export async function startServices(
+  t: Test,
+  { timeZone = 'UTC', unshared = timeZone !== 'UTC' }: ServicesOptions = {},
+) {
   const dataDir = createDataDir(t)
-  const [redis, server, s3] = await Promise.all([
-    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
-    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0, timeZone }),
-    startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
-  ])
-  t.teardown(() => Promise.all([redis, server, s3].map((service) => service.stop())))
+  const [redis, server, s3] = await (unshared
+    ? startUnshared(t, { dataDir, timeZone })
+    : Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)]))
   await setUp({
     redisUrl: redis.url,
     clickhouseUrl: server.url,
@@ -85,6 +88,18 @@ export async function startServices(t: Test, { timeZone = 'UTC' } = {}) {
   const intake = createIntake({ cwd: dataDir, env: endpoints })
   const clients = { clickhouse, objects, keys, intake }
   return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse) }
+}
+
+/** Starts services below `dataDir`. */
+async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
+  const { dataDir, timeZone } = options
+  const services = await Promise.all([
+    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0, timeZone, niceness: 0 }),
+    startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all(services.map((service) => service.stop())))
+  return services
 }
 
 function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {

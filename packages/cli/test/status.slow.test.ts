@@ -14,7 +14,9 @@ import { describeSummary } from '../src/status/describe-summary.ts'
 import { summarize } from '../src/status/summary.ts'
 import { logRow, main, startServices } from './services.ts'
 
-const { dataDir, intake, keys, number, redis, s3, server } = await startServices(t)
+const { dataDir, intake, keys, number, redis, s3, server } = await startServices(t, {
+  unshared: true,
+})
 
 function startApp(name: 'gateway' | 'worker') {
   const app = createAppProcess({

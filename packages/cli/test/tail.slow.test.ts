@@ -25,7 +25,7 @@ const {
   endpoints,
   clickhouse,
   insert,
-} = await startServices(t)
+} = await startServices(t, { unshared: true })
 
 /** Runs `intake tail` in a pipe, so that it prints a line of JSON for each record. */
 async function startTail(t: Test, args: string[] = []) {

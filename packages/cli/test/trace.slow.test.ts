@@ -12,9 +12,9 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { createIdempotencyStore } from '../../../gateway/src/identity/idempotency-store.ts'
 import { createReservationLedger } from '../../../gateway/src/identity/reservation-ledger.ts'
 import { member } from '../../schema/test/fixture.ts'
-import { feedbackRow, logRow, startServices } from './services.ts'
+import { createIntakeProcess, feedbackRow, logRow, startServices } from './services.ts'
 
-const { clickhouse, insert, intake, keys } = await startServices(t)
+const { clickhouse, dataDir, endpoints, insert, intake, keys } = await startServices(t)
 const soon = () => performance.now() + 60_000
 const sinks = {
   logs: createJobSink({ redis: keys, kind: 'logs' }),
@@ -253,8 +253,10 @@ t.test('without Redis, a stored record is found by its id', async (t) => {
   const away = { REDIS_URL: 'redis://127.0.0.1:1' }
   const key = ['--key', 'k', '--bundle', 'b', '--device', randomUUID()]
   const asked = [[row.id], [row.id, '--json'], [randomUUID()], key]
+  // Each command waits ten seconds. Processes wait at the same time.
+  const run = createIntakeProcess({ cwd: dataDir, env: { ...endpoints, ...away } })
   const [found, json, unknown, keyed] = await Promise.all(
-    asked.map((args) => intake(['trace', ...args], away)),
+    asked.map((args) => run(['trace', ...args])),
   )
   t.match(found, { code: 0, stdout: /^stored\tlogs\t/, stderr: /^Redis cannot be asked, so/ })
   t.match(JSON.parse(json!.stdout), { state: 'stored', queue_unread: /\w/ })

@@ -263,7 +263,7 @@ t.test('each query of the page has a checked result', (t) => {
   t.end()
 })
 
-for (const timeZone of timeZones) {
+for (const timeZone of ['UTC', 'Asia/Kathmandu']) {
   t.test(`on a server in ${timeZone}`, async (t) => {
     const { server, connect } = await startServer(t, { timeZone })
     const owner = connect(t)

@@ -1,7 +1,6 @@
-import { createClickHouse } from '@intake/clickhouse'
 import { countNames, refreshCounts } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse } from '../clickhouse.ts'
+import { withClickHouse } from '../clickhouse.ts'
 import { print } from '../print.ts'
 
 /**
@@ -18,20 +17,17 @@ export function defineCatalogue(catalogue: Command): void {
       'after',
       '\nWorkers do the same: the hours every minute, the catalogue every hour, and less often if it takes long.',
     )
-    .action(async () => {
-      const clickhouse = createClickHouse({
-        ...(await findClickHouse()),
-        requestTimeoutMs: statementTimeoutMs,
-      })
-      try {
-        for (const name of countNames) {
-          const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
-          print(
-            `${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`,
-          )
-        }
-      } finally {
-        await clickhouse.close()
-      }
-    })
+    .action(() =>
+      withClickHouse(
+        async (clickhouse) => {
+          for (const name of countNames) {
+            const counted = await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+            print(
+              `${name}\t${counted} ${name === 'hours' ? 'hours' : 'days'} of applications counted`,
+            )
+          }
+        },
+        { requestTimeoutMs: statementTimeoutMs },
+      ),
+    )
 }

@@ -1,4 +1,4 @@
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import type { ClickHouse } from '@intake/clickhouse'
 import {
   dropDeadLetters,
   listDeadLetters,
@@ -9,7 +9,7 @@ import {
   type DeadLetterOutcome,
 } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse } from '../clickhouse.ts'
+import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
 
@@ -88,13 +88,4 @@ async function find(clickhouse: ClickHouse, id: string): Promise<DeadLetter[]> {
   const letters = await readDeadLetters(clickhouse, id)
   if (letters.length === 0) throw new UsageError(`There is no dead letter ${id}.`)
   return letters
-}
-
-async function withClickHouse(work: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
-  const clickhouse = createClickHouse(await findClickHouse())
-  try {
-    await work(clickhouse)
-  } finally {
-    await clickhouse.close()
-  }
 }

@@ -15,7 +15,6 @@ import {
   type RuleChoice,
   type RuleMatch,
 } from '@intake/access'
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { kinds, type RecordKind } from '@intake/contract'
 import { noteInJournal, type JournalEntry } from '@intake/records'
 import type { Redis } from '@intake/redis'
@@ -238,7 +237,10 @@ async function loadPolicy(store: PolicyStore) {
 }
 
 async function showDryRun(choice: RuleChoice, { json }: AddOptions): Promise<void> {
-  const met = await withClickHouse(statementTimeoutMs, (clickhouse) => dryRun(clickhouse, choice))
+  const { withClickHouse } = await import('../clickhouse.ts')
+  const met = await withClickHouse((clickhouse) => dryRun(clickhouse, choice), {
+    requestTimeoutMs: statementTimeoutMs,
+  })
   if (json) return printJson(met)
   print(describeDryRun(met))
 }
@@ -272,25 +274,15 @@ const entryOf = (
  */
 async function writeJournal(entry: JournalEntry): Promise<void> {
   try {
-    await withClickHouse(journalTimeoutMs, (clickhouse) => noteInJournal(clickhouse, entry))
+    const { withClickHouse } = await import('../clickhouse.ts')
+    await withClickHouse((clickhouse) => noteInJournal(clickhouse, entry), {
+      requestTimeoutMs: journalTimeoutMs,
+    })
   } catch (error) {
     throw new UsageError(
       `The change is made, but intake.journal could not be written (${(error as Error).message}). ` +
         `Its entry would be: ${JSON.stringify(entry)}`,
     )
-  }
-}
-
-async function withClickHouse<Result>(
-  requestTimeoutMs: number,
-  work: (clickhouse: ClickHouse) => Promise<Result>,
-): Promise<Result> {
-  const { findClickHouse } = await import('../clickhouse.ts')
-  const clickhouse = createClickHouse({ ...(await findClickHouse()), requestTimeoutMs })
-  try {
-    return await work(clickhouse)
-  } finally {
-    await clickhouse.close()
   }
 }
 

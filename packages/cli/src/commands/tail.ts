@@ -1,8 +1,8 @@
-import { ClickHouseError, createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
 import { isUuid } from '@intake/contract'
 import { followRecords, type FollowFilter } from '@intake/records'
 import type { Command } from 'commander'
-import { findClickHouse } from '../clickhouse.ts'
+import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { note, outputEnds, printJsonLine, printStyled } from '../print.ts'
 
@@ -67,20 +67,15 @@ export function defineTail(tail: Command): void {
         throw new UsageError('A device is named by its UUID.')
       if (feedback && filter.event !== undefined)
         throw new UsageError('Feedback has no events: give --event or --feedback.')
-      const clickhouse = createClickHouse({
-        ...(await findClickHouse()),
+      const wanted = {
+        kind: feedback ? ('feedback' as const) : ('logs' as const),
+        filter,
+        isJson: json ?? !process.stdout.isTTY,
+      }
+      await withClickHouse((clickhouse) => follow(clickhouse, wanted), {
         requestTimeoutMs: timeoutMs,
         connectionsMax: 2,
       })
-      try {
-        await follow(clickhouse, {
-          kind: feedback ? 'feedback' : 'logs',
-          filter,
-          isJson: json ?? !process.stdout.isTTY,
-        })
-      } finally {
-        await clickhouse.close()
-      }
     })
 }
 

@@ -1,0 +1,51 @@
+import { connectOnlyToOwnUser, parseOwnPorts } from '@intake/runtime'
+import { Command, CommanderError } from 'commander'
+import { commands } from './commands.ts'
+import { adoptSettings } from './endpoints.ts'
+import { configureOutput, printError } from './print.ts'
+
+const guide = `
+Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by files: REDIS_URL_FILE …), or else
+those that npm start runs in this folder (in another one: INTAKE_DATA_DIR).
+
+Examples:
+  intake status                   the state of the services, and what to do
+  intake doctor                   what is configured wrongly
+  intake trace 019aa5e6-5c40-7abc-8def-0123456789ab
+                                  where this record is
+  intake keys create --name iOS   a key for an application
+
+Exit codes: 0 done, 1 the command failed or was used wrongly; the help of a command lists its others.
+docs/cli.md shows every command with its output.`
+
+/**
+ * Runs a command of the command line until it ends. Sets `process.exitCode`, and resolves to it.
+ *
+ * @param args the words after `intake`
+ */
+export async function runIntake(args: readonly string[]): Promise<number> {
+  const program = new Command('intake')
+    .description('Operates an Intake deployment')
+    .addHelpText('after', guide)
+    .exitOverride()
+  configureOutput(program)
+  /** The name of the requested command: `status` in both `intake status` and `intake help status`. */
+  const asked = args.find((word) => word !== 'help')
+  // Loads only the requested command, because loading the libraries of all commands takes a second.
+  for (const [name, { description, define }] of Object.entries(commands)) {
+    const command = program.command(name).description(description)
+    if (name === asked) await define(command)
+  }
+
+  try {
+    await adoptSettings()
+    connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // The text of a CommanderError is already printed. It is no failure after --help.
+    const isPrinted = error instanceof CommanderError
+    if (!isPrinted) printError(error)
+    process.exitCode = isPrinted ? error.exitCode : 1
+  }
+  return Number(process.exitCode ?? 0)
+}

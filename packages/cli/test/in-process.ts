@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { rememberEnvironment } from '@intake/test-kit/environment'
+import { printTo } from '../src/print.ts'
+import { runIntake } from '../src/run.ts'
+
+export interface CommandResult {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Commands run one after the other, because they share the environment of this process. */
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Returns a function that runs the command line in this process, because starting a process takes
+ * longer than most commands do. Whether a command ends as a process is tested once per command
+ * (hostile-text.slow.test.ts). Commands that run until a signal, or that read standard input, need
+ * `createIntakeProcess`.
+ *
+ * @param options.cwd the folder in which the operator is
+ */
+export function createIntake(options: { cwd: string; env: Record<string, string> }) {
+  const base = { INTAKE_DATA_DIR: join(options.cwd, '.intake'), ...options.env }
+  return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> => {
+    const result = last.then(() => run(args, { ...base, ...env }))
+    last = result.catch(() => undefined)
+    return result
+  }
+}
+
+async function run(args: string[], env: Record<string, string>): Promise<CommandResult> {
+  const restoreEnvironment = rememberEnvironment()
+  const { exitCode } = process
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const printed = Promise.all([text(stdout), text(stderr)])
+  Object.assign(process.env, env)
+  process.exitCode = undefined
+  printTo({ stdout, stderr })
+  let code: number
+  try {
+    code = await runIntake(args)
+  } finally {
+    printTo(process)
+    process.exitCode = exitCode
+    restoreEnvironment()
+    stdout.end()
+    stderr.end()
+  }
+  const [out, err] = await printed
+  return { code, stdout: out, stderr: err }
+}
