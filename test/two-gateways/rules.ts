@@ -1,26 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { request } from 'undici'
 import t from 'tap'
 import { createCpuWait } from '@intake/test-kit/cpu-wait'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { startCluster } from './faults/kit/cluster.ts'
-import { backlogOf, outcomeFramesLeft } from './faults/kit/observe.ts'
+import { backlogOf, outcomeFramesLeft } from '../faults/kit/observe.ts'
+import { cluster, root } from './cluster.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const followMs = 5_000
 
-const cluster = await startCluster({
-  dataDir: createDataDir(t),
-  root,
-  random: Math.random,
-  gateways: 2,
-})
-t.teardown(() => cluster.close())
 const cpuWaitMs = createCpuWait(() => [process.pid, ...cluster.gateways.map((one) => one.pid())])
 
 /** Runs `intake rules`, and reads what it prints. */

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { startCluster } from '../faults/kit/cluster.ts'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+/** The cluster of all tests of this folder. */
+export const cluster = await startCluster({
+  dataDir: createDataDir(t),
+  root,
+  random: Math.random,
+  gateways: 2,
+  gatewayEnv: { DRAIN_MS: '10000' },
+})
+t.teardown(() => cluster.close())
