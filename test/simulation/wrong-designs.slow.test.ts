@@ -36,14 +36,13 @@ for (const [name, { change, breaks, seed = seeds.base }] of Object.entries(wrong
   })
 }
 
-for (const { name, edits, breaks, seed = seeds.base } of plantedCode) {
+for (const { name, edits, breaks } of plantedCode) {
   t.test(`found in the code, as "${breaks}": ${name}`, async (t) => {
     const copy = mkdtempSync(join(tmpdir(), 'intake-planted-'))
     t.teardown(() => rmSync(copy, { recursive: true }))
     copyBuilt({ root, copy, edits })
     const planted = await loadCode(copy)
-    const from = { ...enough, base: seed }
-    const wrong = { design: rightDesign, code: planted, seeds: from, rule: breaks }
+    const wrong = { design: rightDesign, code: planted, seeds: enough, rule: breaks }
     const { finding } = await search(wrong)
     t.ok(finding, `found after ${finding?.runs ?? 'more than all'} runs`)
   })
