@@ -65,6 +65,24 @@ t.test('a suspended key is refused by all gateways within five seconds, and resu
   t.ok(resumedMs < 5_000, `${Math.round(resumedMs)} ms`)
 })
 
+t.test('a limit of requests is one for all gateways', async (t) => {
+  const max = 100
+  const limit = ['--requests-per-minute', String(max)]
+  const { key } = await keys('create', '--name', 'requests', ...limit)
+  await untilBoth(key, 201)
+  let accepted = 2
+  const refusing = new Map<string, Answer>()
+  while (refusing.size < 2) {
+    for (const url of cluster.gatewayUrls) {
+      const answer = await send(url, key)
+      if (answer.status === 201) accepted++
+      else refusing.set(url, answer)
+    }
+  }
+  for (const answer of refusing.values()) t.match(answer, { status: 429, code: 'rate_limited' })
+  t.ok(accepted >= max && accepted <= max * 1.1, `${accepted} of ${max}`)
+})
+
 t.test('a budget is one for all gateways, and reported before it is spent', async (t) => {
   const budget = 100
   const daily = ['--events-per-day', String(budget)]
