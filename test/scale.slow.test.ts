@@ -88,23 +88,23 @@ async function startWorker(
  */
 const insertsIn = (elapsedMs: number) => Math.max(40, Math.ceil((4 * elapsedMs) / 1_000))
 
-t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', async (t) => {
+t.test('8,000 events over 64 connections are 8,000 rows in a few inserts', async (t) => {
   const stack = await startStack(t, { dataDir: createDataDir(t) })
   const began = performance.now()
-  const acknowledged = await load(stack, 'burst', 20_000)
-  t.equal(acknowledged.length, 20_000)
-  t.equal(new Set(acknowledged).size, 20_000)
+  const acknowledged = await load(stack, 'burst', 8_000)
+  t.equal(acknowledged.length, 8_000)
+  t.equal(new Set(acknowledged).size, 8_000)
 
   const count = `SELECT count() AS rows, uniqExact(id) AS ids, sum(params.index::UInt64) AS total
                  FROM intake.logs WHERE event = 'burst'`
-  await until('all are visible', async () => (await numbers(stack, count))['ids'] === 20_000)
+  await until('all are visible', async () => (await numbers(stack, count))['ids'] === 8_000)
   const insertsMax = insertsIn(performance.now() - began)
-  t.match(await numbers(stack, count), { rows: 20_000, ids: 20_000, total: (20_000 * 19_999) / 2 })
+  t.match(await numbers(stack, count), { rows: 8_000, ids: 8_000, total: (8_000 * 7_999) / 2 })
   const raw = await numbers(
     stack,
     `SELECT count() AS rows FROM intake.logs_raw WHERE event = 'burst'`,
   )
-  t.equal(raw['rows'], 20_000)
+  t.equal(raw['rows'], 8_000)
 
   const inserts = await insertsOf(stack.endpoints.workerAdmin!)
   const parts = await numbers(
@@ -112,7 +112,7 @@ t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', asy
     `SELECT count() AS parts FROM system.parts
      WHERE database = 'intake' AND table = 'logs_raw' AND active`,
   )
-  t.comment(`20,000 events in ${inserts} inserts, ${parts['parts']} active parts`)
+  t.comment(`8,000 events in ${inserts} inserts, ${parts['parts']} active parts`)
   t.ok(inserts <= insertsMax, `${inserts} inserts of ${insertsMax}`)
   t.ok((parts['parts'] ?? 0) <= insertsMax)
 
@@ -120,13 +120,13 @@ t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', asy
     const more = [await startWorker(t, stack), await startWorker(t, stack)]
     const urls = [stack.endpoints.workerAdmin!, ...more.map(({ url }) => url)]
     const sharedBegan = performance.now()
-    await load(stack, 'shared', 20_000)
+    await load(stack, 'shared', 8_000)
     await until('all are visible', async () => {
       const { ids } = await numbers(
         stack,
         `SELECT uniqExact(id) AS ids FROM intake.logs WHERE event = 'shared'`,
       )
-      return ids === 20_000
+      return ids === 8_000
     })
     const sharedMax = insertsIn(performance.now() - sharedBegan)
     const all = await Promise.all(urls.map(insertsOf))
@@ -134,17 +134,4 @@ t.test('20,000 events over 64 connections are 20,000 rows in a few inserts', asy
     t.ok(together <= sharedMax, `${together} inserts of ${sharedMax}`)
     await Promise.all(more.map(({ stop }) => stop()))
   })
-})
-
-t.test('without a worker nothing is lost; the backlog drains when one returns', async (t) => {
-  const stack = await startStack(t, { dataDir: createDataDir(t), env: { WORKERS: '0' } })
-  const acknowledged = await load(stack, 'backlog', 2_000)
-  t.equal(acknowledged.length, 2_000)
-  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 0)
-  await startWorker(t, stack)
-  await until('all are visible', async () => {
-    const { rows } = await numbers(stack, `SELECT count() AS rows FROM intake.logs`)
-    return rows === 2_000
-  })
-  t.equal((await numbers(stack, 'SELECT count() AS rows FROM intake.logs_raw'))['rows'], 2_000)
 })

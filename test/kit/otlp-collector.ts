@@ -27,26 +27,26 @@ export interface OtlpCollector {
   spans: CollectedSpan[]
   /** The number of all requests so far. */
   requests: number
+  /**
+   * With `hang`, the server never responds. With `trickle`, it sends one byte of its response every
+   * tenth of a second, without an end.
+   */
+  mode: 'receive' | 'hang' | 'trickle'
 }
 
-/**
- * Starts an HTTP server that receives OTLP until the test ends.
- *
- * @param options.mode with `hang`, the server never responds; with `trickle`, it sends one byte of
- * its response every tenth of a second, without an end
- */
+/** Starts an HTTP server that receives OTLP until the test ends. */
 export async function startOtlpCollector(
   t: Test,
-  { mode = 'receive' }: { mode?: 'receive' | 'hang' | 'trickle' } = {},
+  { mode = 'receive' }: { mode?: OtlpCollector['mode'] } = {},
 ): Promise<OtlpCollector> {
-  const collector: OtlpCollector = { url: '', spans: [], requests: 0 }
+  const collector: OtlpCollector = { url: '', spans: [], requests: 0, mode }
   const server = createServer((request, response) => void receive(request, response))
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     collector.requests++
     const body = await buffer(request)
-    if (mode === 'hang') return
-    if (mode === 'trickle') {
+    if (collector.mode === 'hang') return
+    if (collector.mode === 'trickle') {
       response.flushHeaders()
       const timer = setInterval(() => response.write(' '), 100)
       response.on('close', () => clearInterval(timer))

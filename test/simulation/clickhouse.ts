@@ -8,8 +8,6 @@ import { createProcess, type Part, type World } from './world.ts'
 export interface Insert {
   table: RecordKind
   rows: readonly Row[]
-  /** The insert deduplication token; undefined without deduplication. */
-  token: string | undefined
 }
 
 export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 }
@@ -42,7 +40,6 @@ export function createClickHouse(world: World): ClickHouse {
   const { design, random, scheduler, coverage, serial } = world
   const process = createProcess('clickhouse')
   const tables = { logs: createTable({ design }), feedback: createTable({ design }) }
-  const dedupLog = new Set<string>()
   const running = new Set<Running>()
 
   function commit(table: Table, part: InsertPart): void {
@@ -79,8 +76,8 @@ export function createClickHouse(world: World): ClickHouse {
       for (const insert of running) insert.isToFail = true
     },
 
-    insert({ table, rows, token }, answer) {
-      const parts = cutIntoParts({ world, rows, token })
+    insert({ table, rows }, answer) {
+      const parts = cutIntoParts({ world, rows })
       const insert = { name: `insert ${serial()}`, parts, committed: 0, isToFail: false }
       running.add(insert)
       next()
@@ -91,24 +88,10 @@ export function createClickHouse(world: World): ClickHouse {
         const what = `${insert.name}, part ${insert.committed + 1} of ${parts.length}`
         plan(`${what}: ${part.rows.map(({ text }) => text).join(' ')}`, () => {
           if (insert.isToFail) return fail()
-          if (part.dedupName === undefined) return inPlace(part)
-          if (dedupLog.has(part.dedupName)) return skip(part)
-          dedupLog.add(part.dedupName)
-          if (design.dedupLog === 'with the part') return inPlace(part)
-          plan(`${what}: renamed into place`, () => inPlace(part))
+          commit(tables[table], part)
+          insert.committed++
+          next()
         })
-      }
-
-      function inPlace(part: InsertPart): void {
-        commit(tables[table], part)
-        insert.committed++
-        next()
-      }
-
-      function skip(part: InsertPart): void {
-        scheduler.note(process.name, `${insert.name}: ${part.dedupName} is in the dedup log`)
-        insert.committed++
-        next()
       }
 
       function fail(): void {

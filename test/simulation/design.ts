@@ -28,16 +28,6 @@ export interface Design {
   /** The frames that stop the watermark. It must not advance beyond their oldest record. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'
 
-  /** The source of an insert's deduplication token. */
-  insertToken: 'none' | 'the jobs' | 'the first job'
-  /**
-   * When the dedup log is written. Measurements show that ClickHouse first writes this log, and
-   * then renames the part into place.
-   */
-  dedupLog: 'before the part' | 'with the part'
-  /** Whether a repeated insert may be cut into other blocks than the first insert. */
-  blocks: 'always the same' | 'vary'
-
   engine: 'ReplacingMergeTree' | 'MergeTree'
   /** Whether readers collapse the duplicates that are not merged yet. */
   final: boolean
@@ -61,9 +51,6 @@ export const rightDesign: Design = {
   beforeInsert: 'nothing',
   checkWrittenRows: true,
   pending: 'all frames',
-  insertToken: 'none',
-  dedupLog: 'before the part',
-  blocks: 'vary',
   engine: 'ReplacingMergeTree',
   final: true,
   sortingKey: 'time, device, id',

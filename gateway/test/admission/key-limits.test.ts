@@ -164,30 +164,27 @@ t.test('429: what a key may not send uses nothing up of a device', async (t) => 
   t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
 })
 
-t.test(
-  '429: a device that sends 1,000 times its share takes nothing from the others',
-  async (t) => {
-    const share = 5
-    const { gateway } = await start(t, {
-      deviceEventsPerMinute: share,
-      requestsPerMinute: 200,
-      eventsPerMinute: 200,
-    })
-    const send = async (number: number) =>
-      (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
-    let accepted = 0
-    let others = 0
-    for (let sent = 0; sent < 1_000 * share; sent++) {
-      if ((await send(0)) === 201) accepted++
-      if (sent % 50 === 0 && (await send(sent + 1)) !== 201) others++
-    }
-    t.equal(accepted, share)
-    t.equal(others, 0, 'no other device is refused')
-    const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
-    t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
-    t.ok(Number(refused.headers['retry-after']) > 0)
-  },
-)
+t.test('429: a device that sends 100 times its share takes nothing from the others', async (t) => {
+  const share = 5
+  const { gateway } = await start(t, {
+    deviceEventsPerMinute: share,
+    requestsPerMinute: 200,
+    eventsPerMinute: 200,
+  })
+  const send = async (number: number) =>
+    (await post(gateway, '/api/log', logBody({}, { device_uuid: device(number) }))).statusCode
+  let accepted = 0
+  let others = 0
+  for (let sent = 0; sent < 100 * share; sent++) {
+    if ((await send(0)) === 201) accepted++
+    if (sent % 50 === 0 && (await send(sent + 1)) !== 201) others++
+  }
+  t.equal(accepted, share)
+  t.equal(others, 0, 'no other device is refused')
+  const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
+  t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
+  t.ok(Number(refused.headers['retry-after']) > 0)
+})
 
 t.test('403: a key that is suspended while the body arrives stores nothing', async (t) => {
   const gateway = await startGateway(t)

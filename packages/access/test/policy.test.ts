@@ -161,6 +161,7 @@ t.test('the list is bounded and holds no identifiers', async (t) => {
   t.notOk(await store.suppress({ kind: 'user', id: 'one too many' }))
   const known = { kind: 'user', id: 'user-1', bundleIdentifier: 'com.example.app' } as const
   t.ok(await store.suppress(known), 'a listed sender remains on the list')
+  await redis.del('{intake}:suppressed')
 })
 
 const retentionKey = '{intake}:retention'

@@ -6,7 +6,6 @@ import { readEndpoints } from '@intake/runtime/endpoints'
 import type { Driver } from '../adapters/driver.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
 
-export const events = Number(process.env['EVENTS'] ?? 10_000)
 const chunk = 100
 const deviceUuid = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
 
@@ -20,6 +19,7 @@ interface Counts {
  * Checks that every event that a client has stored becomes one row. Meanwhile one response in five
  * is lost, the gateway is killed twice, and the client is killed five times.
  *
+ * @param options.events a multiple of 100
  * @param options.createDriver gets the address of the proxy before the gateway
  * @param options.files the files that the proxy serves to browsers
  */
@@ -29,11 +29,12 @@ export async function checkExactlyOnce(
     platform: string
     stack: RunningStack
     dataDir: string
+    events: number
     createDriver: (url: string) => Driver | Promise<Driver>
     files?: ReadonlyMap<string, { type: string; body: string }>
   },
 ): Promise<void> {
-  const { platform, stack, dataDir, createDriver, files } = options
+  const { platform, stack, dataDir, events, createDriver, files } = options
   const { gateway, apiKey } = stack.endpoints
   const proxy = await startLossyProxy(t, {
     target: gateway,
@@ -49,6 +50,7 @@ export async function checkExactlyOnce(
     apiKey,
     bundleIdentifier: bundle,
     dataDir,
+    events,
   })
   const counts = await until('every stored event is visible', async () => {
     const found = await countRows(stack, bundle)
@@ -68,9 +70,15 @@ export async function checkExactlyOnce(
 /** Returns how many events the client has reported as stored. */
 async function sendThroughFaults(
   driver: Driver,
-  options: { url: string; apiKey: string; bundleIdentifier: string; dataDir: string },
+  options: {
+    url: string
+    apiKey: string
+    bundleIdentifier: string
+    dataDir: string
+    events: number
+  },
 ): Promise<number> {
-  const { dataDir, ...target } = options
+  const { dataDir, events, ...target } = options
   const start = () =>
     driver.init({
       ...target,

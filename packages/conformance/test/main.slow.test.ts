@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { runCommand } from '../src/command.ts'
 import { startSender } from './support.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -36,12 +37,17 @@ t.test('exit code 1: a case failed, and the table says what was seen', async (t)
 })
 
 t.test('exit code 1: used wrongly, or without an adapter', async (t) => {
-  t.match(await run([]), { code: 1, stderr: /^--adapter must be a URL\./ })
-  t.match(await run(['--adaptor', 'x']), { code: 1, stderr: /Unknown option '--adaptor'/ })
-  t.match(await run(['--adapter', 'http://127.0.0.1:9']), { code: 1, stderr: /no response/ })
+  const errors = t.capture(console, 'error')
   const adapter = await startSender(t)
-  const none = await run(['--adapter', adapter, '--only', 'no such title'])
-  t.match(none, { code: 1, stderr: 'No case has "no such title" in its title.\n' })
+  for (const [args, error] of [
+    [[], /^--adapter must be a URL\./],
+    [['--adaptor', 'x'], /Unknown option '--adaptor'/],
+    [['--adapter', 'http://127.0.0.1:9'], /no response/],
+    [['--adapter', adapter, '--only', 'no such title'], /^No case has "no such title" in its/],
+  ] as const) {
+    t.equal(await runCommand([...args]), 1)
+    t.match(errors(), [{ args: [error] }])
+  }
 })
 
 t.test('--list prints every case and what it needs', async (t) => {

@@ -50,15 +50,15 @@ async function follow(options: { since: number; records: number; filter?: Follow
 }
 
 t.test(
-  'each of 100,000 events is shown once, whatever the order in which they become visible',
+  'each of 21,000 events is shown once, whatever the order in which they become visible',
   async (t) => {
     const start = Date.now()
     const frames = Array.from({ length: 100 }, (__, frame) =>
-      Array.from({ length: 1_000 }, (_, n) =>
+      Array.from({ length: 210 }, (_, n) =>
         event(start + frame * 100 + (n % 100), n % 50 === 0 ? { ageMs: 3 * 3_600_000 } : {}),
       ),
     )
-    const following = follow({ since: start, records: 100_000 })
+    const following = follow({ since: start, records: 21_000 })
     // Simulates workers. They store frames out of order. They store some frames twice, as after a
     // kill between the insert and the completion of the job. The watermark is the arrival of the
     // oldest frame that is not stored.
@@ -71,9 +71,13 @@ t.test(
       await visibleUntil(start + Math.min(frames.length, ...waiting) * 100)
     }
     const { shown, completeUntil } = await following
-    t.equal(shown.length, 100_000)
-    t.equal(new Set(shown.map(({ id }) => id)).size, 100_000)
+    t.equal(shown.length, 21_000)
+    t.equal(new Set(shown.map(({ id }) => id)).size, 21_000)
     t.equal(completeUntil, sqlTime(start + frames.length * 100))
+    // The first poll finds all of them, which are more than one page.
+    const again = await follow({ since: start, records: 21_000 })
+    t.equal(again.shown.length, 21_000)
+    t.equal(new Set(again.shown.map(({ id }) => id)).size, 21_000)
   },
 )
 

@@ -50,11 +50,10 @@ t.test(
   'in a terminal lines are for people, elsewhere they are JSON',
   { skip: hasTerminal ? false : 'script opens the terminal' },
   async (t) => {
-    const program = fileURLToPath(new URL('log-a-line.ts', import.meta.url))
-    const args = [...process.execArgv, program]
-    const file = spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
+    const program = fileURLToPath(new URL('log-a-line.mjs', import.meta.url))
+    const file = spawnSync(process.execPath, [program], { encoding: 'utf8' }).stdout
     t.match(JSON.parse(file), { level: 30, name: 'test', msg: 'ready', port: 80 })
-    const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ')
+    const command = `'${process.execPath}' '${program}'`
     const terminal = spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' })
     const plain = stripVTControlCharacters(terminal.stdout)
     t.match(plain, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(test\): ready\r?\n {4}port: 80/)
@@ -75,8 +74,8 @@ t.test(
     writeFileSync(join(disk, 'filler'), Buffer.alloc(900 * 1024))
     const logFile = join(disk, 'log')
     const log = openSync(logFile, 'a')
-    const program = fileURLToPath(new URL('log-until-room.ts', import.meta.url))
-    const child = spawn(process.execPath, [...process.execArgv, program, join(disk, 'filler')], {
+    const program = fileURLToPath(new URL('log-until-room.mjs', import.meta.url))
+    const child = spawn(process.execPath, [program, join(disk, 'filler')], {
       stdio: ['ignore', log, 'pipe'],
     })
     closeSync(log)

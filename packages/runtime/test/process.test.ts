@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 
-const script = fileURLToPath(new URL('close-after-rotation.ts', import.meta.url))
+const script = fileURLToPath(new URL('close-after-rotation.mjs', import.meta.url))
 
 t.test('secrets are followed until the process has closed', async (t) => {
   const file = join(t.testdir({ password: 'one' }), 'password')
-  const child = spawn(process.execPath, ['--conditions=intake:source', '--import=tsx', script], {
+  const child = spawn(process.execPath, [script], {
     env: { ...process.env, PASSWORD_FILE: file },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { RecordKind } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
@@ -68,9 +67,8 @@ export function createRowStore(options: {
       const rows = await select(table, lines.map(readRow))
       if (rows.length === 0) return
       const what = `insert of ${rows.map((row) => row.text).join(' ')}`
-      const token = insertToken(members)
       const reply = await call<InsertAnswer>(what, (answer) =>
-        clickhouse.insert({ table, rows, token }, answer),
+        clickhouse.insert({ table, rows }, answer),
       )
       if (reply.status !== 200) throw fail('status 500', 'retry')
       if (design.checkWrittenRows && reply.writtenRows !== rows.length) {
@@ -90,11 +88,5 @@ export function createRowStore(options: {
       }
       answer()
     })
-  }
-
-  function insertToken(members: readonly Buffer[]): string | undefined {
-    if (design.insertToken === 'none') return undefined
-    const frames = design.insertToken === 'the first job' ? members.slice(0, 1) : members
-    return createHash('sha256').update(Buffer.concat(frames)).digest('hex').slice(0, 12)
   }
 }

@@ -356,8 +356,8 @@ t.test('S3 requires signatures and keeps its buckets over a restart', async (t) 
 })
 
 t.test('services end when the process that started them is killed', async (t) => {
-  const fixture = fileURLToPath(new URL('start-services.ts', import.meta.url))
-  const parent = spawn(process.execPath, [...process.execArgv, fixture, createDataDir(t)], {
+  const fixture = fileURLToPath(new URL('start-services.mjs', import.meta.url))
+  const parent = spawn(process.execPath, [fixture, createDataDir(t)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = (await once(parent.stdout, 'data')) as [Buffer]

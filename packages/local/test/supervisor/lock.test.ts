@@ -27,8 +27,8 @@ t.test('only one process locks a data directory, also through a symbolic link', 
 })
 
 async function startHolder(kind: 'folder' | 'socket', place: string) {
-  const fixture = fileURLToPath(new URL('hold-lock.ts', import.meta.url))
-  const holder = spawn(process.execPath, [...process.execArgv, fixture, kind, place], {
+  const fixture = fileURLToPath(new URL('hold-lock.mjs', import.meta.url))
+  const holder = spawn(process.execPath, [fixture, kind, place], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(holder.stdout, 'data')

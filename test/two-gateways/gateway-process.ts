@@ -1,21 +1,11 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
 import t from 'tap'
-import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
-import { startCluster } from './faults/kit/cluster.ts'
+import { cluster } from './cluster.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
-const cluster = await startCluster({
-  dataDir: createDataDir(t),
-  root,
-  random: Math.random,
-  gatewayEnv: { DRAIN_MS: '10000' },
-})
-t.teardown(() => cluster.close())
 const gateway = cluster.gateways[0]!
 const url = cluster.gatewayUrls[0]!
 

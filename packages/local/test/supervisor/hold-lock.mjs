@@ -1,5 +1,5 @@
 // Locks the given folder or the given socket, prints a line and keeps running.
-import { lockDataDir, lockSocket } from '../../src/supervisor/lock.ts'
+import { lockDataDir, lockSocket } from '../../dist/supervisor/lock.js'
 
 const [kind, place = ''] = process.argv.slice(2)
 if (kind === 'folder') await lockDataDir(place)

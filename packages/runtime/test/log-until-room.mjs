@@ -4,10 +4,10 @@ import { rmSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createLogger } from '../src/logger.ts'
+import { createLogger } from '../dist/logger.js'
 
 setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
+const collectGarbage = runInNewContext('gc')
 /**
  * Returns the number of bytes that are still referenced. The size of the process is not used,
  * because it depends on when garbage is collected.

@@ -1,5 +1,5 @@
 // Starts every service in the given folder, prints their pids and keeps running.
-import { startClickHouse, startRedis, startS3 } from '../../src/index.ts'
+import { startClickHouse, startRedis, startS3 } from '../../dist/index.js'
 
 const dataDir = process.argv[2] ?? '.'
 const services = await Promise.all([

@@ -1,12 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
-import t, { type Test } from 'tap'
-import { createDataDir } from '@intake/test-kit/data-dir'
+import t from 'tap'
 import { until } from '@intake/test-kit/until'
-import { createIntake } from '../packages/cli/test/in-process.ts'
-import { startCluster, type Cluster } from './faults/kit/cluster.ts'
-
-const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
+import { cluster, intake } from './cluster.ts'
 
 interface Answer {
   status: number
@@ -14,21 +9,8 @@ interface Answer {
   retryAfter: number
 }
 
-async function start(t: Test) {
-  const cluster = await startCluster({
-    dataDir: createDataDir(t),
-    root,
-    random: Math.random,
-    gateways: 2,
-    workers: 0,
-  })
-  t.teardown(() => cluster.close())
-  return cluster
-}
-
 /** Runs a command of `intake keys`, and returns what it prints. */
-async function keys(cluster: Cluster, ...args: string[]) {
-  const intake = createIntake({ cwd: root, env: { REDIS_URL: cluster.redis.url() } })
+async function keys(...args: string[]) {
   const { code, stdout, stderr } = await intake(['keys', ...args, '--json'])
   if (code !== 0) throw new Error(stderr)
   return JSON.parse(stdout) as { id: string; key: string; state: string }
@@ -54,7 +36,7 @@ async function send(url: string, key: string): Promise<Answer> {
  * Waits until both gateways respond with this status. Resolves to the time that this took, in
  * milliseconds.
  */
-async function untilBoth(cluster: Cluster, key: string, status: number): Promise<number> {
+async function untilBoth(key: string, status: number): Promise<number> {
   const from = performance.now()
   for (const url of cluster.gatewayUrls) {
     await until(`${url} answers ${status}`, async () => (await send(url, key)).status === status)
@@ -65,25 +47,41 @@ async function untilBoth(cluster: Cluster, key: string, status: number): Promise
 const secondsToMidnight = () => (86_400_000 - (Date.now() % 86_400_000)) / 1_000
 
 t.test('a suspended key is refused by all gateways within five seconds, and resumed', async (t) => {
-  const cluster = await start(t)
-  const { id, key } = await keys(cluster, 'create', '--name', 'fleet')
-  await untilBoth(cluster, key, 201)
-  t.match(await keys(cluster, 'suspend', id), { state: 'suspended' })
-  const suspendedMs = await untilBoth(cluster, key, 403)
+  const { id, key } = await keys('create', '--name', 'fleet')
+  await untilBoth(key, 201)
+  t.match(await keys('suspend', id), { state: 'suspended' })
+  const suspendedMs = await untilBoth(key, 403)
   t.ok(suspendedMs < 5_000, `${Math.round(suspendedMs)} ms`)
   for (const url of cluster.gatewayUrls) t.match(await send(url, key), { code: 'key_suspended' })
-  t.match(await keys(cluster, 'resume', id), { state: 'active' })
-  const resumedMs = await untilBoth(cluster, key, 201)
+  t.match(await keys('resume', id), { state: 'active' })
+  const resumedMs = await untilBoth(key, 201)
   t.ok(resumedMs < 5_000, `${Math.round(resumedMs)} ms`)
 })
 
+t.test('a limit of requests is one for all gateways', async (t) => {
+  const max = 100
+  const limit = ['--requests-per-minute', String(max)]
+  const { key } = await keys('create', '--name', 'requests', ...limit)
+  await untilBoth(key, 201)
+  let accepted = 2
+  const refusing = new Map<string, Answer>()
+  while (refusing.size < 2) {
+    for (const url of cluster.gatewayUrls) {
+      const answer = await send(url, key)
+      if (answer.status === 201) accepted++
+      else refusing.set(url, answer)
+    }
+  }
+  for (const answer of refusing.values()) t.match(answer, { status: 429, code: 'rate_limited' })
+  t.ok(accepted >= max && accepted <= max * 1.1, `${accepted} of ${max}`)
+})
+
 t.test('a budget is one for all gateways, and reported before it is spent', async (t) => {
-  const cluster = await start(t)
   const budget = 100
   const daily = ['--events-per-day', String(budget)]
-  const { id, key } = await keys(cluster, 'create', '--name', 'budget', ...daily)
+  const { id, key } = await keys('create', '--name', 'budget', ...daily)
   const [first, second] = cluster.gatewayUrls as [string, string]
-  await untilBoth(cluster, key, 201)
+  await untilBoth(key, 201)
   let accepted = 2
   let answer = await send(first, key)
   for (; answer.status === 201; answer = await send(first, key)) accepted++
@@ -106,20 +104,19 @@ t.test('a budget is one for all gateways, and reported before it is spent', asyn
       return new RegExp(`${id} has used 1\\d\\d % of its events`).test(await status.text())
     })
   }
-  await keys(cluster, 'set', id, '--events-per-day', String(2 * budget))
-  t.ok((await untilBoth(cluster, key, 201)) < 5_000, 'a higher budget acts at once, too')
+  await keys('set', id, '--events-per-day', String(2 * budget))
+  t.ok((await untilBoth(key, 201)) < 5_000, 'a higher budget acts at once, too')
 })
 
 t.test('a gateway that has counted nothing knows that a budget is spent', async (t) => {
-  const cluster = await start(t)
-  const { key } = await keys(cluster, 'create', '--name', 'budget', '--events-per-day', '5')
+  const { id, key } = await keys('create', '--name', 'budget', '--events-per-day', '5')
   const [first, second] = cluster.gatewayUrls as [string, string]
   await until('it is spent', async () => (await send(first, key)).status === 429)
   // All gateways read the used budgets from Redis every two seconds.
   const from = performance.now()
   await until('it knows', async () => {
     const status = await fetch(`${cluster.gateways[1]!.adminUrl()}/status`)
-    return / has used 1\d\d % of its events/.test(await status.text())
+    return new RegExp(`${id} has used 1\\d\\d % of its events`).test(await status.text())
   })
   t.ok(performance.now() - from < 5_000)
   t.match(await send(second, key), { status: 429, code: 'budget_exhausted' })

@@ -1,4 +1,4 @@
 // logger.test.ts runs this program, in a terminal and without one.
-import { createLogger } from '../src/logger.ts'
+import { createLogger } from '../dist/logger.js'
 
 createLogger({ name: 'test', level: 'info' }).info({ port: 80 }, 'ready')

@@ -1,6 +1,6 @@
 // process.test.ts runs this program. Closing it waits until a secret has a new value.
 import { Type } from 'typebox'
-import { runProcess } from '../src/run-process.ts'
+import { runProcess } from '../dist/run-process.js'
 
 await runProcess({
   name: 'test',
@@ -8,7 +8,7 @@ await runProcess({
   closeTimeoutMs: () => 120_000,
   async start(_config, log, secrets, owner) {
     const secret = secrets.follow('PASSWORD')
-    owner.add(() => new Promise<void>((resolve) => secret.onChange(resolve)))
+    owner.add(() => new Promise((resolve) => secret.onChange(resolve)))
     log.info('up')
   },
 })
