@@ -10,14 +10,12 @@ export async function openTab(
   options: {
     url: string
     width: number
-    colorScheme?: 'light' | 'dark'
     javaScriptEnabled?: boolean
   },
 ) {
-  const { url, width, colorScheme = 'light', javaScriptEnabled = true } = options
+  const { url, width, javaScriptEnabled = true } = options
   const context = await browser.newContext({
     viewport: { width, height: 800 },
-    colorScheme,
     javaScriptEnabled,
     reducedMotion: 'reduce',
   })
