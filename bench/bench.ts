@@ -25,8 +25,6 @@ export interface BenchOptions extends RoundsOptions {
   /** The variants that the capacity suite compares. */
   variants: readonly VariantName[]
   soakMinutes: number
-  /** Number of events in the tables of the suite `queries`; at most 1,000,000 if `quick`. */
-  rows: number
   /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined
 }

@@ -37,8 +37,6 @@ export const runOptions = {
   repetitions: { type: 'string', default: '1' },
   /** Length of the soak. */
   minutes: { type: 'string' },
-  /** Events in the tables of the suite `queries`. */
-  rows: { type: 'string', default: '20000000' },
   /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
@@ -65,7 +63,6 @@ export function readOptions(args: string[]): RunOptions {
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
       repetitions: wholeNumber('repetitions', values.repetitions),
       soakMinutes: positive('minutes', values.minutes ?? (quick ? '1' : '10')),
-      rows: wholeNumber('rows', values.rows),
       profileDir: values.profile,
     },
     wanted,

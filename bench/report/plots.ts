@@ -1,5 +1,4 @@
 import type { Costs } from '../capacity-ratios.ts'
-import type { Measured } from '../queries/measure.ts'
 import type { ResidentSample } from '../resident.ts'
 import type { RowsSample } from '../rows-over-time.ts'
 import type { Plot } from '../suites/suite.ts'
@@ -17,16 +16,6 @@ export function cpuBars(costs: Costs): Plot {
     `x-axis [${[...costs.keys()].map(quoted).join(', ')}]`,
     `y-axis "microseconds per event" 0 --> ${ceiling(totals)}`,
     `bar [${totals.map(rounded).join(', ')}]`,
-  ])
-}
-
-/** A chart with a bar for the time of each query. */
-export function queryBars({ queries }: Measured): Plot {
-  const milliseconds = queries.map((query) => query.milliseconds)
-  return chart('Time of each query, in the order of the table', [
-    `x-axis "query" 1 --> ${queries.length}`,
-    `y-axis "milliseconds" 0 --> ${ceiling(milliseconds)}`,
-    `bar [${milliseconds.map(rounded).join(', ')}]`,
   ])
 }
 
