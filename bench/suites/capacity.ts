@@ -1,11 +1,9 @@
-import { parts, type CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
 import { capacityRatios, multiplesOf, type Costs, type Multiples } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio, ratioRange } from '../report/format.ts'
-import { cpuBars } from '../report/plots.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import type { Variant, VariantName } from '../variants.ts'
@@ -56,7 +54,6 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
       limit: `≤ ${ratio(limit)}`,
       met: median(values) <= limit,
     })),
-    plots: [cpuBars(medianCosts(together))],
   }
 }
 
@@ -114,16 +111,6 @@ function costsByTurn(rounds: Round[]): Costs[] {
     { length: turns },
     (_, turn) => new Map(byName.map(({ name, own }) => [name, (own[turn] as Round).cpuPerEvent])),
   )
-}
-
-/** The median cost of each variant. */
-const medianCosts = (rounds: Round[]): Costs =>
-  new Map(namesOf(rounds).map((name) => [name, medianCost(roundsOf(rounds, name))]))
-
-function medianCost(rounds: Round[]): CpuByPart {
-  return Object.fromEntries(
-    parts.map((part) => [part, median(rounds.map(({ cpuPerEvent }) => cpuPerEvent[part]))]),
-  ) as CpuByPart
 }
 
 function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }: Round): string {
