@@ -22,8 +22,6 @@ export interface BenchOptions extends RoundsOptions {
    * results are not judged warm up for half of this time.
    */
   warmUpSeconds: number
-  /** The variants that the capacity suite compares. */
-  variants: readonly VariantName[]
   soakMinutes: number
   /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined

@@ -8,7 +8,6 @@ printHelp(`Usage: npm run bench -- [options]
 
 Measures Intake and small baseline services, in about nine minutes (bench/README.md).
   --suite <names>      separated by commas; default: all except soak
-  --variants <names>   the variants that the suite capacity compares
   --rounds <n>         turns in comparisons with a limit
   --seconds <n>        length of the load in a round
   --quick              short rounds of all suites; not a measurement
