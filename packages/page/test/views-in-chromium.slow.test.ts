@@ -24,10 +24,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const inspection = `({
   styled: document.querySelectorAll('[style], style').length,
   handlers: [...document.querySelectorAll('*')].flatMap((element) =>
-    [...element.attributes].map(({ name }) => name).filter((name) => /^on/.test(name))),
+    [...element.attributes].map(({ name }) => name).filter((name) => /^(on|srcdoc|formaction)/.test(name))),
   scripts: [...document.scripts].map(({ src }) => new URL(src).pathname),
-  foreign: [...document.querySelectorAll('svg')].filter((svg) =>
-    svg.querySelector('script, foreignObject, style, image, [href^="http"]')).length,
+  frames: document.querySelectorAll('iframe, frame, object, embed, base').length,
+  foreign: [...document.querySelectorAll('[href], [src], [action]')]
+    .map((element) => element.href?.baseVal ?? element.href ?? element.src ?? element.action)
+    .filter((url) => new URL(url, location).origin !== location.origin),
+  pictures: [...document.querySelectorAll('svg')].filter((svg) =>
+    svg.querySelector('script, foreignObject, style, image')).length,
   texts: [...document.querySelectorAll('svg')].map((svg) => svg.textContent).join('\\n'),
 })`
 
@@ -35,8 +39,28 @@ interface Inspection {
   styled: number
   handlers: string[]
   scripts: string[]
-  foreign: number
+  frames: number
+  foreign: string[]
+  pictures: number
   texts: string
+}
+
+/**
+ * Scrolls each table to its end. Returns the left and right edges of the table, and the right edge
+ * of its last column, in pixels.
+ */
+const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
+  region.scrollLeft = region.scrollWidth
+  const { left, right } = region.getBoundingClientRect()
+  const lastColumnRight = region.querySelector('th:last-child').getBoundingClientRect().right
+  return { left, right, lastColumnRight, isFocusable: region.tabIndex === 0 }
+})`
+
+interface Region {
+  left: number
+  right: number
+  lastColumnRight: number
+  isFocusable: boolean
 }
 
 if (executablePath === undefined) {
@@ -117,6 +141,21 @@ if (executablePath === undefined) {
     }
   })
 
+  t.test('on a phone a table scrolls in itself, to its last column', async (t) => {
+    const { url } = await startReaderPage(t)
+    const { tab } = await openTab(t, browser, { url, width: 360 })
+    for (const path of ['/', '/status']) {
+      await tab.goto(url + path)
+      const regions = await tab.evaluate<Region[]>(scrollToTheEnd)
+      t.ok(regions.length > 0, path)
+      for (const { left, right, lastColumnRight, isFocusable } of regions) {
+        t.ok(left >= 0 && right <= 360, `${path}: from ${left} to ${right}`)
+        t.ok(lastColumnRight <= right + 1, `${path}: its last column ends at ${lastColumnRight}`)
+        t.ok(isFocusable, `${path}: the keyboard can scroll it`)
+      }
+    }
+  })
+
   t.test('the columns of the histogram are as high as their lists are long', async (t) => {
     const { url } = await startReaderPage(t)
     const { tab } = await openTab(t, browser, { url, width: 1280 })
@@ -188,7 +227,8 @@ if (executablePath === undefined) {
       `/applications/${encodeURIComponent(log.bundle_identifier)}`,
       `/applications/${encodeURIComponent(log.bundle_identifier)}?tab=catalogue`,
     ])
-    for (const path of [...paths, ...own]) {
+    const search = `/feedback?text=${encodeURIComponent(hostileTexts[1] ?? '')}`
+    for (const path of [...paths, search, ...own]) {
       await tab.goto(url + path)
       await inspect(t, tab, path)
     }
@@ -199,7 +239,7 @@ if (executablePath === undefined) {
 async function inspect(t: Test, tab: Page, path: string): Promise<void> {
   const { texts, ...found } = await tab.evaluate<Inspection>(inspection)
   const scripts = path.startsWith('/live') ? [liveScript.path] : []
-  t.same(found, { styled: 0, handlers: [], scripts, foreign: 0 }, path)
+  t.same(found, { styled: 0, handlers: [], scripts, frames: 0, foreign: [], pictures: 0 }, path)
   for (const text of hostileTexts)
     t.notOk(texts.includes(text.slice(0, 20)), `${path}: ${JSON.stringify(text.slice(0, 20))}`)
   await fits(t, tab, { path, widths: [360, 1280] })
