@@ -6,7 +6,7 @@ import { freeze, thaw } from './freeze.ts'
 import type { RequestKind } from './load/requests.ts'
 import type { LoadResult } from './load/tally.ts'
 import { pidsOf, requireNoFailure, untilAtRest } from './measure.ts'
-import { untilRows, type RowsSample } from './rows-over-time.ts'
+import { untilRows } from './until-rows.ts'
 import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 
@@ -42,8 +42,6 @@ export interface Drain {
   machineShare: { worker: number; clickhouse: number }
   /** The share of the machine's CPU that other programs used until the processes were at rest. */
   foreignShare: number
-  /** The number of visible rows over time, from the first visible row on. */
-  samples: RowsSample[]
 }
 
 const saturatedShare = 0.7
@@ -105,22 +103,19 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
   const begin = performance.now()
   const account = openAccount(pidsOf(bench, intake))
   const { count } = load.acknowledged
-  const until = async (rows: number) => {
-    const samples = await untilRows(bench, 'intake.logs_raw', rows)
-    return { samples, rows: samples.at(-1)?.rows ?? 0 }
-  }
-  const first = await until(1)
+  const until = (rows: number) => untilRows(bench, 'intake.logs_raw', rows)
+  const firstRows = await until(1)
   const firstAt = performance.now()
   const saturation = openAccount(pidsOf(bench, intake))
-  const most = await until(count * saturatedShare)
+  const mostRows = await until(count * saturatedShare)
   const saturated = saturation.read()
-  const last = await until(count)
+  await until(count)
   const lastAt = performance.now()
   const untilLast = account.read()
   await untilAtRest(bench, [...intake.workers.map(({ pid }) => pid), services.clickhouse.pid])
   const { cpu, foreignShare } = account.read()
   requireExact('outage', load.acknowledged, await visibleDigest(services.sql, 'intake.logs_raw'))
-  if (most.rows === first.rows) throw new Error(`${count} events are too few to see a worker drain`)
+  if (mostRows === firstRows) throw new Error(`${count} events are too few to see a worker drain`)
   await services.sql.command('TRUNCATE TABLE intake.logs_raw')
 
   const perEvent = (cpuSeconds: number) => (cpuSeconds / count) * 1e6
@@ -128,18 +123,17 @@ export async function drain(bench: Bench, intake: Variant, load: LoadResult): Pr
   return {
     firstRowSeconds: (firstAt - begin) / 1_000,
     emptySeconds: (lastAt - begin) / 1_000,
-    rowsPerSecond: (count - first.rows) / ((lastAt - firstAt) / 1_000),
+    rowsPerSecond: (count - firstRows) / ((lastAt - firstAt) / 1_000),
     cpu: {
       worker: perEvent(cpu.worker),
       redis: perEvent(cpu.redis),
       clickhouse: perEvent(cpu.clickhouse),
     },
-    saturatedWorkerCpu: (saturated.cpu.worker / (most.rows - first.rows)) * 1e6,
+    saturatedWorkerCpu: (saturated.cpu.worker / (mostRows - firstRows)) * 1e6,
     machineShare: {
       worker: share(untilLast.cpu.worker),
       clickhouse: share(untilLast.cpu.clickhouse),
     },
     foreignShare,
-    samples: [...most.samples, ...last.samples],
   }
 }

@@ -22,11 +22,7 @@ export interface BenchOptions extends RoundsOptions {
    * results are not judged warm up for half of this time.
    */
   warmUpSeconds: number
-  /** The variants that the capacity suite compares. */
-  variants: readonly VariantName[]
   soakMinutes: number
-  /** Number of events in the tables of the suite `queries`; at most 1,000,000 if `quick`. */
-  rows: number
   /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined
 }

@@ -1,8 +1,6 @@
 import type { CpuByPart } from './accounting.ts'
 
-/**
- * The CPU of each variant in microseconds per event, from one turn or as the median of all turns.
- */
+/** The CPU of each variant in one turn, in microseconds per event. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
 /** Intake's cost, divided by the cost of another variant, and the limit of this ratio. */
@@ -18,34 +16,34 @@ export interface CostRatio {
 /** The cost of receiving and queueing, without ClickHouse and the load generator. */
 const ownCost = ({ gateway, redis, worker }: CpuByPart) => gateway + redis + worker
 
-/** A variant's costs ÷ the costs of `bare` or `naive`; undefined if one of the two is missing. */
+/** A variant's costs ÷ the costs of `bare` or `naive`. */
 export interface Multiples {
   /** CPU of the gateway ÷ CPU of the gateway of `bare`. */
-  gateway: number | undefined
+  gateway: number
   /** CPU of gateway and Redis ÷ CPU of gateway and Redis of `naive`. */
-  gatewayAndRedis: number | undefined
+  gatewayAndRedis: number
   /**
    * The CPU beyond `bare`, divided by the CPU of `naive` beyond `bare`. The CPU beyond `bare` is a
    * variant's CPU of gateway, Redis and worker, minus the CPU of the gateway of `bare`.
    */
-  beyondBare: number | undefined
+  beyondBare: number
 }
 
 export function multiplesOf(name: string, costs: Costs): Multiples {
-  const [own, bare, naive] = [name, 'bare', 'naive'].map((one) => costs.get(one))
+  const costOf = (one: string) => costs.get(one) as CpuByPart
+  const [own, bare, naive] = [costOf(name), costOf('bare'), costOf('naive')]
   const received = ({ gateway, redis }: CpuByPart) => gateway + redis
   return {
-    gateway: own && bare && own.gateway / bare.gateway,
-    gatewayAndRedis: own && naive && received(own) / received(naive),
-    beyondBare:
-      own && bare && naive && (ownCost(own) - bare.gateway) / (ownCost(naive) - bare.gateway),
+    gateway: own.gateway / bare.gateway,
+    gatewayAndRedis: received(own) / received(naive),
+    beyondBare: (ownCost(own) - bare.gateway) / (ownCost(naive) - bare.gateway),
   }
 }
 
-/** Returns the ratios that have a limit, if all their variants were measured. */
+/** Returns the ratios that have a limit. */
 export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
   const valuesOf = (pick: keyof Multiples) =>
-    turns.flatMap((costs) => multiplesOf('intake', costs)[pick] ?? [])
+    turns.map((costs) => multiplesOf('intake', costs)[pick])
   return [
     {
       item: '1',
@@ -65,5 +63,5 @@ export function capacityRatios(turns: readonly Costs[]): CostRatio[] {
       values: valuesOf('beyondBare'),
       limit: 1 / 8,
     },
-  ].filter(({ values }) => values.length > 0)
+  ]
 }

@@ -23,7 +23,7 @@ export interface DirectInsert {
   cpuPerEvent: { load: number }
 }
 
-export const rowsPerInsert = 5_000
+const rowsPerInsert = 5_000
 
 /**
  * Inserts rows of the default size into Intake's own table. The body of each insert is one gzip
@@ -66,7 +66,7 @@ const corpus = createCorpus({ size: defaultBodySize, seed: 4 })
  * The rows of one insert as a gzip member. Their ids are consecutive, so they compress better than
  * the ids that Intake makes.
  */
-export function gzipRows(): Buffer {
+function gzipRows(): Buffer {
   const lines = Array.from({ length: rowsPerInsert }, (_, index) => {
     const body = corpus[index % corpus.length] as (typeof corpus)[number]
     return `${JSON.stringify(logRow(uuidv7(), body))}\n`

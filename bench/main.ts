@@ -24,8 +24,7 @@ try {
     }
   })
   if (save) saveReport(name, report)
-  const withoutPlots = report.suites.map((suite) => ({ ...suite, plots: [] }))
-  console.log(reportMarkdown({ ...report, suites: withoutPlots }))
+  console.log(reportMarkdown(report))
 } catch (error) {
   console.error(error instanceof OptionError ? error.message : error)
   process.exitCode = 1

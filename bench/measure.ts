@@ -5,7 +5,7 @@ import { readProcessCpu } from './cpu.ts'
 import { freeze, thaw } from './freeze.ts'
 import type { Demand, Load } from './load/main.ts'
 import type { LoadResult } from './load/tally.ts'
-import { untilRows } from './rows-over-time.ts'
+import { untilRows } from './until-rows.ts'
 import type { Variant } from './variants.ts'
 import { requireExact, visibleDigest } from './visible.ts'
 

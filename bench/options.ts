@@ -1,7 +1,6 @@
 import type { BenchOptions } from './bench.ts'
 import { above, oneOf, parseOptions, positive, wholeNumber } from './option-values.ts'
 import { defaultSuites, suites } from './suites/index.ts'
-import { variantNames, type VariantName } from './variants.ts'
 
 export interface RunOptions {
   options: BenchOptions
@@ -19,8 +18,6 @@ export interface RunOptions {
 export const runOptions = {
   /** Suites, separated by commas. */
   suite: { type: 'string' },
-  /** Variants that the capacity suite compares, separated by commas. */
-  variants: { type: 'string', default: variantNames.join(',') },
   rounds: { type: 'string' },
   /** Length of the load in a round. */
   seconds: { type: 'string' },
@@ -37,8 +34,6 @@ export const runOptions = {
   repetitions: { type: 'string', default: '1' },
   /** Length of the soak. */
   minutes: { type: 'string' },
-  /** Events in the tables of the suite `queries`. */
-  rows: { type: 'string', default: '20000000' },
   /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
@@ -47,7 +42,7 @@ export const runOptions = {
 /**
  * Reads the options of `npm run bench`.
  *
- * @throws {OptionError} if an option is unknown, or a suite, a variant or a number is invalid
+ * @throws {OptionError} if an option is unknown, or a suite or a number is invalid
  */
 export function readOptions(args: string[]): RunOptions {
   const values = parseOptions(args, runOptions)
@@ -60,12 +55,10 @@ export function readOptions(args: string[]): RunOptions {
       rounds: wholeNumber('rounds', values.rounds ?? (quick ? '2' : '4')),
       seconds: positive('seconds', values.seconds ?? (quick ? '1' : '2.25')),
       warmUpSeconds: quick ? 2 : 8,
-      variants: oneOf('variants', values.variants, variantNames) as VariantName[],
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
       repetitions: wholeNumber('repetitions', values.repetitions),
       soakMinutes: positive('minutes', values.minutes ?? (quick ? '1' : '10')),
-      rows: wholeNumber('rows', values.rows),
       profileDir: values.profile,
     },
     wanted,

@@ -17,8 +17,8 @@ import { countNames, refreshCounts, writeTombstones } from '../packages/records/
 import { createLogger, Registry } from '../packages/runtime/dist/process.js'
 import { setUp } from '../packages/setup/dist/index.js'
 import { createAppProcess } from '../test/kit/dist/app-process.js'
-import { applications } from './dist/queries/fleet.js'
-import { load, untilMerged } from './dist/queries/load.js'
+import { applications } from './dist/page/fleet.js'
+import { load, untilMerged } from './dist/page/load.js'
 
 const usage = 'node bench/page.mjs [--rows 20000000] [--seconds 60]; build first: npm run build'
 const { values } = parseArgs({

@@ -19,15 +19,7 @@ export interface Variant {
   stop(): Promise<void>
 }
 
-export const variantNames = [
-  'intake',
-  'bare',
-  'naive',
-  'add-bulk',
-  'redis-list',
-  'direct',
-  'benthos',
-] as const
+export const variantNames = ['intake', 'bare', 'naive', 'direct', 'benthos'] as const
 export type VariantName = (typeof variantNames)[number]
 
 export interface VariantOptions {
@@ -57,8 +49,6 @@ type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
   naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
-  'add-bulk': { gateway: 'add-bulk-gateway.js', worker: 'job-per-event-worker.js' },
-  'redis-list': { gateway: 'redis-list-gateway.js', worker: 'redis-list-worker.js' },
   direct: { gateway: 'direct.js' },
 }
 
@@ -237,7 +227,7 @@ async function startBenthos({ services, owner, dataDir, peer }: VariantOptions):
 
 /** Creates a table of the same form as Intake's in the variant's own database. */
 async function createTable(name: VariantName, { sql }: Services): Promise<string> {
-  const database = `bench_${name.replaceAll('-', '_')}`
+  const database = `bench_${name}`
   await sql.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
   await sql.command(`CREATE TABLE IF NOT EXISTS ${database}.logs_raw AS intake.logs_raw`)
   return database

@@ -2,10 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Bench } from './bench.ts'
 import type { Demand } from './load/main.ts'
 import { measureRound } from './measure.ts'
-import type { RowsSample } from './rows-over-time.ts'
 import { percentilesOf, type Percentiles } from './statistics.ts'
 import type { Variant } from './variants.ts'
 import { rowsInserted } from './visible.ts'
+
+/** How many rows were readable at a moment. */
+interface RowsSample {
+  /** Milliseconds since 1970. */
+  at: number
+  rows: number
+}
 
 const sampleMs = 20
 

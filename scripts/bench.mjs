@@ -7,8 +7,7 @@ import { printHelp } from './print-help.mjs'
 printHelp(`Usage: npm run bench -- [options]
 
 Measures Intake and small baseline services, in about nine minutes (bench/README.md).
-  --suite <names>      separated by commas; default: all except queries and soak
-  --variants <names>   the variants that the suite capacity compares
+  --suite <names>      separated by commas; default: all except soak
   --rounds <n>         turns in comparisons with a limit
   --seconds <n>        length of the load in a round
   --quick              short rounds of all suites; not a measurement
@@ -16,7 +15,6 @@ Measures Intake and small baseline services, in about nine minutes (bench/README
   --slowness-max <n>   maximum slowness of the machine, relative to other rounds
   --repetitions <n>    how many disturbed turns a suite repeats
   --minutes <n>        length of the soak
-  --rows <n>           events that the suite queries asks about
   --profile <folder>   write CPU profiles of gateways and workers there
   --save               write the report to bench/results
 Exit codes: 0 all events were visible exactly once, 1 they were not, or something else went wrong.`)

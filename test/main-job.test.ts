@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { deviceFields } from '@intake/contract'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { isCurl, startStack, type RunningStack } from '@intake/test-kit/running-stack'
 import { s3Client } from '@intake/test-kit/s3-client'
@@ -95,8 +99,30 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
+/** Collects the ids of the feedback for which the webhook is called. */
+async function startReceiver(t: Test) {
+  const ids: string[] = []
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const called = JSON.parse(String(await buffer(request))) as { data: { id: string } }
+    ids.push(called.data.id)
+    response.writeHead(204).end()
+  }
+  const server = createServer((request, response) => void receive(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, ids }
+}
+
 t.test('a stack stores what is sent to it', async (t) => {
-  const stack = await startStack(t, { dataDir: createDataDir(t) })
+  const receiver = await startReceiver(t)
+  const stack = await startStack(t, {
+    dataDir: createDataDir(t),
+    env: {
+      FEEDBACK_WEBHOOK_URL: receiver.url,
+      FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
+    },
+  })
 
   t.test('every printed curl line works unchanged', async (t) => {
     const responses = await Promise.all(
@@ -142,7 +168,7 @@ t.test('a stack stores what is sent to it', async (t) => {
       first_install_time: plainTime(first_install_time),
       last_update_time: plainTime(last_update_time),
     })
-    t.equal(Object.keys(stored.device).length, 29)
+    t.equal(Object.keys(stored.device).length, deviceFields.length)
   })
 
   t.test('a compressed batch: a row per accepted entry, a result for each entry', async (t) => {
@@ -215,5 +241,24 @@ t.test('a stack stores what is sent to it', async (t) => {
       const { metaData } = await s3.statObject('intake', key)
       t.match(metaData, { 'content-type': content_type, sha256 })
     }
+
+    await until('the webhook was called for it', () => receiver.ids.includes(id))
+    const page = stack.endpoints.workerAdmin ?? ''
+    t.ok(
+      stack.lines.some((line) => line.includes(`Page         ${page}/`)),
+      'the URL of the page is printed',
+    )
+    const shown = await until(
+      'the page shows it, and that it is complete up to a time',
+      async () => {
+        const html = await (await fetch(`${page}/feedback/${id}`)).text()
+        return /complete up to \d[^<]*<b>/.test(html) && html
+      },
+    )
+    t.match(shown, feedback.email)
+    const [, picture = ''] = /href="(\/attachments\/[^"]+)"/.exec(shown) ?? []
+    const opened = await fetch(page + picture)
+    t.match(opened.headers.get('content-security-policy'), 'sandbox')
+    t.ok(Buffer.from(await opened.arrayBuffer()).equals(files[0]!), 'and its first picture')
   })
 })

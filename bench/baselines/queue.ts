@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** The queue of the BullMQ baselines: one job per event. `redis-list` uses only its prefix. */
+/** The queue of the variant `naive`: one job per event. */
 export const eventQueue = { name: process.env['DATABASE'] ?? '', prefix: '{bench}' }
 
 export const connect = () =>

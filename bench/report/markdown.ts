@@ -22,11 +22,5 @@ export function checksMarkdown(checks: Check[]): string {
   })
 }
 
-export function suiteMarkdown({ title, method, tables, plots }: SuiteResult): string {
-  return [
-    `## ${title}`,
-    method,
-    ...plots.map(({ mermaid }) => ['```mermaid', mermaid, '```'].join('\n')),
-    ...tables.map(tableMarkdown),
-  ].join('\n\n')
-}
+export const suiteMarkdown = ({ title, method, tables }: SuiteResult): string =>
+  [`## ${title}`, method, ...tables.map(tableMarkdown)].join('\n\n')

@@ -47,7 +47,6 @@ export async function batch(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [table(measured)],
     checks: [],
-    plots: [],
   }
 }
 

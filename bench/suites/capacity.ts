@@ -1,14 +1,12 @@
-import { parts, type CpuByPart } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
 import { capacityRatios, multiplesOf, type Costs, type Multiples } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { range, ratio, ratioRange } from '../report/format.ts'
-import { cpuBars } from '../report/plots.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
 import { median } from '../statistics.ts'
-import type { Variant, VariantName } from '../variants.ts'
+import { variantNames, type Variant, type VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
@@ -28,10 +26,9 @@ makes larger insert batches than one that keeps up. So does the worker of \`naiv
 
 /** Measures events per second and CPU per event of every variant. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
-  const { variants } = bench.options
-  const peer = variants.includes('benthos') ? await bench.peer() : undefined
-  const leftOut = peer !== undefined && 'leftOut' in peer ? peer.leftOut : undefined
-  const measured = variants.filter((name) => name !== 'benthos' || leftOut === undefined)
+  const peer = await bench.peer()
+  const leftOut = 'leftOut' in peer ? peer.leftOut : undefined
+  const measured = variantNames.filter((name) => name !== 'benthos' || leftOut === undefined)
   const started = await startWarm(bench, measured)
   const judged = started.filter(({ name }) => judgedNames.has(name))
   const together = await measureTogether(bench, started)
@@ -45,10 +42,7 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
     name: 'capacity',
     title: 'Capacity and CPU per event',
     method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
-    tables: [
-      ...costTables('All at once', together),
-      ...(judged.length === 0 ? [] : costTables('One after the other', apart)),
-    ],
+    tables: [...costTables('All at once', together), ...costTables('One after the other', apart)],
     checks: capacityRatios(costsApart).map(({ item, what, values, limit }) => ({
       item,
       what,
@@ -56,7 +50,6 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
       limit: `≤ ${ratio(limit)}`,
       met: median(values) <= limit,
     })),
-    plots: [cpuBars(medianCosts(together))],
   }
 }
 
@@ -116,16 +109,6 @@ function costsByTurn(rounds: Round[]): Costs[] {
   )
 }
 
-/** The median cost of each variant. */
-const medianCosts = (rounds: Round[]): Costs =>
-  new Map(namesOf(rounds).map((name) => [name, medianCost(roundsOf(rounds, name))]))
-
-function medianCost(rounds: Round[]): CpuByPart {
-  return Object.fromEntries(
-    parts.map((part) => [part, median(rounds.map(({ cpuPerEvent }) => cpuPerEvent[part]))]),
-  ) as CpuByPart
-}
-
 function describe({ variant, acceptedPerSecond, cpuPerEvent: cpu, foreignShare }: Round): string {
   const us = (value: number) => value.toFixed(1)
   return (
@@ -177,7 +160,7 @@ including the load generator: compare, do not extrapolate.`,
 
 function ratioTable(when: string, names: string[], turns: Costs[]): Table {
   const of = (name: string, pick: keyof Multiples) =>
-    ratioRange(turns.flatMap((costs) => multiplesOf(name, costs)[pick] ?? []))
+    ratioRange(turns.map((costs) => multiplesOf(name, costs)[pick]))
   return {
     title: `${when}: ratios of CPU per event`,
     head: ['variant', 'gateway ÷ bare', 'gateway + Redis ÷ naive', 'beyond bare ÷ naive'],

@@ -1,7 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { measureRound, type Round } from '../measure.ts'
 import { number } from '../report/format.ts'
-import { memoryLine } from '../report/plots.ts'
 import { watchResident, type ResidentSample } from '../resident.ts'
 import { median } from '../statistics.ts'
 import type { Check, SuiteResult } from './suite.ts'
@@ -40,7 +39,6 @@ export async function feedback(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [table(round, samples)],
     checks: [check(samples)],
-    plots: [memoryLine(samples)],
   }
 }
 

@@ -3,7 +3,6 @@ import { capacity } from './capacity.ts'
 import { feedback } from './feedback.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
-import { queries } from './queries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
@@ -16,11 +15,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   scale,
   batch,
   feedback,
-  queries,
   soak,
 }
 
-/** These suites are not part of a default run, because they take many minutes. */
-const separateSuites = new Set(['queries', 'soak'])
-
-export const defaultSuites = Object.keys(suites).filter((name) => !separateSuites.has(name))
+/** A default run leaves out the soak, because it takes many minutes. */
+export const defaultSuites = Object.keys(suites).filter((name) => name !== 'soak')

@@ -24,16 +24,6 @@ const values = (rounds: OpenRound[], variant: string, level: number, point: Poin
     .filter((one) => one.level === level && one.round.variant === variant)
     .map(({ round }) => round.load.latencyMs[point])
 
-/** The median of each percentile over the rounds of a variant at a load, in milliseconds. */
-export function latencyAt(
-  rounds: OpenRound[],
-  variant: string,
-  level: number,
-): Record<Point, number> {
-  const of = (point: Point) => median(values(rounds, variant, level, point))
-  return { p50: of('p50'), p99: of('p99'), p999: of('p999') }
-}
-
 export function ackTable(rounds: OpenRound[], capacity: number): Table {
   return {
     title: 'Acknowledgement, milliseconds',
@@ -76,7 +66,7 @@ const timerMarginMs = 2
 
 export function latencyChecks(rounds: OpenRound[], idle: Idle): Check[] {
   const ours = values(rounds, 'intake', judgedLevel, 'p99')
-  const bare = latencyAt(rounds, 'bare', judgedLevel).p99
+  const bare = median(values(rounds, 'bare', judgedLevel, 'p99'))
   const aim = bare + p99MarginMs
   const idleLimit = idle.bare.p50 + idle.redis.p50 + timerMarginMs
   return [

@@ -3,7 +3,6 @@ import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound } from '../measure.ts'
-import { latencyBars } from '../report/plots.ts'
 import { measureEach } from '../rounds.ts'
 import { median, percentilesOf, type Percentiles } from '../statistics.ts'
 import type { Variant } from '../variants.ts'
@@ -12,7 +11,6 @@ import {
   ackTable,
   idleTable,
   judgedLevel,
-  latencyAt,
   latencyChecks,
   levels,
   visibleTable,
@@ -107,15 +105,6 @@ export async function latency(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [ackTable(rounds, capacity), idleTable(idle), visibleTable(visible)],
     checks: latencyChecks(rounds, idle),
-    plots: [
-      latencyBars(
-        levels.map((level) => ({
-          label: `${level * 100} %`,
-          intake: latencyAt(rounds, 'intake', level),
-          bare: latencyAt(rounds, 'bare', level),
-        })),
-      ),
-    ],
   }
 }
 

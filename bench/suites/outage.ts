@@ -12,9 +12,8 @@ import { defaultBodySize } from '../corpus.ts'
 import { insertDirectly, type DirectInsert } from '../direct-insert.ts'
 import type { Demand } from '../load/main.ts'
 import { measureRound, type Round } from '../measure.ts'
-import { drainLine } from '../report/plots.ts'
 import type { Disturbance } from '../rounds.ts'
-import { untilRows } from '../rows-over-time.ts'
+import { untilRows } from '../until-rows.ts'
 import type { Variant } from '../variants.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
 import {
@@ -83,7 +82,6 @@ export async function outage(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [bufferTable(buffered, naive, frames), outageTable(drained), drainTable(saturated)],
     checks: outageChecks(buffered, saturated),
-    plots: [drainLine(drained.samples)],
   }
 }
 

@@ -91,7 +91,6 @@ export async function scale(bench: Bench): Promise<SuiteResult> {
       shapeTable('connections', connectionCounts.map(String), byConnections),
     ],
     checks: [check(measured)],
-    plots: [],
   }
 }
 

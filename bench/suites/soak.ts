@@ -4,10 +4,9 @@ import { startGenerator } from '../load/generator.ts'
 import type { LoadResult } from '../load/tally.ts'
 import { requireNoFailure } from '../measure.ts'
 import { number } from '../report/format.ts'
-import { memoryLine } from '../report/plots.ts'
 import { watchResident, type ResidentSample } from '../resident.ts'
-import { untilRows } from '../rows-over-time.ts'
 import { median, slope } from '../statistics.ts'
+import { untilRows } from '../until-rows.ts'
 import { requireExact, visibleDigest } from '../visible.ts'
 import type { Check, SuiteResult, Table } from './suite.ts'
 
@@ -68,7 +67,6 @@ export async function soak(bench: Bench): Promise<SuiteResult> {
     method,
     tables: [numbersTable({ logs, feedback, settled, perMinute })],
     checks: [check(settled, perMinute * options.soakMinutes)],
-    plots: [memoryLine(samples)],
   }
 }
 

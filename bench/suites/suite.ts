@@ -20,12 +20,6 @@ export interface Table {
   note?: string
 }
 
-export interface Plot {
-  title: string
-  /** A chart in Mermaid's language, which code-hosting sites render. */
-  mermaid: string
-}
-
 export interface SuiteResult {
   name: string
   title: string
@@ -33,7 +27,6 @@ export interface SuiteResult {
   method: string
   tables: Table[]
   checks: Check[]
-  plots: Plot[]
 }
 
 export type Suite = (bench: Bench) => Promise<SuiteResult>

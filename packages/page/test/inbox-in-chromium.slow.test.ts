@@ -2,6 +2,7 @@ import { chromium } from 'playwright-core'
 import sharp from 'sharp'
 import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
+import { until } from '@intake/test-kit/until'
 import type { Attachment, FeedbackSummary } from '../src/records.ts'
 import { emptyReader, startPage } from './fixture.ts'
 import { openTab } from './tab.ts'
@@ -52,6 +53,10 @@ const inbox = [
   feedbackWith(['panorama', 'panorama', 'panorama', 'panorama']),
 ]
 
+/** Some pictures are hidden, and the browser does not load these. */
+const areShown = `[...document.images].every((image) =>
+  image.offsetWidth === 0 || image.naturalWidth > 0)`
+
 if (executablePath === undefined) {
   t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {
     skip: 'no Chromium',
@@ -83,7 +88,8 @@ if (executablePath === undefined) {
     for (const width of [360, 768, 1000, 1280]) {
       await tab.setViewportSize({ width, height: 4_000 })
       for (const path of ['/feedback', '/?period=7d']) {
-        await tab.goto(url + path, { waitUntil: 'networkidle' })
+        await tab.goto(url + path)
+        await until('the browser shows the pictures', () => tab.evaluate<boolean>(areShown))
         const found = await tab.evaluate<{ overflow: number; texts: number[]; wide: number }>(`({
           overflow: document.documentElement.scrollWidth - innerWidth,
           texts: [...document.querySelectorAll('.item .text')].map((text) => text.offsetWidth),

@@ -3,7 +3,7 @@ import t from 'tap'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 import { logRow, uuidV7 } from '../../schema/test/fixture.ts'
-import { startRowStore } from './fixture.ts'
+import { calmState, startRowStore } from './fixture.ts'
 import { openTab } from './tab.ts'
 
 const executablePath = findChromium()
@@ -18,7 +18,9 @@ if (executablePath === undefined) {
   t.teardown(() => browser.close())
 
   t.test('live shows what arrives, holds it back on demand, and survives a failure', async (t) => {
-    const { url } = await startReaderPage(t, {})
+    let behindMs = 420_000
+    const visibleUntilMs = () => Date.now() - behindMs
+    const { url } = await startReaderPage(t, { state: { ...calmState, visibleUntilMs } })
     const { tab, incidents, context } = await openTab(t, browser, { url, width: 1280 })
     await tab.goto(`${url}/live?application=com.example.live`)
     const arrive = (name: string, ageMs = 0) => {
@@ -62,6 +64,12 @@ if (executablePath === undefined) {
     await tab.click('#held')
     await untilShown(['paused', 'held', 'three hours ago', 'first'])
     await tab.click('#pause')
+
+    await tab.locator('.fresh.is-late', { hasText: '7 min behind' }).waitFor()
+    behindMs = 20_000
+    await tab.locator('.fresh:not(.is-late)', { hasText: '20 s behind' }).waitFor()
+    behindMs = 3_600_000
+    await tab.locator('.fresh.is-late', { hasText: '60 min behind' }).waitFor()
 
     await context.setOffline(true)
     await tab.getByText(/No answer, next try in/).waitFor()

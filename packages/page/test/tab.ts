@@ -3,21 +3,22 @@ import type { Test } from 'tap'
 
 const timeout = 5 * 60_000
 
-/** Opens a tab that records console messages, errors of scripts and requests to other origins. */
+/**
+ * Opens a tab that records dialogs, console messages, errors of scripts and requests to other
+ * origins.
+ */
 export async function openTab(
   t: Test,
   browser: Browser,
   options: {
     url: string
     width: number
-    colorScheme?: 'light' | 'dark'
     javaScriptEnabled?: boolean
   },
 ) {
-  const { url, width, colorScheme = 'light', javaScriptEnabled = true } = options
+  const { url, width, javaScriptEnabled = true } = options
   const context = await browser.newContext({
     viewport: { width, height: 800 },
-    colorScheme,
     javaScriptEnabled,
     reducedMotion: 'reduce',
   })
@@ -26,6 +27,10 @@ export async function openTab(
   tab.setDefaultTimeout(timeout)
   const incidents: string[] = []
   tab.on('console', (message) => incidents.push(`console: ${message.text()}`))
+  tab.on('dialog', (dialog) => {
+    incidents.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
   tab.on('pageerror', (error) => incidents.push(`script: ${error.message}`))
   tab.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`)) incidents.push(`request: ${request.url()}`)

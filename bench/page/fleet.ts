@@ -13,7 +13,7 @@ export interface Fleet {
   endMs: number
 }
 
-export const fleetDays = 90
+const fleetDays = 90
 const eventsPerSession = 20
 const devices = 100_000
 

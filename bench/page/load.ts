@@ -11,7 +11,7 @@ const settleTimeoutMs = 900_000
 
 const head = `id, time, received_at, bundle_identifier, device_uuid, unique_user_id, api_key_id, request_id, device,
   device_extra, client_timestamp, extra`
-export const logColumns = `${head}, event, params`
+const logColumns = `${head}, event, params`
 const feedbackColumns = `${head}, feedback_id, email, text, attachments`
 
 /**
