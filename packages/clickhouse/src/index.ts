@@ -1,11 +1,4 @@
-export {
-  type ClickHouse,
-  type ClickHouseOptions,
-  type InsertGzip,
-  type QueryOptions,
-  type QueryParams,
-  createClickHouse,
-} from './client.ts'
+export * from './client.ts'
 export {
   ClickHouseError,
   type FailureKind,

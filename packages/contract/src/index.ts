@@ -1,12 +1,5 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
-export {
-  attachmentKey,
-  attachmentPrefix,
-  originalKey,
-  parseAttachmentKey,
-  thumbnailBytesMax,
-  thumbnailKey,
-} from './attachment-keys.ts'
+export * from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'
 export type { OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'

@@ -1,20 +1,6 @@
 export { type CountName, countNames, refreshCounts } from './counts/refresh-counts.ts'
-export {
-  type DeadLetter,
-  type DeadLetterOutcome,
-  addDeadLetter,
-  dropDeadLetters,
-  listDeadLetters,
-  readDeadLetterPages,
-  readDeadLetters,
-  replayDeadLetters,
-} from './dead-letters.ts'
-export {
-  countPayloads,
-  countStored,
-  startDeletion,
-  watchDeletion,
-} from './erasure/delete-payloads.ts'
+export * from './dead-letters.ts'
+export * from './erasure/delete-payloads.ts'
 export { type ErasureReport, erase } from './erasure/erase.ts'
 export { type ExportedRow, exportRows } from './erasure/export-rows.ts'
 export { exportSubject } from './erasure/export.ts'
@@ -24,25 +10,9 @@ export { removeObjects } from './erasure/remove-objects.ts'
 export { type Subject, subjectHash } from './erasure/subject.ts'
 export { erasedFeedback, spreadTombstones, writeTombstones } from './erasure/tombstones.ts'
 export { waitingFrames } from './erasure/waiting-rows.ts'
-export {
-  type FoundDeadLetter,
-  type FoundRecord,
-  type RecordSearch,
-  findDeadLetters,
-  findRecords,
-} from './find-records.ts'
+export * from './find-records.ts'
 export { type FollowFilter, type Followed, followRecords } from './follow-records.ts'
-export {
-  type Retention,
-  type RetentionKind,
-  countExpiredDeadLetters,
-  deleteExpiredDeadLetters,
-  dropMonths,
-  listExpiredMonths,
-  readRetention,
-  retentionKinds,
-  writeRetention,
-} from './retention.ts'
+export * from './retention.ts'
 export { type RecordServices, type Services } from './services.ts'
 export { type Reservation, type SentKey, findReservations, searchOf } from './trace/client-key.ts'
 export {

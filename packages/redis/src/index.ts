@@ -1,29 +1,14 @@
 export { connectRedis, ReplyError, type Redis, type RedisRole } from './connect.ts'
 export { createConnectionCheck, whileConnected } from './connection-check.ts'
 export { createExamination, type Examination } from './examination.ts'
-export {
-  claimInstallation,
-  installationKey,
-  installationKeyOf,
-  readInstallation,
-  readInstallationHash,
-} from './installation.ts'
+export * from './installation.ts'
 export { inspectRedis, type RedisFacts, type RedisInspection } from './inspect.ts'
 export { pollRedisState, type RedisPoll } from './poll-state.ts'
 export type { ReplicaReading } from './durability/replicas.ts'
-export {
-  definePresenceReader,
-  startPresence,
-  type ReportingProcesses,
-  type ReportingService,
-} from './presence.ts'
+export * from './presence.ts'
 export { parseRedisUrl, RedisUrlError, type RedisAddress } from './redis-url.ts'
 export type { RedisState } from './state.ts'
-export {
-  createReplicaAcks,
-  NotReplicatedError,
-  type ReplicaAcks,
-} from './durability/replica-acks.ts'
+export * from './durability/replica-acks.ts'
 export { withRedis } from './with-redis.ts'
 export { withRedisTimeout } from './with-redis-timeout.ts'
 export { isDamaged } from './reply-code.ts'

@@ -1,11 +1,6 @@
 export { alterStored, storedTable, syncReplicas, systemTable } from './cluster/names.ts'
 export { functionStatements } from './definitions/functions.ts'
-export {
-  type ClickHouseFacts,
-  type Disk,
-  inspectClickHouse,
-  readClickHouseClock,
-} from './inspect/inspect.ts'
+export * from './inspect/inspect.ts'
 export { findMissingTables } from './inspect/schema.ts'
 export { findZoneViolations } from './inspect/settings.ts'
 export { readInstallation, writeInstallation } from './installation.ts'

@@ -87,11 +87,12 @@ t.test('changed definitions are applied again, and so are former ones', async (t
   }
 })
 
-t.test('every table, view and column has a comment', async (t) => {
+t.test('every table has a comment, and every column outside of raw tables', async (t) => {
   t.same(
     await clickhouse.query(
       `SELECT name FROM system.tables WHERE database = 'intake' AND comment = '' UNION ALL
-       SELECT table || '.' || name FROM system.columns WHERE database = 'intake' AND comment = ''`,
+       SELECT table || '.' || name FROM system.columns
+       WHERE database = 'intake' AND comment = '' AND table NOT LIKE '%\\_raw'`,
     ),
     [],
   )

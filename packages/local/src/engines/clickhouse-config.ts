@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { analystConstraints } from './analyst-limits.ts'
-import { analystGrants, readerGrants, workerGrants } from './clickhouse-grants.ts'
+import { readFileSync } from 'node:fs'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
 /** The maximum size of the temporary data of all queries together, in bytes. */
@@ -132,60 +131,16 @@ function queryHandler(credentials = '') {
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings for queries on params: a key with a dot is printed as it was sent, `intake_number` is
- * exact, and `GROUP BY params.x` works. The first setting is only for speed: with FINAL, a
- * condition on `id` or `device_uuid` is evaluated before the other columns are read.
+ * Settings that analysts may not change either. ClickHouse 26.3, which a deployed server may run,
+ * does not have them.
  */
-const readerSettings = `<optimize_move_to_prewhere_if_final>1</optimize_move_to_prewhere_if_final>
-      <json_type_escape_dots_in_keys>1</json_type_escape_dots_in_keys>
-      <precise_float_parsing>1</precise_float_parsing>
-      <allow_suspicious_types_in_group_by>1</allow_suspicious_types_in_group_by>
-      <allow_suspicious_types_in_order_by>1</allow_suspicious_types_in_order_by>`
+const fixedFrom26_6 = [
+  'max_threads_min_free_memory_per_thread',
+  'query_plan_optimize_join_order_max_searched_plans',
+]
 
-export interface Passwords {
-  password: string
-  workerPassword: string
-  readerPassword: string
-  /** Absent if there is no user `analyst`. */
-  analystPassword?: string | undefined
-}
-
-export function usersConfig(passwords: Passwords) {
-  const { password, workerPassword, readerPassword, analystPassword } = passwords
-  return `<clickhouse>
-  <profiles>
-    <default>
-      <async_insert>0</async_insert>
-      ${readerSettings}
-    </default>
-    <analyst>
-      ${readerSettings}
-      <readonly>2</readonly>
-      <final>1</final>
-      <session_timezone>UTC</session_timezone>
-      <output_format_json_escape_forward_slashes>0</output_format_json_escape_forward_slashes>
-      <use_skip_indexes_if_final_exact_mode>1</use_skip_indexes_if_final_exact_mode>
-      <max_execution_time>30</max_execution_time>
-      <max_memory_usage>${1024 ** 3}</max_memory_usage>
-      <max_memory_usage_for_user>${1024 ** 3}</max_memory_usage_for_user>
-      <max_threads_min_free_memory_per_thread>${memoryPerThread}</max_threads_min_free_memory_per_thread>
-      <max_temporary_data_on_disk_size_for_user>${1024 ** 3}</max_temporary_data_on_disk_size_for_user>
-      <max_concurrent_queries_for_user>10</max_concurrent_queries_for_user>
-      <max_result_rows>1000000</max_result_rows>
-      <result_overflow_mode>throw</result_overflow_mode>
-      <constraints>
-        ${analystConstraints.join('\n        ')}
-      </constraints>
-    </analyst>
-    <reader>
-      <profile>analyst</profile>
-      <max_memory_usage>${512 * 1024 ** 2}</max_memory_usage>
-      <max_memory_usage_for_user>${768 * 1024 ** 2}</max_memory_usage_for_user>
-      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
-    </reader>
-  </profiles>
-  <users>
-    <default>
+/** The engine's first session has this user, and needs these rights. */
+const engineUser = `<default>
       <no_password/>
       <networks><ip>127.0.0.1</ip></networks>
       <profile>default</profile>
@@ -194,51 +149,60 @@ export function usersConfig(passwords: Passwords) {
         <query>GRANT SYSTEM LISTEN ON *.*</query>
         <query>GRANT SELECT ON system.numbers</query>
       </grants>
-    </default>
-    <intake>
-      ${passwordHash(password)}
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>default</profile>
-      <quota>default</quota>
-      <access_management>1</access_management>
-    </intake>
-    ${limitedUser({ name: 'worker', password: workerPassword, profile: 'default', grants: workerGrants })}
-    ${limitedUser({ name: 'reader', password: readerPassword, profile: 'reader', grants: readerGrants })}
-    ${
-      analystPassword === undefined
-        ? ''
-        : limitedUser({
-            name: 'analyst',
-            password: analystPassword,
-            profile: 'analyst',
-            grants: analystGrants,
-          })
-    }
-  </users>
-  <quotas><default/></quotas>
-</clickhouse>
-`
+    </default>`
+
+const deployedFile = new URL('../../../../deploy/clickhouse/users.xml', import.meta.url)
+
+/** Passwords by user. Without a password of `analyst`, there is no such user. */
+export type Passwords = Record<'intake' | 'worker' | 'reader', string> & {
+  analyst: string | undefined
 }
 
-function limitedUser(user: {
-  name: string
-  password: string
-  profile: string
-  grants: readonly string[]
-}) {
-  const grants = user.grants.map((grant) => `<query>GRANT ${grant}</query>`)
-  return `<${user.name}>
-      ${passwordHash(user.password)}
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>${user.profile}</profile>
-      <quota>default</quota>
-      <grants>${grants.join('')}</grants>
-    </${user.name}>`
+/**
+ * Prints the users of the embedded engine: those of a deployed server, with the same profiles,
+ * constraints and grants, but from loopback only. `intake` may also manage users. Throws if the
+ * file of the deployed server is not as expected, so that no edit of it opens the engine.
+ */
+export function usersConfig(
+  { analyst, ...passwords }: Passwords,
+  deployed = readFileSync(deployedFile, 'utf8'),
+) {
+  const edits: [found: RegExp, replacement: string][] = [
+    [/<default remove="remove"\/>/, engineUser],
+    [
+      /<grants>\s*<query>GRANT ALL ON intake\.[^]*?<\/grants>/,
+      '<access_management>1</access_management>',
+    ],
+    [
+      /<constraints>/,
+      `<max_threads_min_free_memory_per_thread>${memoryPerThread}</max_threads_min_free_memory_per_thread>
+            <constraints>
+                ${fixedFrom26_6.map((name) => `<${name}><const/></${name}>`).join('')}`,
+    ],
+    [/<\/users>/, '</users><quotas><default/></quotas>'],
+    ...Object.entries(passwords).map(passwordEdit),
+    analyst === undefined
+      ? [/<analyst>\s*<password[^]*?<\/analyst>/, '']
+      : passwordEdit(['analyst', analyst]),
+  ]
+  let config = deployed.replaceAll(/<!--[^]*?-->/g, '').replaceAll('<ip>::/0<', '<ip>127.0.0.1<')
+  for (const [found, replacement] of edits) {
+    const parts = config.split(found)
+    if (parts.length !== 2) throw new Error(`users.xml has ${found} ${parts.length - 1} times`)
+    config = parts.join(replacement)
+  }
+  // What is still to be replaced has an attribute, or another address.
+  const [left] = /<\w+\s+\w.*|<ip>(?!127\.0\.0\.1<).*|<host.*/.exec(config) ?? []
+  if (left !== undefined) throw new Error(`users.xml has ${left}`)
+  return config
 }
 
-function passwordHash(password: string) {
+function passwordEdit([user, password]: [string, string]): [RegExp, string] {
   const hex = createHash('sha256').update(password).digest('hex')
-  return `<password_sha256_hex>${hex}</password_sha256_hex>`
+  return [
+    new RegExp(` from_env="CLICKHOUSE_${user.toUpperCase()}_PASSWORD_SHA256"/>`),
+    `>${hex}</password_sha256_hex>`,
+  ]
 }
 
 function escape(text: string) {

@@ -115,10 +115,10 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const usersFile = join(configDir, 'users.xml')
   const hasAnalyst = obstacles.files === undefined
   const passwords = {
-    password,
-    workerPassword,
-    readerPassword,
-    analystPassword: hasAnalyst ? analystPassword : undefined,
+    intake: password,
+    worker: workerPassword,
+    reader: readerPassword,
+    analyst: hasAnalyst ? analystPassword : undefined,
   }
   const playPath = hasAnalyst ? playPathOf(analystPassword) : undefined
   const config = serverConfig({

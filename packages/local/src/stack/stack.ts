@@ -12,7 +12,6 @@ import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
-import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -70,7 +69,7 @@ export function createStack(options: StackOptions): Stack {
   let lock: Lock | undefined
   let files: RunFiles | undefined
   let disk: DiskWatch | undefined
-  let endpointsFile: Writer | undefined
+  let writeEndpoints: (() => void) | undefined
   const find = (name: string) => serviceProcesses.find((process) => process.name === name)
 
   async function start(): Promise<RunningStack> {
@@ -85,7 +84,7 @@ export function createStack(options: StackOptions): Stack {
     const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
     const secrets = loadSecrets(dataDir)
     const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
-    const onChange = () => endpointsFile?.write()
+    const onChange = () => writeEndpoints?.()
     const add = (process: SupervisedProcess) => serviceProcesses.push(process)
 
     ending.signal.throwIfAborted()
@@ -121,18 +120,20 @@ export function createStack(options: StackOptions): Stack {
     ending.signal.throwIfAborted()
 
     const describe = () => describeEndpoints({ ports, services, apiKey, env, gateway, workers })
-    endpointsFile = createWriter({
-      write: () => files?.writeEndpoints(describe()),
-      onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
-    })
-    endpointsFile.write()
+    writeEndpoints = () => {
+      try {
+        files?.writeEndpoints(describe())
+      } catch (error) {
+        say(`endpoints.json could not be written: ${messageOf(error)}`)
+      }
+    }
+    writeEndpoints()
     const { analystUrl, playUrl } = services.clickhouse
     return { endpoints: describe(), analystUrl, playUrl }
   }
 
   async function stop() {
-    endpointsFile?.stop()
-    endpointsFile = undefined
+    writeEndpoints = undefined
     disk?.stop()
     ending.abort()
     const until = performance.now() + appsGraceMs

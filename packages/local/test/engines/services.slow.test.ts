@@ -5,14 +5,10 @@ import { createObjectStore } from '@intake/object-store'
 import { connectRedis } from '@intake/redis'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-import { analystConstraints, fixedFrom26_6 } from '../../src/engines/analyst-limits.ts'
-import { usersConfig } from '../../src/engines/clickhouse-config.ts'
-import { analystGrants, readerGrants, workerGrants } from '../../src/engines/clickhouse-grants.ts'
 import { StartError, startClickHouse, startRedis, startS3 } from '../../src/index.ts'
 import { inSessionsOf } from '@intake/test-kit/sessions'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -269,64 +265,6 @@ t.test('ClickHouse', async (t) => {
     )
   })
 })
-
-t.test('the deployed ClickHouse grants and limits the same', (t) => {
-  const file = new URL('../../../../deploy/clickhouse/users.xml', import.meta.url)
-  const deployed = readFileSync(file, 'utf8')
-  const all = { worker: workerGrants, reader: readerGrants, analyst: analystGrants }
-  for (const [user, grants] of Object.entries(all)) {
-    const [, block = ''] =
-      new RegExp(`<${user}>\\s*<password([^]*?)</${user}>`).exec(deployed) ?? []
-    const found = Array.from(block.matchAll(/<query>GRANT (.*)<\/query>/g), ([, grant]) => grant)
-    t.same(found, grants, user)
-  }
-
-  const own = usersConfig({ ...passwords, analystPassword: 'x' })
-  for (const profile of ['reader', 'analyst']) {
-    const settings = settingsOf(own, profile)
-    // Only the embedded engine has this setting, because it has less memory.
-    settings.delete('max_threads_min_free_memory_per_thread')
-    for (const name of fixedFrom26_6) settings.delete(`constraint ${name}`)
-    t.same(settingsOf(deployed, profile), settings, profile)
-  }
-  const inSql = readFileSync(
-    new URL('../../../../docs/deploy/clickhouse.md', import.meta.url),
-    'utf8',
-  )
-  for (const constraint of analystConstraints) {
-    const [, name = ''] = /^<(\w+)>/.exec(constraint) ?? []
-    t.match(inSql, new RegExp(`\\b${name}\\s[^,]*(CONST|MAX)`), `${name} in SQL`)
-  }
-  t.end()
-})
-
-const passwords = { password: 'x', workerPassword: 'x', readerPassword: 'x' }
-
-/** Returns the settings of a profile by name, and its constraints by `constraint <name>`. */
-function settingsOf(config: string, profile: string) {
-  const [profiles = ''] = /<profiles>[^]*<\/profiles>/.exec(config) ?? []
-  const [, block = ''] =
-    new RegExp(`<${profile}>([^]*?)</${profile}>`).exec(
-      profiles.replaceAll(`<profile>${profile}</profile>`, ''),
-    ) ?? []
-  const [limits = ''] = /<constraints>[^]*<\/constraints>/.exec(block) ?? []
-  const elements = (text: string) =>
-    Array.from(
-      text.matchAll(/<([a-z_]+)>((?:(?!<\/?constraints)[^])*?)<\/\1>/g),
-      ([, name, value]) => [name ?? '', value ?? ''],
-    ) satisfies string[][]
-  const inner = limits.replaceAll(/<\/?constraints>/g, '')
-  return new Map<string, string>([
-    ...elements(block.replace(limits, '')).map(([name = '', value = '']): [string, string] => [
-      name,
-      value,
-    ]),
-    ...elements(inner).map(([name = '', value = '']): [string, string] => [
-      `constraint ${name}`,
-      value,
-    ]),
-  ])
-}
 
 t.test('S3 requires signatures and keeps its buckets over a restart', async (t) => {
   const options = { dataDir: `${createDataDir(t)}/with space`, port: 0, secretKey: 'secret-key' }

@@ -16,11 +16,6 @@ const seen = {
   first_seen: 'Time of the first such record, UTC.',
   last_seen: 'Time of the latest such record, UTC.',
 }
-const counted: ColumnComments = {
-  name: 'hours or catalogue.',
-  counted_until: 'Everything that arrived before it is counted. UTC.',
-  counted_at: 'When it was counted, UTC.',
-}
 const recount: ColumnComments = {
   ...hour,
   asked_at: 'When records of this hour were last erased or replayed, UTC.',
@@ -164,7 +159,11 @@ GROUP BY bundle_identifier, warning, event, path, version_name`,
   {
     name: 'counted',
     comment: 'Up to when hours and catalogue have been counted.',
-    columns: counted,
+    columns: {
+      name: 'hours or catalogue.',
+      counted_until: 'Everything that arrived before it is counted. UTC.',
+      counted_at: 'When it was counted, UTC.',
+    },
     select: `SELECT name, argMax(counted_raw.counted_until, counted_raw.counted_at) AS counted_until,
   max(counted_raw.counted_at) AS counted_at
 FROM intake.counted_raw
@@ -177,32 +176,6 @@ GROUP BY name`,
     select: `SELECT bundle_identifier, hour, max(recounts_raw.asked_at) AS asked_at
 FROM intake.recounts_raw
 GROUP BY bundle_identifier, hour`,
-  },
-  {
-    name: 'hours_raw',
-    comment: 'Counts of hours, with older ones. Query intake.hours and intake.device_hours.',
-    columns: {
-      ...hour,
-      event_counts: 'Number of records by event and version.',
-      device_states: 'State of the devices by version, in hexadecimal digits.',
-      ver: 'Of rows of the same hour, the one with the highest ver is shown.',
-    },
-  },
-  {
-    name: 'days_raw',
-    comment: 'What applications sent on a day, with older counts. Query intake.catalogue.',
-    columns: {
-      ...application,
-      day: 'Day of time, UTC.',
-      entries: 'Events and params.',
-      warnings: 'What was stored otherwise than it was meant.',
-      ver: 'Of rows of the same day, the one with the highest ver is shown.',
-    },
-  },
-  {
-    name: 'counted_raw',
-    comment: 'Every run that has counted. Query intake.counted.',
-    columns: counted,
   },
   {
     name: 'recounts_raw',

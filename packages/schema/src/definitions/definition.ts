@@ -1,4 +1,4 @@
-/** The comment on each column, by the column's name. */
+/** The comment on each column, by the column's name; empty: none. */
 export type ColumnComments = Readonly<Record<string, string>>
 
 /** A view, or the comments on a table that a migration has created. */
@@ -16,8 +16,8 @@ export interface Definition {
  * the raw tables.
  */
 export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
-  const comments = Object.entries(columns).map(
-    ([column, text]) => `COMMENT COLUMN ${column} ${quote(text)}`,
+  const comments = Object.entries(columns).flatMap(([column, text]) =>
+    text === '' ? [] : [`COMMENT COLUMN ${column} ${quote(text)}`],
   )
   const view =
     select === undefined
@@ -29,7 +29,7 @@ ${select}`,
   return [
     ...view,
     `ALTER TABLE intake.${name} MODIFY COMMENT ${quote(comment)}`,
-    `ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`,
+    ...(comments.length === 0 ? [] : [`ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`]),
   ]
 }
 

@@ -5,6 +5,7 @@ import { countDefinitions } from './counts.ts'
 import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
+import { rawDefinitions } from './raw-tables.ts'
 import { recordDefinitions } from './records.ts'
 
 const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
@@ -13,6 +14,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...outcomeDefinitions,
   ...countDefinitions,
   ...otherDefinitions,
+  ...rawDefinitions,
 ]
 
 /**

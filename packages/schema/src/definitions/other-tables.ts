@@ -1,30 +1,19 @@
 import type { Definition } from './definition.ts'
 
-const deadLetter = {
-  table: 'The table that the row was meant for: logs or feedback.',
-  bundle_identifier: 'The application; empty if it cannot be read.',
-  time: 'Time of the record, UTC; 1970 if it cannot be read.',
-  id: 'Id of the record; derived from the bytes of the row if it cannot be read.',
-  device_uuid: 'The device; zeros if it cannot be read.',
-  failed_at: 'When ClickHouse rejected the row, UTC.',
-  error_code: 'Error code of ClickHouse.',
-  error: 'Message of ClickHouse. It quotes the row.',
-  row: 'The row as one line of JSON.',
-}
-
 export const otherDefinitions: readonly Definition[] = [
   {
     name: 'dead_letters',
     comment: 'Rows that ClickHouse rejected, until an operator replays or drops them.',
-    columns: deadLetter,
-  },
-  {
-    name: 'dead_letters_raw',
-    comment: 'Rows that ClickHouse rejected, with older versions. Query intake.dead_letters.',
     columns: {
-      ...deadLetter,
-      ver: 'Of entries of the same row, the one with the highest ver is shown.',
-      is_deleted: '1: the row was replayed or dropped.',
+      table: 'The table that the row was meant for: logs or feedback.',
+      bundle_identifier: 'The application; empty if it cannot be read.',
+      time: 'Time of the record, UTC; 1970 if it cannot be read.',
+      id: 'Id of the record; derived from the bytes of the row if it cannot be read.',
+      device_uuid: 'The device; zeros if it cannot be read.',
+      failed_at: 'When ClickHouse rejected the row, UTC.',
+      error_code: 'Error code of ClickHouse.',
+      error: 'Message of ClickHouse. It quotes the row.',
+      row: 'The row as one line of JSON.',
     },
   },
   {

@@ -1,20 +1,15 @@
 import type { Definition } from './definition.ts'
 
-const outcome = {
-  minute: 'Minute in which the record arrived (received_at), or was refused, UTC.',
-  api_key_id: 'The API key; empty: no valid one.',
-  kind: 'logs or feedback; empty: the request had neither path.',
-  code: 'accepted; a code of docs/errors.md; dropped or sampled: acknowledged, and left out by a rule; suppressed: acknowledged, not stored; or overflow: not counted under its own key and code.',
-  rule: 'The rule that left the records out (intake rules list); empty: none.',
-}
-const watermark = { kind: 'logs or feedback.' }
-
 export const outcomeDefinitions: readonly Definition[] = [
   {
     name: 'outcomes',
     comment: 'How many records each API key had accepted or refused, per minute.',
     columns: {
-      ...outcome,
+      minute: 'Minute in which the record arrived (received_at), or was refused, UTC.',
+      api_key_id: 'The API key; empty: no valid one.',
+      kind: 'logs or feedback; empty: the request had neither path.',
+      code: 'accepted; a code of docs/errors.md; dropped or sampled: acknowledged, and left out by a rule; suppressed: acknowledged, not stored; or overflow: not counted under its own key and code.',
+      rule: 'The rule that left the records out (intake rules list); empty: none.',
       records:
         'Acknowledged or refused records. A repeat counts again; a refused request whose records were not read counts once.',
     },
@@ -23,29 +18,15 @@ FROM intake.outcomes_raw FINAL
 GROUP BY minute, api_key_id, kind, code, rule`,
   },
   {
-    name: 'outcomes_raw',
-    comment: 'Counts of each gateway process, with older ones. Query intake.outcomes.',
-    columns: {
-      ...outcome,
-      run: 'One gateway process; another one each time it begins to count this minute.',
-      records: 'Cumulative: the highest number counts.',
-    },
-  },
-  {
     name: 'watermark',
     comment: 'Up to which moment everything that was accepted is visible.',
     columns: {
-      ...watermark,
+      kind: 'logs or feedback.',
       visible_until:
         'Every record that was acknowledged before it, or has an earlier received_at, is visible or a dead letter. UTC.',
     },
     select: `SELECT kind, max(watermark_raw.visible_until) AS visible_until
 FROM intake.watermark_raw
 GROUP BY kind`,
-  },
-  {
-    name: 'watermark_raw',
-    comment: 'Watermarks that workers have stored. Query intake.watermark.',
-    columns: { ...watermark, visible_until: 'The highest one counts.' },
   },
 ]

@@ -52,15 +52,6 @@ const attachmentCount: ColumnComments = {
   attachment_count:
     'How many pictures it has. A condition on it costs much less than one on attachments.',
 }
-const rawAttachments: ColumnComments = {
-  attachments:
-    'Pictures in the object store: key, content type, size in bytes and SHA-256 of each.',
-}
-
-const raw: ColumnComments = {
-  ver: 'Of rows with the same identity, the one with the highest ver is shown. It falls with the time of arrival.',
-  is_deleted: '1: a tombstone, which hides the rows with the same identity.',
-}
 
 /** Returns the name of a plain column: `os` becomes `device_os`, `device_model` keeps its name. */
 const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `device_${field}`)
@@ -147,30 +138,6 @@ FROM intake.logs_raw FINAL`,
       columns: { ...head, ...plainDevice, ...feedback, ...feedbackText, ...attachmentCount },
       select: `SELECT ${names(head)}, ${plainDeviceColumns}, ${names(feedback)}, ${asText(deviceExtra)}, toJSONString(${attachmentsWithFacts}) AS attachments, ${asText(extra)}, ${countOfAttachments}
 ${fromFeedback}`,
-    },
-    {
-      name: 'logs_raw',
-      comment:
-        'Log events as they were inserted, with repeats and deleted rows. Query intake.logs.',
-      columns: { ...logColumns, ...raw },
-    },
-    {
-      name: 'feedback_raw',
-      comment: 'Feedback as it was inserted, with repeats and deleted rows. Query intake.feedback.',
-      columns: { ...feedbackColumns, ...rawAttachments, ...raw },
-    },
-    {
-      name: 'attachments_raw',
-      comment:
-        'What workers found out about the pictures of feedback, with older facts. Query intake.feedback.',
-      columns: {
-        id: 'Id of the feedback.',
-        time: 'Time of the feedback, UTC.',
-        bundle_identifier: 'The application.',
-        device_uuid: 'The device.',
-        facts: 'For each attachment in its order: its key, size in pixels, and thumbnail or error.',
-        examined_at: 'When they were examined, UTC. The latest row of a feedback counts.',
-      },
     },
   ]
 }
