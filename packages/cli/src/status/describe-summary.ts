@@ -1,5 +1,5 @@
 import { kinds } from '@intake/contract'
-import { version, visibleLine } from '@intake/runtime'
+import { visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
@@ -128,9 +128,6 @@ function load(service: ServiceStatus): string {
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,
     ...(unused.length === 0 ? [] : [`uses no queue shard ${unused.join(', ')}`]),
-    ...(service.version === version
-      ? []
-      : [`version ${visibleLine(service.version)}, not ${version} as this command`]),
     ...(service.no_thumbnails ? [`no thumbnails: ${service.no_thumbnails}`] : []),
   ].join(', ')
 }

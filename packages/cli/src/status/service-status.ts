@@ -1,62 +1,83 @@
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { helpOf } from '@intake/health/problem-catalogue'
-import type { State } from '../state.ts'
 import type { Address } from './addresses.ts'
 
-type ByKind<Value> = Record<string, Value>
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()])
+const number = Type.Number()
+const byKind = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
+  Type.Record(Type.String(), schema)
+const state = Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('down')])
 
-interface Problem {
-  code: string
-  since: string
-  detail: string
-  help: string
-}
+const Problem = Type.Object({
+  code: Type.String(),
+  since: Type.String(),
+  detail: Type.String(),
+  help: Type.String(),
+})
 
 /**
  * The members of `/status` that the command uses. With `--json` the command also prints all other
  * members.
  */
-export interface ServiceStatus {
-  service: Address['service']
-  state: State
-  problems: Problem[]
-  version: string
-  started_at: string
-  accepted_per_second?: ByKind<number>
-  refused_per_second?: number
-  requests_in_flight?: number
-  connections?: { open: number; max: number }
-  redis?: { memory_used_bytes: number; memory_max_bytes: number } | null
-  backlog?: ByKind<{
-    frames: { waiting: number; active: number; delayed: number }
-    rows: number
-    paused: boolean
-    oldest_age_seconds: number | null
-    drain_seconds: number | null
-  } | null>
+export const ServiceStatus = Type.Object({
+  service: Type.Union([Type.Literal('gateway'), Type.Literal('worker')]),
+  state,
+  problems: Type.Array(Problem),
+  version: Type.String(),
+  started_at: Type.String(),
+  accepted_per_second: Type.Optional(byKind(number)),
+  refused_per_second: Type.Optional(number),
+  requests_in_flight: Type.Optional(number),
+  connections: Type.Optional(Type.Object({ open: number, max: number })),
+  redis: Type.Optional(
+    orNull(Type.Object({ memory_used_bytes: number, memory_max_bytes: number })),
+  ),
+  backlog: Type.Optional(
+    byKind(
+      orNull(
+        Type.Object({
+          frames: Type.Object({ waiting: number, active: number, delayed: number }),
+          rows: number,
+          paused: Type.Boolean(),
+          oldest_age_seconds: orNull(number),
+          drain_seconds: orNull(number),
+        }),
+      ),
+    ),
+  ),
   /**
    * From a gateway: the number of shards, and the shards to which it currently adds no frames. From
    * a worker: what each shard holds.
    */
-  queue_shards?:
-    { count: number; unused: number[] } | { shard: number; frames: number; rows: number }[] | null
+  queue_shards: Type.Optional(
+    orNull(
+      Type.Union([
+        Type.Object({ count: number, unused: Type.Array(number) }),
+        Type.Array(Type.Object({ shard: number, frames: number, rows: number })),
+      ]),
+    ),
+  ),
   /**
    * The rules that a gateway follows. `matches` counts the records that a rule has acted on since
    * the gateway started.
    */
-  rules?: { id: string; matches: number }[]
-  stored_per_second?: ByKind<number>
-  insert_in_progress_seconds?: ByKind<number>
-  dead_letters?: ByKind<number> | null
-  visible_until?: ByKind<string | null> | null
-  no_thumbnails?: string | null
-}
+  rules: Type.Optional(Type.Array(Type.Object({ id: Type.String(), matches: number }))),
+  stored_per_second: Type.Optional(byKind(number)),
+  insert_in_progress_seconds: Type.Optional(byKind(number)),
+  dead_letters: Type.Optional(orNull(byKind(number))),
+  visible_until: Type.Optional(orNull(byKind(orNull(Type.String())))),
+  no_thumbnails: Type.Optional(orNull(Type.String())),
+})
+export type ServiceStatus = Static<typeof ServiceStatus>
 
 /** A gateway or worker with its status. If it does not respond, that is its only problem. */
 export type AskedService = Address & (ServiceStatus | Unresponsive)
 
 export interface Unresponsive {
   state: 'down'
-  problems: Problem[]
+  problems: Static<typeof Problem>[]
 }
 
 const timeoutMs = 3_000
@@ -71,23 +92,16 @@ export async function askService(address: Address): Promise<AskedService> {
       signal: AbortSignal.timeout(timeoutMs),
     })
     const status: unknown = await response.json()
-    if (!isStatus(status)) return unresponsive(address, 'another program responds there')
-    if (status.service === address.service) return { ...address, ...status }
-    return unresponsive(address, `a ${status.service} responds there`)
+    if (Value.Check(ServiceStatus, status)) {
+      if (status.service === address.service) return { ...address, ...status }
+      return unresponsive(address, `a ${status.service} responds there`)
+    }
+    return unresponsive(address, 'it responds like another version of Intake, or another program')
   } catch (error) {
     const { message, cause } = error as Error
     return unresponsive(address, cause instanceof Error ? cause.message || String(cause) : message)
   }
 }
-
-/** Whether something is a status. Its other members are not examined: all processes have one version. */
-const isStatus = (value: unknown): value is ServiceStatus =>
-  typeof value === 'object' &&
-  value !== null &&
-  'service' in value &&
-  'version' in value &&
-  'problems' in value &&
-  Array.isArray(value.problems)
 
 function unresponsive(address: Address, reason: string): AskedService {
   const detail = `no status of the ${address.service} at ${address.url}: ${reason}`
