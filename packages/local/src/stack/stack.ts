@@ -12,6 +12,7 @@ import { claimPorts, type StackPorts } from './claim-ports.ts'
 import { makeDataDir } from './data-dir.ts'
 import { claimDataFormat } from './data-format.ts'
 import { type DiskWatch, watchDisk } from './disk-watch.ts'
+import { createWriter, type Writer } from './file-writer.ts'
 import { createRunFiles, type RunFiles } from './run-files.ts'
 import { loadSecrets } from './secrets.ts'
 import { describeReplaced, type Services, startServices } from './services.ts'
@@ -69,7 +70,7 @@ export function createStack(options: StackOptions): Stack {
   let lock: Lock | undefined
   let files: RunFiles | undefined
   let disk: DiskWatch | undefined
-  let writeEndpoints: (() => void) | undefined
+  let endpointsFile: Writer | undefined
   const find = (name: string) => serviceProcesses.find((process) => process.name === name)
 
   async function start(): Promise<RunningStack> {
@@ -84,7 +85,7 @@ export function createStack(options: StackOptions): Stack {
     const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
     const secrets = loadSecrets(dataDir)
     const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
-    const onChange = () => writeEndpoints?.()
+    const onChange = () => endpointsFile?.write()
     const add = (process: SupervisedProcess) => serviceProcesses.push(process)
 
     ending.signal.throwIfAborted()
@@ -120,20 +121,18 @@ export function createStack(options: StackOptions): Stack {
     ending.signal.throwIfAborted()
 
     const describe = () => describeEndpoints({ ports, services, apiKey, env, gateway, workers })
-    writeEndpoints = () => {
-      try {
-        files?.writeEndpoints(describe())
-      } catch (error) {
-        say(`endpoints.json could not be written: ${messageOf(error)}`)
-      }
-    }
-    writeEndpoints()
+    endpointsFile = createWriter({
+      write: () => files?.writeEndpoints(describe()),
+      onError: (error) => say(`endpoints.json could not be written: ${messageOf(error)}`),
+    })
+    endpointsFile.write()
     const { analystUrl, playUrl } = services.clickhouse
     return { endpoints: describe(), analystUrl, playUrl }
   }
 
   async function stop() {
-    writeEndpoints = undefined
+    endpointsFile?.stop()
+    endpointsFile = undefined
     disk?.stop()
     ending.abort()
     const until = performance.now() + appsGraceMs
