@@ -54,8 +54,10 @@ const inbox = [
 ]
 
 /** Some pictures are hidden, and the browser does not load these. */
-const areShown = `[...document.images].every((image) =>
-  image.offsetWidth === 0 || image.naturalWidth > 0)`
+const areShown = `(() => {
+  const visible = [...document.images].filter((image) => image.offsetWidth > 0)
+  return visible.length > 0 && visible.every((image) => image.naturalWidth > 0)
+})()`
 
 if (executablePath === undefined) {
   t.pass('skipped: there is no Chromium; install it, or set CHROMIUM to its path', {

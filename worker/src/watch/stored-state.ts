@@ -27,7 +27,7 @@ export interface StoredStateMonitor {
   close(): void
 }
 
-const intervalMs = 10_000
+const defaultIntervalMs = 10_000
 /** A state that is older than this is not shown. */
 const freshMs = 30_000
 
@@ -40,8 +40,9 @@ const freshMs = 30_000
 export function startStoredStateMonitor(options: {
   reader: Pick<ClickHouse, 'query'>
   onError: (error: unknown) => void
+  intervalMs?: number
 }): StoredStateMonitor {
-  const { reader, onError } = options
+  const { reader, onError, intervalMs = defaultIntervalMs } = options
   let known: { at: number; state: StoredState } | undefined
   let lastError: unknown
 

@@ -161,7 +161,7 @@ export type Passwords = Record<'intake' | 'worker' | 'reader', string> & {
 /**
  * Prints the users of the embedded engine: those of a deployed server, with the same profiles,
  * constraints and grants, but from loopback only. `intake` may also manage users. Throws if the
- * file of the deployed server is not as expected, so that no edit of it opens the engine.
+ * file of the deployed server has other addresses, passwords or users than those that it replaces.
  */
 export function usersConfig(
   { analyst, ...passwords }: Passwords,
