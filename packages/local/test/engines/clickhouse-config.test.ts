@@ -80,7 +80,7 @@ t.test('the SQL for servers without users.xml has the same constraints', (t) => 
     .split(/,\s*/)
     .map((setting) => setting.replaceAll(/\s+/g, ' ').trim())
     .filter((setting) => / (CONST|MAX)\b/.test(setting))
-    .map((setting) => setting.split(' ')[0])
+    .map((setting) => setting.split(' ')[0] ?? '')
   t.same(inSql.toSorted(), inXml.toSorted())
   t.end()
 })
