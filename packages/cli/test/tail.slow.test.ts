@@ -13,8 +13,7 @@ import { until } from '@intake/test-kit/until'
 import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 import { main, startServices } from './services.ts'
 
-/** With `TAIL_EVENTS=100000` the test takes some minutes. */
-const events = Number(process.env['TAIL_EVENTS'] ?? 20_000)
+const events = 5_000
 const rowsPerFrame = 200
 const workerMain = fileURLToPath(new URL('../../../worker/dist/main.js', import.meta.url))
 
