@@ -4,7 +4,7 @@
 // API description. With --check it writes nothing, and exits with 1 if a file differs from what
 // would be generated.
 import { readFile, writeFile } from 'node:fs/promises'
-import { format } from 'prettier'
+import { format } from 'oxfmt'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
 import { createGatewayMetrics } from '../gateway/dist/report/metrics.js'
 import { registerRuleMetrics } from '../gateway/dist/report/rule-metrics.js'
@@ -315,7 +315,7 @@ const kotlinRules = () =>
     .join('')
 
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
-const markdown = (text) => format(text, { parser: 'markdown', printWidth: 100 })
+const markdown = async (text) => (await format('page.md', text, { printWidth: 100 })).code
 
 const pages = {
   'packages/client/src/core/retry-rules.ts': typeScriptRules(),

@@ -74,7 +74,7 @@ function readArguments() {
 async function runChecks() {
   await check('docs', process.execPath, ['scripts/generate-docs.mjs', '--check'])
   await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
-  await check('format', 'prettier', ['--check', '--log-level=warn', '.'])
+  await check('format', 'oxfmt', ['--check'])
   await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])
   await check('unused', 'knip', ['--no-progress', '--no-config-hints'])
 }

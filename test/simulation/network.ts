@@ -7,7 +7,9 @@ import type { Process, Scheduler } from './scheduler.ts'
  * - `unknown`: there was no response. The request was handled, or will be handled later, or never.
  */
 export type Reply<Answer> =
-  { outcome: 'answered'; value: Answer } | { outcome: 'unreachable' } | { outcome: 'unknown' }
+  | { outcome: 'answered'; value: Answer }
+  | { outcome: 'unreachable' }
+  | { outcome: 'unknown' }
 
 export interface Call<Answer> {
   from: Process

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { createClient } from '@hey-api/openapi-ts'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { createClient } from '@intake/test-kit/openapi-ts'
 import { secret } from '../support.ts'
 import { checkCalls, startCallees, type CallResults } from './four-calls.ts'
 import { quickStartBlocks } from './quick-start.ts'
@@ -98,6 +98,18 @@ interface Calls {
   makeCalls(options: object): Promise<CallResults>
   readRefusal(): Promise<object>
 }
+
+t.test('the quick start generates with the versions of this test', (t) => {
+  const path = join(root, 'test/kit/package.json')
+  const { dependencies } = JSON.parse(readFileSync(path, 'utf8')) as {
+    dependencies: Record<'@hey-api/openapi-ts' | 'typescript', string>
+  }
+  const [command] = quickStartBlocks('sh', /openapi-ts/)
+  const [major] = dependencies.typescript.split('.')
+  const versions = `-p typescript@${major} -p @hey-api/openapi-ts@${dependencies['@hey-api/openapi-ts']} `
+  t.ok(command?.includes(versions), command)
+  t.end()
+})
 
 t.test('a generated TypeScript client compiles, and reads and sends everything', async (t) => {
   const callees = await startCallees(t)

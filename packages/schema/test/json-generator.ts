@@ -1,18 +1,18 @@
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, Json>
 
-// prettier-ignore
+// oxfmt-ignore
 const keys = [
   'a', 'b', 'c', 'A', 'a.b', 'a.b.c', '.', '..', '.a', 'a.', '', ' ', 'x y', 'é', '😀', '\0',
   '__proto__', 'constructor', 'toString', '"', '`', '\\', '\n', 'a:Int64', 'a[]', '^a', '%2',
   'null', '0', '-1', '@x', 'a/b', 'size0', 'values', 'Int64', '\u2028', '\ufeff',
 ]
-// prettier-ignore
+// oxfmt-ignore
 const strings = [
   '', 'x', '2026-01-01', '2026-01-01T00:00:00.000Z', '1', '0.5', 'true', 'null', 'NaN', '{}',
   '[]', '\0', '"', '\\', '\n', '😀', '\u2028', '127.0.0.1', 'x'.repeat(5_000),
 ]
-// prettier-ignore
+// oxfmt-ignore
 const numbers = [
   0, 1, -1, 0.1, -0.5, 1e-7, 5e-324, 1e21, -1e300, Number.MAX_VALUE, 0.30000000000000004, 255,
   65_536, 2 ** 53, 2 ** 53 + 2, -(2 ** 62), 2 ** 63, 2 ** 64 - 2048, 123456789.12345679,

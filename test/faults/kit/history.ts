@@ -9,7 +9,8 @@ const sync = promisify(fdatasync)
  * for which the service waited for a CPU.
  */
 export type Event = { seq: number; attempt: number } & (
-  { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' } | (AttemptOutcome & { ms: number })
+  | { is: 'issued'; keyed: boolean; kind: 'logs' | 'feedback' }
+  | (AttemptOutcome & { ms: number })
 )
 
 export interface History {

@@ -74,7 +74,8 @@ export function startBacklogMonitor(options: {
   const waitingSince = new Map<QueueName, number>()
   let isLost = false
   let states:
-    { atMs: number; queues: Map<QueueName, QueueState>; shards: Backlogs['shards'] } | undefined
+    | { atMs: number; queues: Map<QueueName, QueueState>; shards: Backlogs['shards'] }
+    | undefined
 
   async function poll(): Promise<void> {
     const reading = readBacklogs()

@@ -5,7 +5,8 @@ export type ImageBytes = ArrayBufferView | ArrayBuffer | Blob
 
 /** An image. `type` and `name` are only hints: the gateway detects the type from the bytes. */
 export type NodeAttachment =
-  ImageBytes | { data: ImageBytes; name?: string | undefined; type?: string | undefined }
+  | ImageBytes
+  | { data: ImageBytes; name?: string | undefined; type?: string | undefined }
 
 /** An image in its stored form. */
 export interface FileAttachment {

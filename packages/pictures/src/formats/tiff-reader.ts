@@ -1,7 +1,7 @@
 import { hasText, Reader } from '../reader.ts'
 
 /** The size of one value in bytes, by the number that TIFF gives its type. */
-// prettier-ignore
+// oxfmt-ignore
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
 ]

@@ -7,7 +7,8 @@ const timeoutMs = 4_000
 
 /** The facts about a replica, or why it could not be read. */
 export type ReplicaReading<Facts> =
-  { name: string; facts: Facts } | { name: string; primary: string | undefined; failure: Error }
+  | { name: string; facts: Facts }
+  | { name: string; primary: string | undefined; failure: Error }
 
 /**
  * Reads each replica of a primary through a connection of its own, with the user, password and TLS
