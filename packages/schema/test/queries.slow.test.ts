@@ -176,7 +176,7 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
   // Empty, because workers count these, and no worker runs here.
-  // packages/records/test/counts.test.ts has results.
+  // packages/records/test/counts.slow.test.ts has results.
   'Events and params': [],
   'What changed in a version': [],
   'Stored otherwise than it was meant': [],

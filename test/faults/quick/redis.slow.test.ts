@@ -1,3 +1,3 @@
 import { play } from './play.ts'
 
-play('F24', 'F26')
+play('F21', 'F24')

@@ -1,3 +1,3 @@
 import { play } from './play.ts'
 
-play('F13')
+play('F26')

@@ -1,0 +1,68 @@
+import t from 'tap'
+import { ClickHouseError } from '@intake/clickhouse'
+import { addDeadLetter } from '@intake/records'
+import { ago, linksIn, startRowStore, view } from './fixture.ts'
+import { hostileRecords, joinedTexts } from './hostile-records.ts'
+import { checkMarkup } from './markup.ts'
+
+const { owner, insert, startReaderPage } = await startRowStore(t)
+const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
+
+t.test('no text of a client is markup, in any view', async (t) => {
+  const time = ago(600)
+  const texts = joinedTexts(6)
+  const records = texts.map((text) => hostileRecords(text, { time, device }))
+  await insert(
+    'feedback',
+    records.map(({ feedback }) => feedback),
+  )
+  await insert(
+    'logs',
+    records.map(({ log }) => log),
+  )
+  for (const text of texts) {
+    const refusal = new ClickHouseError('rejected', {
+      kind: 'rejected',
+      code: 117,
+      serverText: text,
+    })
+    await addDeadLetter(owner, {
+      table: 'feedback',
+      row: JSON.stringify(hostileRecords(text, { time, device }).feedback),
+      refusal,
+    })
+  }
+  const { url } = await startReaderPage(t)
+
+  // Visits every page, by following the links from the lists.
+  const seen = new Set<string>()
+  const waiting = [
+    '/',
+    '/events',
+    '/dead-letters',
+    '/live',
+    '/feedback',
+    `/feedback?text=${encodeURIComponent('"><script>')}`,
+  ]
+  while (waiting.length > 0) {
+    const path = waiting.pop()!
+    if (seen.has(path) || !path.startsWith('/') || /^\/(page|live|icon)\./.test(path)) continue
+    // Skips lists of a period. Each column of a chart links to one, so there are too many of them.
+    if (/[?&](from|period)=/.test(path)) continue
+    seen.add(path)
+    const { status, text } = await view(url, path)
+    t.equal(status, 200, path)
+    checkMarkup(t, text, path)
+    for (const [svg] of text.matchAll(/<svg[^]*?<\/svg\s*>/g)) {
+      t.notMatch(
+        svg.replaceAll(/\shref="[/?][^"]*"/g, ''),
+        /<bdi|&#|<script|<style|<image|<foreignObject|href="[^/?]/,
+        `${path}: no text of a client in SVG`,
+      )
+    }
+    waiting.push(...linksIn(text, path))
+  }
+  t.ok(seen.size > 20, `${seen.size} pages`)
+  const found = [...seen].filter((path) => path.startsWith('/feedback/'))
+  t.equal(found.length, texts.length)
+})
