@@ -81,10 +81,8 @@ t.test(
     setInterval(() => {}, 1_000)`
     const parent = spawn(
       process.execPath,
-      [...process.execArgv, '--input-type=module', '-e', starter],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
+      ['--import=tsx', '--conditions=intake:source', '--input-type=module', '-e', starter],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
     const pid = Number(line.toString())

@@ -26,11 +26,14 @@ export interface AttackProcess {
  * request, and waits for responses after the last one.
  */
 const spareMs = 60_000
-const source = import.meta.url.endsWith('.ts') ? './attacker.ts' : './attacker.js'
+/** The source in a test, else the built code. */
+const [source, execArgv] = import.meta.url.endsWith('.ts')
+  ? ['./attacker.ts', ['--import=tsx', '--conditions=intake:source']]
+  : ['./attacker.js', []]
 
 /** Starts a process for one attack. It loads its code while the gateway starts. */
 export function startAttackProcess(): AttackProcess {
-  const child = fork(new URL(source, import.meta.url))
+  const child = fork(new URL(source, import.meta.url), { execArgv })
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const ended = gone.then(([code, signal]): AttackResult => ({
     failed: `its process exited with ${code ?? signal}`,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startPrometheus, type Prometheus } from '../observability/prometheus.ts'
-import { createObserver, secondsUntil, ways, type Way } from './observe.ts'
+import { createObserver, isOpen, secondsUntil, ways, type Way } from './observe.ts'
 import { markdown, type Result } from './report.ts'
 import { startStage, type Stage } from './stage.ts'
 import { states, type State } from './states.ts'
@@ -79,7 +79,7 @@ async function measure(state: State, on: Stage): Promise<Result> {
   const isOver = async (way: Way) => !(await before[way]())
   const over = await secondsUntil(async () => {
     const waits = possible.filter((way) => way === 'status' || way === 'alert').map(isOver)
-    return (await Promise.all(waits)).every(Boolean)
+    return !isOpen(app, code) && (await Promise.all(waits)).every(Boolean)
   }, overSeconds)
   if (over === undefined) throw new Error(`${code} was present before it was brought about`)
   const observer = createObserver({ app, code, prometheus })

@@ -43,6 +43,15 @@ export function createObserver(options: {
 }
 
 /**
+ * Whether the log does not say yet that the problem is over. A problem that returns before is not
+ * logged again.
+ */
+export function isOpen(app: AppProcess, code: ProblemCode): boolean {
+  const line = app.log.findLast(({ problem }) => problem === code)
+  return Number(line?.level ?? 0) >= 40
+}
+
+/**
  * Resolves to the seconds until the condition holds; undefined if it does not within
  * `limitSeconds`.
  */

@@ -15,7 +15,8 @@ const count = 300
 
 t.test('no port is picked twice, by this process or another one that still runs', async (t) => {
   const fixture = fileURLToPath(new URL('pick-ports.ts', import.meta.url))
-  const other = spawn(process.execPath, [...process.execArgv, fixture, String(count)], {
+  const options = ['--import=tsx', '--conditions=intake:source']
+  const other = spawn(process.execPath, [...options, fixture, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => other.kill('SIGKILL'))
