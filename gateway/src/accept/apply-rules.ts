@@ -5,14 +5,12 @@ import type { RequestContext } from '../record/request-context.ts'
 import { senderColumns, type Extra } from '../record/row.ts'
 import { rowJson } from '../record/row-json.ts'
 
-/** Applies the edits of the rules to a sender. */
 export function editSender(sender: Sender, ruling: Ruling): Sender {
   const { bundle_identifier, device_uuid, unique_user_id } = sender
   const device = applyEdits(sender.device, 'device', ruling)
   return { bundle_identifier, device, device_uuid, unique_user_id }
 }
 
-/** Applies the edits of the rules to a log event. */
 export function editLog(log: LogEntry, ruling: Ruling): LogEntry {
   return { ...log, params: applyEdits(log.params ?? {}, 'params', ruling) }
 }

@@ -10,7 +10,6 @@ import { editLog } from './apply-rules.ts'
 /** The intermediate result for an entry, or the error for which the entry is rejected. */
 export type OrRejection<Progress> = Progress | IntakeError
 
-/** A valid entry. */
 export interface Entry {
   log: LogEntry
   /** The entry's row without the identity; empty if a rule leaves the entry out. */

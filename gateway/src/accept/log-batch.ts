@@ -30,7 +30,6 @@ interface PreparedBatch {
 }
 
 export interface IdentifiedBatch {
-  /** The rows to store. */
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]

@@ -102,7 +102,6 @@ function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
   return createExtraPrinter(inBody, 'log').print(inLog)
 }
 
-/** Prints the row of an event to which rules apply. */
 function ruledRow(
   event: PreparedLog & {
     body: LogSubmission

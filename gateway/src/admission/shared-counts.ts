@@ -1,7 +1,6 @@
 import { sharedCountKey } from '@intake/access'
 import { isDamaged, type Redis } from '@intake/redis'
 
-/** A count in its current window. */
 export interface SharedCount {
   total: number
   /** Milliseconds until the window ends. */

@@ -15,10 +15,8 @@ export const smallJsonBytes = 8 * 1024
  */
 export const countedLaterBytes = 256 * 1024
 
-/** A parsed document and its properties. */
 export interface ParsedJson {
   value: unknown
-  /** The size of the document. */
   bytes: number
   /**
    * True if nothing in the document needs further checks: it is not too deep, every number is a

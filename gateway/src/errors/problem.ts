@@ -3,7 +3,6 @@ import type { Problem } from '@intake/contract/schemas'
 
 export const problemType = 'application/problem+json; charset=utf-8'
 
-/** Returns the body of an error response. */
 export function problem(error: IntakeError, requestId: string): Problem {
   const { status, title } = errorCatalogue[error.code]
   return {

@@ -18,7 +18,6 @@ export interface AttachmentRules {
   keepsMetadata: boolean
 }
 
-/** An image that may be stored. */
 export interface Image {
   /** The bytes to store: the image without its metadata, unless metadata is kept. */
   body: Buffer

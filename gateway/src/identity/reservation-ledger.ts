@@ -16,9 +16,7 @@ export interface ReservationLedger {
    * used from then on.
    */
   deepen(kind: RecordKind, levels: number): void
-  /** Whether an API key may make one more reservation. */
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
-  /** Counts a new reservation. */
   reserved(kind: RecordKind, apiKeyId: string): void
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }

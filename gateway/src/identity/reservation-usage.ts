@@ -4,14 +4,12 @@ import { isDamaged, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
 
 export interface ReservationUsage {
-  /** Counts a new reservation. */
   add(kind: RecordKind, apiKeyId: string): void
   /**
    * The number of reservations of a kind that this gateway knows, including those of other
    * gateways.
    */
   total(kind: RecordKind): number
-  /** The number of reservations of one API key. */
   of(kind: RecordKind, apiKeyId: string): number
   /** The number of reservations of the API key that has the most. */
   largest(kind: RecordKind): number

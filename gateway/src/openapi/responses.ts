@@ -41,7 +41,6 @@ const referTo = (names: readonly (keyof typeof headers)[]) =>
 
 const rateHeaders = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
 
-/** The error codes of each status. */
 const codesByStatus = new Map<number, ErrorCode[]>()
 for (const [code, { status }] of Object.entries(errorCatalogue) as [
   ErrorCode,

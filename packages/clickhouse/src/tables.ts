@@ -60,5 +60,4 @@ export const rawTables = {
 
 export type RawTable = keyof typeof rawTables
 
-/** The tables for records. */
 export type RecordTable = Extract<RawTable, 'logs' | 'feedback'>

@@ -82,7 +82,6 @@ export const limits = {
   explainedEntries: 10,
 } as const
 
-/** The values of `limits.keyDays` as text. */
 export const keptFor = {
   logs: `${24 * limits.keyDays.logs} hours`,
   feedback: `${limits.keyDays.feedback} days`,

@@ -30,7 +30,6 @@ export function compileSchema<S extends TSchema>(schema: S): Validator<Static<S>
   }
 }
 
-/** Compiles a schema to a predicate. */
 export function compileCheck<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
   const compiled = Compile(schema)
   return (value): value is Static<S> => compiled.Check(value)

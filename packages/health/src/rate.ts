@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from '@intake/runtime'
 
-/** The rate of recent events. */
 export interface Rate {
   add(count: number): void
   /** Events per second over the last 15 complete seconds. */

@@ -9,7 +9,6 @@ export interface Status {
   problems: Problem[]
   ready: boolean
   version: string
-  /** The version of Node. */
   node: string
   /** An ISO time. */
   started_at: string

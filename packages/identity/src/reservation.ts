@@ -35,7 +35,6 @@ const idBytes = 16
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 
-/** The hash of a key, which selects its buckets. */
 export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey): Buffer {
   const name = JSON.stringify([scope, bundleIdentifier, deviceUuid.toLowerCase(), key])
   return createHash('sha256').update(name).digest()

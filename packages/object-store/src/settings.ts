@@ -1,4 +1,3 @@
-/** The settings of the store for attachments. */
 export interface ObjectStoreSettings {
   /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`. Each request uses the current keys. */
   endpoint: string | { current(): string }

@@ -93,7 +93,6 @@ export function readDeadLetterCursor(query: URLSearchParams): DeadLetterCursor |
   }
 }
 
-/** The number of dead letters that an application has for one error code. */
 export interface DeadLetterReason {
   bundle_identifier: string
   error_code: number

@@ -24,7 +24,6 @@ export interface OverviewData {
   applications: ApplicationCounts[]
   feedbackByApplication: ReadonlyMap<string, number>
   topEvents: TopEvent[]
-  /** The number of devices of each version. */
   versions: NameCount[]
   devices: number
   feedback: FeedbackSummary[]
@@ -67,7 +66,6 @@ export async function readOverview(
   }
 }
 
-/** Returns the number of feedback of each of these applications. */
 async function countFeedback(
   reader: RecordReader,
   { from, to }: Steps,

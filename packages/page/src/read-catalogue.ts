@@ -37,7 +37,6 @@ export interface WarningEntry {
 export const catalogueTables = ['drift', 'warnings', 'entries'] as const
 export type CatalogueTable = (typeof catalogueTables)[number]
 
-/** A page of a table. */
 export interface CataloguePage<Row> {
   rows: Row[]
   /** The number of the page, from 1. */

@@ -1,6 +1,5 @@
 import { querySettings, type RecordReader } from './records.ts'
 
-/** The number of log events that an application sent with a version code. */
 export interface VersionCode {
   code: string
   events: number

@@ -30,9 +30,7 @@ export interface Attachment {
 export interface FeedbackSummary extends RecordHead {
   unique_user_id: string
   email: string | null
-  /** The beginning of the text. */
   text_start: string
-  /** Length of the text in characters. */
   text_length: number
   os: string | null
   model: string | null

@@ -26,13 +26,11 @@ interface DeliveryQueue {
 }
 
 interface Delivery {
-  /** The id of the record. */
   id: string
   /** The API key that the record came with. */
   sender: string
 }
 
-/** A failed attempt of a delivery. */
 interface FailedDelivery {
   id: string
   attempt: number

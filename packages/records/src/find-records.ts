@@ -67,7 +67,6 @@ export async function findRecords(
   return (await Promise.all(found)).flat()
 }
 
-/** Finds the dead letters that match. */
 export async function findDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   search: RecordSearch,

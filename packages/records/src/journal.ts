@@ -11,7 +11,6 @@ export interface JournalEntry {
   detail: object
 }
 
-/** Adds an entry to the journal of operators. */
 export async function noteInJournal(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,
   { at, who, action, subject, detail }: JournalEntry,

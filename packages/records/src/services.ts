@@ -6,11 +6,9 @@ import type { Redis } from '@intake/redis'
 export interface RecordServices {
   clickhouse: ClickHouse
   redis: Redis
-  /** The mark of this installation. */
   installation: string
 }
 
-/** `RecordServices` and the object store with the attachments. */
 export interface Services extends RecordServices {
   objects: ObjectStore
 }

@@ -9,7 +9,6 @@ export interface ClockReading {
   errorMs: number
 }
 
-/** Asks Redis for its time. */
 export async function readClock(
   redis: Pick<Server, 'time'>,
   clock: Pick<Clock, 'now'> = systemClock,

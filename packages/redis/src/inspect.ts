@@ -33,7 +33,6 @@ export interface RedisFacts {
 
 export interface RedisInspection {
   servers: RedisFacts[]
-  /** The replicas of these servers. */
   replicas: ReplicaReading<RedisFacts>[]
   installation: string | null
   clock: ClockReading

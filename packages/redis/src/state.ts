@@ -41,7 +41,6 @@ const unknown: Omit<RedisState, 'writeRefusal'> = {
 }
 
 export interface StateOptions {
-  /** The number of replicas that a server must have. */
   replicasMin: number
   /** Whether the operator asserts that settings that cannot be read are correct. */
   assertsDurability: boolean

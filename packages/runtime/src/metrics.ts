@@ -30,7 +30,6 @@ export function createMetrics(): Registry {
   return registry
 }
 
-/** Returns functions that create metrics in this registry. */
 export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {

@@ -5,7 +5,6 @@ import { problemType } from '@intake/gateway'
 import { captureResponse, type CapturedResponse } from './capture-response.ts'
 import { codeOf, retryAfterOf, type Fault } from './faults.ts'
 
-/** An exchange that a fault applies to. */
 export interface FaultyExchange {
   fault: Fault
   request: IncomingMessage

@@ -14,7 +14,6 @@ export interface SetupOptions {
   /** The `time` from which on records are spread over all shards that the cluster has now. */
   newShardsFrom?: Date | undefined
   s3: ObjectStoreSettings
-  /** The first API key: its name, and the key itself. */
   apiKey?: { name: string; secret: string }
   /**
    * Whether to continue with a Redis that has no data of this installation, although its previous

@@ -29,7 +29,6 @@ export function createRefusalRun(): RefusalRun {
   }
 }
 
-/** Creates a `RefusalRun` for each queue. */
 export function createRefusalRuns(): RefusalRuns {
   const runs = new Map(queueKinds.map((kind) => [kind, createRefusalRun()]))
   return {

@@ -5,7 +5,6 @@ import { addGauge, metricsOf, type Registry } from '@intake/runtime/process'
 import type { DeliveryEvents } from '../deliver/ports.ts'
 import { createLoopStates, type Activity } from './activity.ts'
 
-/** Counts the events of the loops in metrics. */
 export interface WorkerMetrics extends DeliveryEvents {
   activity(kind: QueueName): Activity
 }

@@ -62,7 +62,6 @@ const unhashable: ReadonlySet<string> = new Set(
   deviceFields.filter(({ kind }) => kind !== 'text').map(({ name }) => name),
 )
 
-/** Whether a rule can concern records of this kind. */
 export function concerns({ action, path, match }: RuleChoice, kind: RecordKind): boolean {
   if (match.kind !== undefined && match.kind !== kind) return false
   // A feedback is never sampled, because a person wrote it.

@@ -138,7 +138,6 @@ export function defineKeys(keys: Command): void {
   }
 }
 
-/** Adds the options of `create` and `set`. */
 function addRules(command: Command): Command {
   command
     .option(
@@ -177,7 +176,6 @@ async function create(options: RuleOptions & { name: string; fromEnv?: string })
   })
 }
 
-/** The rules that the options contain. */
 function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules {
   const limits = Object.fromEntries(
     keyLimitNames.flatMap((name) => {

@@ -58,7 +58,6 @@ export async function examineClickHouse(
   }
 }
 
-/** Finds problems in the settings of a ClickHouse that responds. */
 export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },

@@ -1,6 +1,5 @@
 import type { ApiKey } from '@intake/access'
 
-/** The present state of a key. */
 export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revoked' {
   const { revokedAt, suspendedAt, expiresAt } = key
   if (revokedAt !== null) return 'revoked'

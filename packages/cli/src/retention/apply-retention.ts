@@ -58,5 +58,4 @@ export async function applyRetention(
   return dropped
 }
 
-/** The beginning of the month of a time. */
 const monthOf = (time: Date) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth()))

@@ -3,7 +3,6 @@ import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { documentedDeviceFields, kinds, type RecordKind } from '@intake/contract'
 
 interface Met {
-  /** Stored records that the rule would have acted on. */
   records: number
   devices: number
   /** How many of the records would not have been stored. */

@@ -53,11 +53,8 @@ export interface ClickHouseOptions extends ServiceOptions {
 }
 
 export interface ClickHouse extends Service {
-  /** The URL of the same server for the user `worker`. */
   workerUrl: string
-  /** The URL of the same server for the user `reader`. */
   readerUrl: string
-  /** The URL of the same server for the user `analyst`. */
   analystUrl: string
   /**
    * A link to the engine's page for queries, which logs in the user `analyst`. It contains a secret

@@ -24,9 +24,7 @@ export interface S3Options extends ServiceOptions {
 }
 
 export interface S3 extends Service {
-  /** The URL of the same server for gateways. */
   gatewayUrl: string
-  /** The URL of the same server for workers. */
   workerUrl: string
 }
 

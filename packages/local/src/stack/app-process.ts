@@ -5,7 +5,6 @@ export interface AppProcessOptions {
   name: string
   /** The built entry point of the app. */
   script: string
-  /** Options of Node for this process. */
   nodeOptions: readonly string[]
   env: NodeJS.ProcessEnv
   adminPort: number

@@ -6,7 +6,6 @@ import type { StackConfig } from './config.ts'
 export interface StackPorts {
   gateway: number
   gatewayAdmin: number
-  /** The ports of the workers' admin interfaces. */
   workerAdmin: number[]
   /** Undefined if a URL replaces the embedded service. */
   redis: number | undefined

@@ -23,7 +23,6 @@ export interface ClickHouseBackend extends Backend {
   workerUrl: string
   /** The URL of the same server for the user `reader`. As this user, workers read. */
   readerUrl: string
-  /** The URL of the same server for analysts. */
   analystUrl: string
   /**
    * The link to the page for queries. Undefined if the stack does not run the server, or if the
@@ -33,7 +32,6 @@ export interface ClickHouseBackend extends Backend {
 }
 
 export interface S3Backend extends Backend {
-  /** The URL of the same server for gateways. */
   gatewayUrl: string
   /** The URL of the same server for workers. */
   workerUrl: string

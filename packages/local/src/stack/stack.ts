@@ -31,7 +31,6 @@ export interface StackOptions {
 
 export interface RunningStack {
   endpoints: Endpoints
-  /** The URL of ClickHouse for analysts. */
   analystUrl: string
   /** The link to the page for queries, if there is one. */
   playUrl: string | undefined

@@ -52,7 +52,6 @@ ${queryCommand(analystUrl)}
 `
 }
 
-/** The context that all example records share. */
 function exampleContext() {
   return {
     bundle_identifier: 'com.example.app',

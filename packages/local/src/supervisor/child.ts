@@ -17,7 +17,6 @@ export interface ChildOptions {
   args?: readonly string[]
   env?: NodeJS.ProcessEnv
   cwd?: string
-  /** The file to which the output of the process is appended. */
   logFile: string
   /**
    * Whether the process gets its own session (default: true). In its own session, Ctrl-C in the

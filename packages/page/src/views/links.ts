@@ -45,7 +45,6 @@ export function listLink(kind: ListKind, search: ListSearch, content: Html | str
   return html`<a href="${listPath(kind, search)}">${content}</a>`
 }
 
-/** A value of a record as a link to the list of all records with that value. */
 export function valueLink(kind: ListKind, name: 'application' | 'version' | 'user', value: string) {
   return listLink(kind, { [name]: value }, clientText(value, 300))
 }
@@ -53,7 +52,6 @@ export function valueLink(kind: ListKind, name: 'application' | 'version' | 'use
 export const applicationLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
 
-/** A link to the list of all records of a device in an application. */
 export function deviceLink(kind: ListKind, head: RecordHead, content: string = head.device_uuid) {
   return listLink(kind, { application: head.bundle_identifier, device: head.device_uuid }, content)
 }

@@ -19,7 +19,6 @@ import { bars, behindAlert, card } from './parts.ts'
  * regularly.
  */
 export interface LiveBesides {
-  /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
   minuteSteps: Steps
   refusals: readonly KeyOutcome[]
@@ -98,7 +97,6 @@ export const liveAside = (search: Search, { refusals, names, frequent }: LiveBes
     )}
   </aside>`
 
-/** The arrivals of the last half hour. */
 export const liveChart = (besides: LiveBesides): Html =>
   html`<section class="card wide" id="minutes">
     <h2>Last 30 minutes <small class="hide">all keys, by arrival</small></h2>

@@ -70,7 +70,6 @@ export function keyName(id: string, names: KeyNames): Html {
 
 const refusalsMax = 8
 
-/** The most frequent refusals by code and key. */
 export function refusalList(
   refusals: readonly KeyOutcome[],
   { names, hasCharts }: { names: KeyNames; hasCharts: boolean },

@@ -29,7 +29,6 @@ export function tile(options: {
   </section>`
 }
 
-/** A card with a heading. */
 export const card = (heading: HtmlValue, body: HtmlValue, className = 'card'): Html =>
   html`<section class="${className}">
     <h2>${heading}</h2>

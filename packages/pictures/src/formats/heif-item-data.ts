@@ -6,7 +6,6 @@ import { zeroJpegMetadata } from './jpeg.ts'
 
 const jpeg = fourLetters('jpeg')
 
-/** The location of the data of an item. */
 export interface Location {
   id: number
   /** The data is in the file, in the box `idat`, or in another item. */

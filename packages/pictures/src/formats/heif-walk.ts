@@ -4,7 +4,6 @@ import type { Reader } from '../reader.ts'
 import type { ByteCount, Largest, PartCount } from '../walked.ts'
 import type { Box } from './boxes.ts'
 
-/** The state that the parts of a HEIF walk share. */
 export interface HeifWalk {
   reader: Reader
   parts: PartCount

@@ -11,7 +11,6 @@ const typeBytes: readonly (number | undefined)[] = [
  */
 export const wholeTypes = new Set([1, 3, 4, 6, 8, 9, 13, 16, 17, 18])
 
-/** An entry of a directory. */
 export interface Entry {
   tag: number
   type: number

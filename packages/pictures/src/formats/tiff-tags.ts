@@ -42,7 +42,6 @@ const keptTags: readonly (number | [first: number, last: number])[] = [
   [50778, 50780],
   [50829, 50830],
 ]
-/** The tags that are kept. */
 export const isKept: ReadonlySet<number> = new Set(
   keptTags.flatMap((range) => {
     const [first, last] = typeof range === 'number' ? [range, range] : range

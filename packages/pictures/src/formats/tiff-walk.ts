@@ -3,7 +3,6 @@ import type { KeptRanges } from '../kept-ranges.ts'
 import type { ByteCount, Largest, PartCount } from '../walked.ts'
 import { wholeTypes, type Entry, type TiffReader } from './tiff-reader.ts'
 
-/** The state that the parts of a TIFF walk share. */
 export interface TiffWalk {
   reader: TiffReader
   parts: PartCount

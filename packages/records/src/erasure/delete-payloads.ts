@@ -75,7 +75,6 @@ async function deleteRows(
 }
 
 interface DeletionProgress {
-  /** Parts that still have to be rewritten. */
   partsToRewrite: number
   /** Replaced parts that are still on disk. */
   oldParts: number

@@ -40,7 +40,6 @@ export async function findReservations(
   return (await Promise.all(found)).flat()
 }
 
-/** The search for the records that were sent with this key. */
 export function searchOf(sent: SentKey, reservations: readonly Reservation[]): RecordSearch {
   const { bundleIdentifier, deviceUuid } = sent
   const own = headerKey(sent.key)

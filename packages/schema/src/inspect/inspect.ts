@@ -10,7 +10,6 @@ export interface Disk {
   totalBytes: number
 }
 
-/** The current state of what an operator configures in ClickHouse. */
 export interface ClickHouseFacts {
   version: string
   /**
