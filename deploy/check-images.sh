@@ -29,7 +29,7 @@ cp -rT "$folder/context" .
 node_modules/.bin/tsc -b gateway worker packages/cli
 find gateway/dist worker/dist packages/*/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
-cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql
+cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* gateway/docs.html
 
 for image in gateway worker cli; do # gateway-modules … cli
   cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"
@@ -55,7 +55,7 @@ expect() { # image, expected text, program and arguments
 }
 expect gateway 'REDIS_URL, S3_ENDPOINT must be set' gateway/dist/main.js
 expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
-expect cli 'REDIS_URL is not set' packages/cli/dist/main.js setup
+expect cli 'CLICKHOUSE_URL is not set' packages/cli/dist/main.js setup
 [ "$failed" = 0 ] || exit 1
 node "$repository/deploy/smoke-images.mjs" "$folder"
 node "$repository/deploy/sbom.mjs" "$folder"

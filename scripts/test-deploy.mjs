@@ -1,6 +1,7 @@
 // npm run test:deploy: checks the Helm chart with several sets of values. The checks are helm's
 // own, kubeconform with the schemas of the oldest and the newest supported Kubernetes, models of
-// the custom resources, and this project's rules about its processes. Needs Go, pip and npm, and
+// the custom resources, and this project's rules about its processes. Then it builds what is in the
+// images and runs it (deploy/check-images.sh). Needs Redis, Go, pip and npm, and
 // installs helm, kubeconform, the schemas and the models into node_modules/.cache, which takes some
 // minutes the first time. With docker on the PATH it also checks docker-compose.yml. With
 // kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it
@@ -91,6 +92,9 @@ if (missing.length === 0) {
 } else {
   console.log(`SKIPPED: the chart on an API server, because there is no ${missing.join(', no ')}`)
 }
+
+run('sh', ['deploy/check-images.sh', join(cache, 'images')])
+console.log('images: a record passes through what is in them; their packages have allowed licences')
 
 if (spawnSync('docker', ['compose', 'version']).status === 0) {
   run('docker', ['compose', '--profile', '*', 'config', '--quiet'])
