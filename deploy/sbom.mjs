@@ -1,29 +1,12 @@
 // Writes a bill of materials for each image, with pnpm, in the format CycloneDX. Reads the folders
 // of the images, which check-images.sh made. Checks that each bill lists exactly the packages in
-// its folder, and that the licence of each package is allowed. The bills do not include the
+// its folder, and that the licence of each package is permitted. The bills do not include the
 // contents of the base image (Debian, Node). Usage: node deploy/sbom.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-
-/**
- * Licences that allow use, change and redistribution if their notice is kept. The images keep each
- * package's licence file.
- */
-const allowed = new Set([
-  'MIT',
-  'ISC',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  'Apache-2.0',
-  '0BSD',
-  'BlueOak-1.0.0',
-])
-
-/** sharp loads libvips, whose licence is LGPL, as a shared library, which may be replaced. */
-const isAllowed = (name, license) =>
-  allowed.has(license) || (name.startsWith('sharp-libvips-') && license === 'LGPL-3.0-or-later')
+import { isPermitted } from '../scripts/release-rules.mjs'
 
 const folder = resolve(process.argv[2] ?? '')
 const manifest = new URL('../package.json', import.meta.url)
@@ -66,7 +49,7 @@ for (const image of ['gateway', 'worker', 'cli']) {
       ({ license, expression }) => expression ?? license.id ?? license.name,
     )
     const text = found.join(' AND ') || 'none'
-    assert.ok(found.length > 0 && found.every((one) => isAllowed(name, one)), `${name}: ${text}`)
+    assert.ok(found.length > 0 && found.every((one) => isPermitted(name, one)), `${name}: ${text}`)
     counts[text] = (counts[text] ?? 0) + 1
   }
   const list = Object.entries(counts).toSorted(([, a], [, b]) => b - a)

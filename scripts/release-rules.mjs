@@ -1,7 +1,18 @@
 // The rules that a release must follow, as functions of texts; used by scripts/release.mjs.
 
-/** Licences that permit distributing the images; any other licence needs a decision. */
-const licences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-3-Clause', 'ISC', 'MIT'])
+/**
+ * Licences that permit use, change and distribution if their notice is kept; the images keep the
+ * licence file of each package. Any other licence needs a decision.
+ */
+const licences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+])
 
 /**
  * Finds what is wrong with the manifests of a release.
@@ -76,18 +87,30 @@ export function setChartVersion(chart, version) {
 }
 
 /**
+ * Whether the images may contain a package with this licence.
+ *
+ * @param licence a name, or names that are joined by OR or AND
+ */
+export function isPermitted(name, licence) {
+  // sharp loads libvips as a shared library, which may be replaced, as this licence demands.
+  if (licence === 'LGPL-3.0-or-later') return /\bsharp-libvips-/.test(name)
+  // Of alternatives, such as "MIT OR Apache-2.0", one licence must be permitted. Of licences that
+  // are joined by AND, all must be permitted.
+  const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
+  return licence.includes(' AND ')
+    ? names.every((one) => licences.has(one))
+    : names.some((one) => licences.has(one))
+}
+
+/**
  * Finds the packages whose licences are not permitted.
  *
  * @param list packages by licence, as `pnpm licenses list --json` prints it
  */
 export function findLicenceProblems(list) {
-  return Object.entries(list).flatMap(([licence, packages]) => {
-    // Of alternatives, such as "MIT OR Apache-2.0", one licence must be permitted. Of licences that
-    // are joined by AND, all must be permitted.
-    const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
-    const isKnown = licence.includes(' AND ')
-      ? names.every((name) => licences.has(name))
-      : names.some((name) => licences.has(name))
-    return isKnown ? [] : packages.map(({ name }) => `${name}: ${licence}`)
-  })
+  return Object.entries(list).flatMap(([licence, packages]) =>
+    packages
+      .filter(({ name }) => !isPermitted(name, licence))
+      .map(({ name }) => `${name}: ${licence}`),
+  )
 }
