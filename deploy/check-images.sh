@@ -8,6 +8,9 @@
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:?the folder to build in}
+case $(realpath -m "$folder")/ in
+  "$repository"/*) echo "$folder is in the checkout, whose packages would stand in for missing ones" && exit 1 ;;
+esac
 rm -rf "$folder" && mkdir -p "$folder/context" "$folder/manifests" "$folder/compiled"
 folder=$(cd "$folder" && pwd)
 export CI=true

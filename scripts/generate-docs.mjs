@@ -315,7 +315,11 @@ const kotlinRules = () =>
     .join('')
 
 const read = (path) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
-const markdown = async (text) => (await format('page.md', text, { printWidth: 100 })).code
+async function markdown(text) {
+  const { code, errors } = await format('page.md', text, { printWidth: 100 })
+  if (errors.length > 0) throw new Error(errors[0].message)
+  return code
+}
 
 const pages = {
   'packages/client/src/core/retry-rules.ts': typeScriptRules(),

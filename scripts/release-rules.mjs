@@ -89,11 +89,12 @@ export function setChartVersion(chart, version) {
 /**
  * Whether the images may contain a package with this licence.
  *
+ * @param name of the package, with or without its scope
  * @param licence a name, or names that are joined by OR or AND
  */
 export function isPermitted(name, licence) {
   // sharp loads libvips as a shared library, which may be replaced, as this licence demands.
-  if (licence === 'LGPL-3.0-or-later') return /\bsharp-libvips-/.test(name)
+  if (licence === 'LGPL-3.0-or-later') return /^(@img\/)?sharp-libvips-/.test(name)
   // Of alternatives, such as "MIT OR Apache-2.0", one licence must be permitted. Of licences that
   // are joined by AND, all must be permitted.
   const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)

@@ -7,7 +7,16 @@
 // kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it
 // also installs the chart on a real API server.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bootstrap, root } from './bootstrap.mjs'
@@ -93,7 +102,13 @@ if (missing.length === 0) {
   console.log(`SKIPPED: the chart on an API server, because there is no ${missing.join(', no ')}`)
 }
 
-run('sh', ['deploy/check-images.sh', join(cache, 'images')])
+// Outside of this checkout, whose packages would stand in for missing ones.
+const images = mkdtempSync(join(tmpdir(), 'intake-images-'))
+try {
+  run('sh', ['deploy/check-images.sh', images])
+} finally {
+  rmSync(images, { recursive: true, force: true })
+}
 console.log('images: a record passes through what is in them; their packages have allowed licences')
 
 if (spawnSync('docker', ['compose', 'version']).status === 0) {

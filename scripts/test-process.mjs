@@ -1,9 +1,11 @@
-// Every test process loads this module. Tap puts hooks and coverage into NODE_OPTIONS, also into that
-// of each process that a test starts (by the package process-on-spawn). These are to run without,
-// because tests kill and measure such processes and limit their memory. Without hooks they also
-// start twice as fast. For commands that end by themselves, a test passes COVERAGE_DIR to them as
-// NODE_V8_COVERAGE.
-globalThis[Symbol.for('process-on-spawn@*:singletonId')].unwrap()
+// Every test process loads this module. Tap puts hooks into NODE_OPTIONS, also into that of each
+// process that a test starts (by the package process-on-spawn). These are to run without, because
+// tests kill and measure such processes and limit their memory. Without hooks they also start twice
+// as fast. `npm run test:coverage` sets NODE_V8_COVERAGE. For commands that end by themselves, a
+// test passes COVERAGE_DIR to them as NODE_V8_COVERAGE.
+const spawning = globalThis[Symbol.for('process-on-spawn@*:singletonId')]
+if (spawning === undefined) throw new Error('not a process of tap: pass execArgv to fork()')
+spawning.unwrap()
 const { NODE_V8_COVERAGE } = process.env
 if (NODE_V8_COVERAGE !== undefined) process.env.COVERAGE_DIR = NODE_V8_COVERAGE
 delete process.env.NODE_V8_COVERAGE

@@ -83,12 +83,15 @@ t.test('the users of ClickHouse Cloud have the rights of users.xml', (t) => {
   t.end()
 })
 
-t.test('check-images.sh compiles and copies what the Dockerfile does', (t) => {
-  const script = read('deploy/check-images.sh')
-  const steps = [
-    ...read('deploy/Dockerfile').matchAll(/tsc -b .*?(?= \\|$)|(?<=\/compiled )packages.*/gm),
-  ]
-  t.equal(steps.length, 2)
-  for (const [step] of steps) t.ok(script.includes(step), step)
-  t.end()
-})
+t.test(
+  'check-images.sh compiles the projects and copies the files that the Dockerfile does',
+  (t) => {
+    const script = read('deploy/check-images.sh')
+    const steps = [
+      ...read('deploy/Dockerfile').matchAll(/tsc -b .*?(?= \\|$)|(?<=\/compiled )packages.*/gm),
+    ]
+    t.equal(steps.length, 2)
+    for (const [step] of steps) t.ok(script.includes(step), step)
+    t.end()
+  },
+)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,4 +33,9 @@ t.test('divided among processes, each file is in one of them', async (t) => {
     t.same(lists.flat().toSorted(), files)
     t.notOk(lists.some((list) => list.length === 0))
   }
+})
+
+t.test('a process that a test starts runs without the hooks of tap', async (t) => {
+  const print = 'process.env.NODE_OPTIONS'
+  t.equal(execFileSync(process.execPath, ['-p', print], { encoding: 'utf8' }), 'undefined\n')
 })

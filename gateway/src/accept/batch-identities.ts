@@ -19,6 +19,7 @@ interface IdentifyOptions {
   store: IdempotencyStore
   batch: LogBatchEnvelope
   entries: OrRejection<Pick<Entry, 'log'>>[]
+  /** The `Idempotency-Key` of the request. */
   key: string | undefined
   context: RequestContext
   /** The retention of records, in milliseconds; undefined if they are kept without limit. */

@@ -13,6 +13,7 @@ export interface Refused {
   requestId: string
   /** The id of the API key; undefined if the request was not authenticated. */
   apiKeyId: string | undefined
+  /** The kind of record that the request is for; empty if the operation takes no records. */
   kind: RecordKind | ''
   records: number
 }
@@ -35,6 +36,7 @@ export interface Refusals {
 
 interface Sample {
   apiKeyId: string
+  /** The id of one of the requests. */
   requestId: string
   /** Number of requests. */
   count: number

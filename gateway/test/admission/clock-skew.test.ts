@@ -58,7 +58,10 @@ t.test('a long round trip neither causes nor ends a skew', async (t) => {
   t.equal(skewMs(), undefined)
 })
 
-/** Creates an admission for which the gateway's clock shows `nowMs()`, and Redis's `redisMs()`. */
+/**
+ * Creates an admission. The gateway's clock shows `nowMs()`, and the clock of Redis shows
+ * `redisMs()`.
+ */
 function admissionAt(nowMs: () => number, redisMs: () => number) {
   return createAdmission({
     state: () => ({

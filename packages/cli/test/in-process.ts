@@ -16,9 +16,9 @@ let last: Promise<unknown> = Promise.resolve()
 
 /**
  * Returns a function that runs the command line in this process, because starting a process takes
- * longer than most commands do. Whether a command ends as a process is tested once per command
- * (hostile-text.slow.test.ts). Commands that run until a signal, or that read standard input, need
- * `createIntakeProcess`.
+ * longer than most commands do. hostile-text.slow.test.ts runs each command once in a process of
+ * its own, which shows that this process ends. Commands that run until a signal, or that read
+ * standard input, need `createIntakeProcess`.
  *
  * @param options.cwd the folder in which the operator is
  */

@@ -129,9 +129,9 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   /**
-   * Cancels an insert whose client has disconnected. Otherwise ClickHouse would continue it, and
-   * the retry would lack the memory that it uses. If the cancellation fails, nothing is lost,
-   * because the outcome of the insert is unknown anyway.
+   * Cancels an insert whose client has disconnected. Otherwise the insert would go on in ClickHouse
+   * and use memory that the retry needs. If the cancellation fails, nothing is lost, because the
+   * outcome of the insert is unknown anyway.
    */
   async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
     if (queryId === undefined) return

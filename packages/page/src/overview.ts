@@ -24,6 +24,7 @@ export interface OverviewData {
   applications: ApplicationCounts[]
   feedbackByApplication: ReadonlyMap<string, number>
   topEvents: TopEvent[]
+  /** The number of devices of each version. */
   versions: NameCount[]
   devices: number
   feedback: FeedbackSummary[]

@@ -31,6 +31,7 @@ export interface FeedbackSummary extends RecordHead {
   unique_user_id: string
   email: string | null
   text_start: string
+  /** Length of the text in characters. */
   text_length: number
   os: string | null
   model: string | null

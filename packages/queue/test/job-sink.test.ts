@@ -12,8 +12,8 @@ t.test('closing does not wait for a queue that Redis does not let open', async (
   await once(redis, 'ready')
   process.kill(server.pid, 'SIGSTOP')
   t.teardown(() => process.kill(server.pid, 'SIGCONT'))
-  // This command is sent before any command of the sink, so it times out first. If `close` waited
-  // for Redis, it would therefore resolve later than this command settles.
+  // Any command of the sink is sent later than this ping, and so it times out later. If `close`
+  // resolves before this ping settles, `close` has not waited for Redis.
   const silence = redis.ping().catch(() => 'silence')
   const sink = createJobSink({ redis, kind: 'logs' })
   t.equal(await Promise.race([sink.close().then(() => 'closed'), silence]), 'closed')

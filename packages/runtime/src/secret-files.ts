@@ -6,6 +6,7 @@ import type { TObject } from 'typebox'
  * express.
  */
 export interface Traits {
+  /** The value is a secret. */
   writeOnly?: boolean
   /** The value is a URL that may contain a user and a password. */
   hasCredentials?: boolean

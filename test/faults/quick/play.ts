@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, 
 
 /**
  * Runs some scenarios as tests. The files in this folder are the short form of `npm run
- * test:faults`, one file per component, so that they can run in parallel.
+ * test:faults`, in several files, so that they can run in parallel.
  */
 export function play(...ids: string[]): void {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createPolicyStore, type RuleChoice } from '@intake/access'
 import { until } from '@intake/test-kit/until'
 import type { Payload } from '../kit/payload.ts'
+import { rawRows } from '../kit/rows.ts'
 import type { Scenario, Stage } from '../scenario.ts'
 
 const eventOf = ({ body }: Payload) => {
@@ -60,7 +61,8 @@ export const ruleScenarios: Scenario[] = [
       changeRules(stage)
       await until('both gateways leave records out', async () => (await leftOut(stage)) > 20)
       cluster.network.workerToClickHouse.set({ holdAnswers: true })
-      await stage.acknowledged(100)
+      const before = await rawRows(cluster)
+      await until('rows are stored', async () => (await rawRows(cluster)) > before)
       await cluster.workers[0]!.kill()
       cluster.network.workerToClickHouse.set()
       await cluster.addWorker()

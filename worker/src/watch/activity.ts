@@ -31,7 +31,7 @@ export interface LoopState {
   waits(): void
   /**
    * Called when the loop is alive although it has got no frames yet. If it is waiting for frames,
-   * its wait is measured from now on.
+   * the measured time of its wait starts again at zero.
    */
   waitsAnew(): void
   took(): void

@@ -54,8 +54,8 @@ export function startWorkerProblems(
 ): WorkerProblems {
   const { redisConnection, redisChecks, log, metrics } = options
   /**
-   * Returns why no frames can be taken from shard 0 of the log queue and from the other queues.
-   * Further shards may be on servers that still work.
+   * Returns why no frames can be taken from the server that has shard 0 of the log queue and all
+   * other queues; undefined if they can. Further shards may be on other servers, which may work.
    */
   const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())

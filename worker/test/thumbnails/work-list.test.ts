@@ -9,10 +9,11 @@ const sha256 = 'a'.repeat(64)
 const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`
 
 /**
- * Examines feedback once, and returns how many have facts.
+ * Calls `examineAll` once. Returns for how many feedback records it has stored facts about the
+ * attachments.
  *
- * @param options.lagMs how long the facts are missing on the replica that is read
- * @param options.missing how many of the newest feedback have no object
+ * @param options.lagMs how long after they were stored the facts reach the replica that is read
+ * @param options.missing how many of the newest feedback records have no object
  */
 async function examined(t: Test, options: { total: number; lagMs?: number; missing?: number }) {
   const { total, lagMs = 0, missing = 0 } = options

@@ -1,5 +1,6 @@
 import { placeOfStack, runningStack, UsageError } from '../endpoints.ts'
 
+/** The admin port of a gateway or worker. */
 export interface Address {
   service: 'gateway' | 'worker'
   url: string

@@ -9,7 +9,7 @@ const timeoutMs = { text: 30_000, form: 180_000 }
 const gzipBytesMin = 1000
 export interface FetchTransport {
   transport: Transport
-  /** The largest body, in bytes, of a request that continues after the page has closed. */
+  /** How large the next body may be, in bytes, if its request may outlive the page. */
   keepaliveBytes(): number
 }
 
@@ -21,8 +21,8 @@ export type Exchange = (url: string, init: RequestInit, ms: number) => Promise<A
  * of its compression (415).
  *
  * @param platform.gzip undefined if the platform cannot compress
- * @param platform.keepaliveBytesMax the maximum size of the bodies of all open requests that may
- *   outlive their page, in bytes
+ * @param platform.keepaliveBytesMax the maximum total size, in bytes, of the bodies of all open
+ *   requests that may outlive their page
  */
 export function createFetchTransport(
   { url, apiKey }: IntakeOptions,

@@ -10,7 +10,8 @@ import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
 /**
- * A secret word. It is in a file outside ClickHouse's folder, where an installation has passwords.
+ * A secret word, in a file outside ClickHouse's folder. An installation has its passwords in such a
+ * file.
  */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)

@@ -19,6 +19,7 @@ export interface ApplicationData {
   versionSteps: readonly { at: number; version: string; events: number }[]
   topEvents: readonly TopEvent[]
   badEvents: number
+  /** The number of devices of each version. */
   versions: readonly NameCount[]
   devices: number
   feedback: readonly FeedbackSummary[]

@@ -15,10 +15,11 @@ import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
 /**
- * The data of the parts beside the rows of the live view. The script replaces these parts
- * regularly.
+ * The data of the live view besides its rows: of the chart, and of the lists in the side column.
+ * The script replaces the chart and the side column regularly.
  */
 export interface LiveBesides {
+  /** The arrivals in each minute of the last half hour, for all keys. */
   minutes: readonly Arrivals[]
   minuteSteps: Steps
   refusals: readonly KeyOutcome[]

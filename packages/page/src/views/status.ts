@@ -13,6 +13,7 @@ import { withoutThumbnails } from './pictures.ts'
 
 /** The data of the status view that comes from ClickHouse. */
 export interface StatusData {
+  /** The arrivals in each minute of the last hour. */
   minutes: Arrivals[]
   minuteSteps: Steps
   /** The outcomes in each hour of the last day, by key and code. */

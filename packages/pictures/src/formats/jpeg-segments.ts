@@ -22,9 +22,10 @@ interface JpegRange {
 /**
  * Yields the segments after the start of an image. Ends at the end-of-image marker, at a trailer,
  * or at a segment that is not complete. Like decoders, it skips bytes between two segments. A
- * segment never begins before the end of the previous one. So each byte is read at most once, and
- * once more to find the trailer. If no end-of-image marker precedes a trailer, the trailer's first
- * two bytes are yielded as that marker: the caller must write it there.
+ * segment never begins before the end of the previous one, so each byte is read at most twice: once
+ * to find the trailer, and once to find the segments. If no end-of-image marker precedes a trailer,
+ * a segment for this marker is yielded nevertheless. It covers the first two bytes of the trailer,
+ * which the caller must overwrite with the marker.
  */
 export function* jpegSegments(
   file: Buffer,

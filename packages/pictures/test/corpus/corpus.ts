@@ -328,8 +328,8 @@ async function heifs(): Promise<Sample[]> {
     ['Exif, XMP and a link', 'image/heic', heifWith(heic, { brand: 'heic', items })],
     ['a motion photo', 'image/heic', heifWith(heic, { brand: 'heic', items, behind: motion })],
   ]
-  // HEVC codes blocks of 16 pixels, so these images have 64 rows; a property cuts off the lowest
-  // 16.
+  // The image in `heic.ts` is coded with 64 rows. A `grid` item in its file shows only 48 of them,
+  // but `heifWith` does not copy that item.
   return files.map(([name, type, bytes]) => ({
     name,
     type,

@@ -1,0 +1,3 @@
+import { play } from './play.ts'
+
+play('F20')
