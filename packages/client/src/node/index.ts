@@ -60,11 +60,10 @@ export function createNodeClient(
   const { time } = host
   const ended = new AbortController()
   const { transport } = createFetchTransport(options, {
-    exchange: exchangeWith(
-      (url, init) =>
-        fetch(url, { ...init, signal: AbortSignal.any([init!.signal!, ended.signal]) }),
-      time,
-    ),
+    exchange: exchangeWith(async (url, init) => {
+      const signal = AbortSignal.any([init!.signal!, ended.signal])
+      return fetch(url, { ...(await withFormAsBytes(init!)), signal })
+    }, time),
     gzip: promisify(gzip) as (text: string) => Promise<BufferSource>,
   })
   const ports: Ports<NodeAttachment> = {
@@ -178,4 +177,17 @@ function uptimeMs(): number {
   } catch {
     return 0
   }
+}
+
+/**
+ * Returns the options of a request with its form, if it has one, as bytes. When a request with a
+ * form is aborted, the `fetch` of Node 24 can leave a rejection that nobody handles, which ends the
+ * process.
+ */
+async function withFormAsBytes(init: RequestInit): Promise<RequestInit> {
+  if (!(init.body instanceof FormData)) return init
+  const form = new Response(init.body)
+  const headers = new Headers(init.headers)
+  headers.set('content-type', form.headers.get('content-type')!)
+  return { ...init, headers, body: await form.arrayBuffer() }
 }
