@@ -54,9 +54,9 @@ const script = fileURLToPath(
   new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
 )
 /**
- * Without the compiler of V8, which from Node 24 on reserves 520 MB that count as data: `ulimit -d`
- * would end the process at its start. There are then no pages that can be written and executed,
- * either. Tests run the TypeScript source, which the process loads with `tsx`.
+ * `--jitless`: from Node 24 on, V8's compiler reserves 520 MB, which count as data, so that `ulimit
+ * -d` would end the process at its start. Tests run the TypeScript source, which the process loads
+ * with `tsx`.
  */
 const nodeOptions = isSource
   ? ['--jitless', '--import=tsx', '--conditions=intake:source']
