@@ -68,10 +68,18 @@ t.test('a megabyte of repeated fragments takes no longer than a few hashes of it
       const head = bytes.subarray(0, Math.floor((bytes.length * kept) / 1_000))
       const tail = join(last)
       const between = Buffer.alloc(bytesMax - head.length - tail.length, join(repeated))
-      const ms = cpuMs(() => walk(Buffer.concat([head, between, tail]), type))
-      slowest = Math.max(slowest, ms)
+      const file = Buffer.concat([head, between, tail])
       // A walk that reads the megabyte once takes about as long as two hashes of it. A quadratic
-      // walk takes as long as thousands of hashes.
+      // walk takes as long as thousands of hashes, each time: a walk during which the process
+      // compiled or collected garbage is repeated.
+      let ms = Infinity
+      for (let tries = 0; tries < 3 && ms > 20 * hashMs; tries++) {
+        ms = Math.min(
+          ms,
+          cpuMs(() => walk(file, type)),
+        )
+      }
+      slowest = Math.max(slowest, ms)
       if (ms > 20 * hashMs) throw new Error(`it took ${ms} ms, and ten hashes ${hashMs} ms`)
     },
   })
