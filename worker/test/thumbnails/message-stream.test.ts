@@ -1,4 +1,5 @@
 import { Readable, PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { readMessages, writeMessage, type Message } from '../../src/thumbnails/message-stream.ts'
 
@@ -10,7 +11,7 @@ const messages: Message[] = [
 const written = new PassThrough({ highWaterMark: 1_000_000 })
 for (const message of messages) writeMessage(written, message)
 written.end()
-const bytes = written.read() as Buffer
+const bytes = await buffer(written)
 
 t.test('messages are read as they were written, whatever pieces they arrive in', async (t) => {
   for (const size of [1, 7, 64_000, bytes.length]) {
