@@ -188,9 +188,8 @@ function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
 
-${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text, or OpenMetrics for clients
-that accept it. The values of labels come from closed lists, so the number of series does not depend on what
-clients send. [Alerts and dashboards](observability.md) use these names.
+${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text. The values of
+labels come from closed lists, so the number of series does not depend on what clients send. [Alerts and dashboards](observability.md) use these names.
 
 \`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
 

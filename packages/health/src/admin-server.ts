@@ -5,7 +5,6 @@ import { createHttpEdge, expectContinue } from '@intake/http-edge'
 import { isLoopbackAddress, isLoopbackHost } from '@intake/runtime'
 import type { Registry } from '@intake/runtime/process'
 import { healthRoutes } from './health-routes.ts'
-import { openMetricsType, toOpenMetrics } from './openmetrics.ts'
 import type { Problems } from './problems.ts'
 import { coalesce } from './coalesce.ts'
 import { readStatus } from './status.ts'
@@ -44,11 +43,10 @@ const wants = {
 
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
- * text, or OpenMetrics if the client accepts it). These routes are for operators. They have a
- * separate port, so that they are never published with the service. A client cannot occupy the
- * process with many requests at once. If the port is bound to loopback, these routes accept only
- * requests to a loopback name, so that no web page in an operator's browser can read them (DNS
- * rebinding).
+ * text). These routes are for operators. They have a separate port, so that they are never
+ * published with the service. A client cannot occupy the process with many requests at once. If the
+ * port is bound to loopback, these routes accept only requests to a loopback name, so that no web
+ * page in an operator's browser can read them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
@@ -104,18 +102,10 @@ export async function startAdminServer(options: {
       '/scaling',
       async (_request, reply) => scaling() ?? reply.code(503).send({ status: 'not known' }),
     )
-    const render = coalesce(async () => {
-      const text = await metrics.metrics()
-      let openMetrics: string | undefined
-      return { text, openMetrics: () => (openMetrics ??= toOpenMetrics(text)) }
-    })
-    own.get('/metrics', async (request, reply) => {
-      const { text, openMetrics } = await render()
-      if (!request.headers.accept?.includes('application/openmetrics-text')) {
-        return reply.type(metrics.contentType).send(text)
-      }
-      return reply.type(openMetricsType).send(openMetrics())
-    })
+    const render = coalesce(() => metrics.metrics())
+    own.get('/metrics', async (_request, reply) =>
+      reply.type(metrics.contentType).send(await render()),
+    )
   })
   if (options.page !== undefined) await app.register(options.page)
   await app.listen({ host: options.host, port: options.port })
