@@ -1,6 +1,6 @@
-import { sqlTime, type QueryParams } from '@intake/clickhouse'
+import type { QueryParams } from '@intake/clickhouse'
 import { conditionsOf } from './list-records.ts'
-import { startsOf, stepOf, type Steps } from './period.ts'
+import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
@@ -87,12 +87,12 @@ function readCounted(
   return reader.query<StepCount>(
     `SELECT ${stepOf('hour', steps)} AS at, sum(events) AS events FROM intake.hours
      WHERE ${[
-       "hour >= toDateTime({from:DateTime64(3, 'UTC')}) AND hour < toDateTime({to:DateTime64(3, 'UTC')})",
+       inWindow('hour'),
        ...names.map((name) => countedCondition[name]),
        ...(search.without === undefined ? [] : [isNone[search.without]]),
      ].join(' AND ')}
      GROUP BY at ${querySettings}`,
-    { ...params, ...paramsOf(window) },
+    { ...params, ...windowParams(window) },
   )
 }
 
@@ -106,13 +106,8 @@ function readDirect(
   const { conditions, params } = conditionsOf(counted)
   return reader.query<StepCount>(
     `SELECT ${stepOf('time', steps)} AS at, count() AS events FROM intake.logs
-     WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+     WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
      GROUP BY at ${querySettings}`,
-    { ...params, ...paramsOf(window) },
+    { ...params, ...windowParams(window) },
   )
 }
-
-const paramsOf = ({ from, to }: TimeWindow) => ({
-  from: sqlTime(new Date(from)),
-  to: sqlTime(new Date(to)),
-})

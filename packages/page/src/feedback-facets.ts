@@ -1,6 +1,5 @@
-import { sqlTime } from '@intake/clickhouse'
 import { conditionsOf } from './list-records.ts'
-import { startsOf, stepOf, type Steps } from './period.ts'
+import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
 import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
@@ -36,9 +35,9 @@ export async function readFeedbackFacets(
          ('application', toString(bundle_identifier)),
          ('pictures', if(attachment_count > 0, '1', '0')),
          ('email', if(email IS NULL, '0', '1'))] AS pair
-       WHERE ${["time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}", ...conditions].join(' AND ')}
+       WHERE ${[inWindow('time'), ...conditions].join(' AND ')}
        GROUP BY facet, name ORDER BY facet, count DESC, name LIMIT 80 BY facet ${querySettings}`,
-    { ...params, from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) },
+    { ...params, ...windowParams(steps) },
   )
   const of = (facet: Facet) => rows.filter((row) => row.facet === facet)
   const versions = of('version').slice(0, 6)

@@ -1,6 +1,7 @@
 import { sqlTime } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
 import { parse } from 'lossless-json'
+import { inWindow, windowParams } from './period.ts'
 import { readInWindows } from './read-in-windows.ts'
 import {
   querySettings,
@@ -60,12 +61,12 @@ export async function findByOtherId(
   const { rows, unread } = await readInWindows({
     within: { from: limits.recordTimeMs.after, to: Date.now() + limits.eventAheadMs },
     rowsMax: otherIdRows,
-    read: ({ from, to }, rowsMax) =>
+    read: (window, rowsMax) =>
       reader.query<RecordHead>(
         `SELECT id, time, bundle_identifier, device_uuid FROM intake.${kind}
-         WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')} AND ${condition}
+         WHERE ${inWindow('time')} AND ${condition}
          ORDER BY time DESC, id DESC LIMIT ${rowsMax} ${querySettings}`,
-        { id, from: sqlTime(new Date(from)), to: sqlTime(new Date(to)) },
+        { id, ...windowParams(window) },
       ),
   })
   return { rows, hasMore: false, ...(unread && { unread }) }

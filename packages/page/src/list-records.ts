@@ -1,5 +1,6 @@
 import { isoTime, sqlTime, type QueryParams } from '@intake/clickhouse'
 import { limits, type RecordKind } from '@intake/contract'
+import { inWindow, windowParams } from './period.ts'
 import { readInWindows, type TimeWindow } from './read-in-windows.ts'
 import {
   querySettings,
@@ -90,8 +91,7 @@ async function readWindow<Kind extends RecordKind>(
 ): Promise<Summaries[Kind][]> {
   const { search, window, rowsMax, ascending = false } = options
   const { conditions, params } = conditionsOf(search)
-  const period =
-    "time >= {window_from:DateTime64(3, 'UTC')} AND time < {window_to:DateTime64(3, 'UTC')}"
+  const period = inWindow('time')
   const sorted = order.map((name) => `${name} ${ascending ? 'ASC' : 'DESC'}`).join(', ')
   return reader.query<Summaries[Kind]>(
     `SELECT ${summaries[kind]}
@@ -103,11 +103,7 @@ async function readWindow<Kind extends RecordKind>(
      )
      ORDER BY ${sorted} LIMIT ${rowsMax}
      ${querySettings}`,
-    {
-      ...params,
-      window_from: sqlTime(new Date(window.from)),
-      window_to: sqlTime(new Date(window.to)),
-    },
+    { ...params, ...windowParams(window) },
   )
 }
 

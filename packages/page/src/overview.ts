@@ -1,6 +1,5 @@
-import { sqlTime } from '@intake/clickhouse'
 import { listRecords } from './list-records.ts'
-import type { Steps } from './period.ts'
+import { inWindow, windowParams, type Steps } from './period.ts'
 import {
   countDevices,
   readApplications,
@@ -47,7 +46,11 @@ export async function readOverview(
     readVersions(reader, steps),
   ])
   const [feedbackByApplication, devices, countedAtMs, feedback] = await Promise.all([
-    countFeedback(reader, steps, applications),
+    countFeedback(
+      reader,
+      steps,
+      applications.map((one) => one.bundle_identifier),
+    ),
     countDevices(reader, steps),
     readCountedAt(reader),
     listRecords(reader, 'feedback', {}),
@@ -67,21 +70,17 @@ export async function readOverview(
   }
 }
 
-async function countFeedback(
+/** Counts the feedback of each application. The result lacks applications without feedback. */
+export async function countFeedback(
   reader: RecordReader,
-  { from, to }: Steps,
-  applications: readonly ApplicationCounts[],
+  steps: Steps,
+  applications: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await reader.query<{ bundle_identifier: string; feedback: number }>(
     `SELECT bundle_identifier, count() AS feedback FROM intake.feedback
-     WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
-       AND bundle_identifier IN {applications:Array(String)}
+     WHERE ${inWindow('time')} AND bundle_identifier IN {applications:Array(String)}
      GROUP BY bundle_identifier ${querySettings}`,
-    {
-      from: sqlTime(new Date(from)),
-      to: sqlTime(new Date(to)),
-      applications: applications.map(({ bundle_identifier }) => bundle_identifier),
-    },
+    { ...windowParams(steps), applications },
   )
   return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
 }

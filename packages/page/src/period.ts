@@ -1,3 +1,4 @@
+import { sqlTime } from '@intake/clickhouse'
 import { dayMs } from '@intake/contract'
 import { PageError } from './page-error.ts'
 import type { TimeWindow } from './read-in-windows.ts'
@@ -59,6 +60,34 @@ export function stepsBetween({ from, to }: TimeWindow): Steps {
 export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
   Array.from({ length: Math.round((to - from) / stepMs) }, (_, index) => from + index * stepMs)
 
+/**
+ * Creates the series of a chart: one number per step, 0 for a step that has no count.
+ *
+ * @param counts the beginnings of steps, in seconds since 1970, and their numbers
+ */
+export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Steps): number[] {
+  const numbers = new Map(counts)
+  return startsOf(steps).map((t) => numbers.get(t / 1_000) ?? 0)
+}
+
 /** SQL for the beginning of a step, in seconds since 1970. */
 export const stepOf = (column: string, { stepMs }: Steps): string =>
   `toUInt32(intDiv(toUnixTimestamp(${column}), ${stepMs / 1_000}) * ${stepMs / 1_000})`
+
+/**
+ * SQL that selects the rows of a window. The query needs `windowParams`. The columns `hour` and
+ * `minute` have the type `DateTime`, so their bounds are converted to it.
+ */
+export function inWindow(column: 'time' | 'hour' | 'minute'): string {
+  const [from, to] = ['from', 'to'].map((name) => {
+    const bound = `{${name}:DateTime64(3, 'UTC')}`
+    return column === 'time' ? bound : `toDateTime(${bound})`
+  })
+  return `${column} >= ${from} AND ${column} < ${to}`
+}
+
+/** The parameters of a query with `inWindow`. */
+export const windowParams = ({ from, to }: TimeWindow) => ({
+  from: sqlTime(new Date(from)),
+  to: sqlTime(new Date(to)),
+})

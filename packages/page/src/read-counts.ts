@@ -1,7 +1,7 @@
-import { isoTime, sqlTime } from '@intake/clickhouse'
+import { isoTime } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
 import { querySettings, type RecordReader } from './records.ts'
-import { startsOf, stepOf, type Steps } from './period.ts'
+import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 
 /** When the hours or the catalogue were last counted, in ms since 1970; undefined if never. */
@@ -16,12 +16,7 @@ export async function readCountedAt(
   return row && Date.parse(isoTime(row.at))
 }
 
-const period =
-  "hour >= toDateTime({from:DateTime64(3, 'UTC')}) AND hour < toDateTime({to:DateTime64(3, 'UTC')})"
-const paramsOf = ({ from, to }: TimeWindow) => ({
-  from: sqlTime(new Date(from)),
-  to: sqlTime(new Date(to)),
-})
+const period = inWindow('hour')
 const ofApplication = 'bundle_identifier = {application:String}'
 
 export interface ApplicationCounts {
@@ -69,22 +64,17 @@ export async function readApplications(
      WHERE ${period} AND bundle_identifier IN {applications:Array(String)}
      GROUP BY bundle_identifier ${querySettings}`,
     {
-      ...paramsOf(steps),
+      ...windowParams(steps),
       applications: rows.map(({ bundle_identifier }) => bundle_identifier),
     },
   )
   const devicesOf = new Map(devices.map((row) => [row.bundle_identifier, row.devices]))
-  const starts = startsOf(steps)
-  return rows.map(({ counts, last, ...row }) => {
-    const found = new Map<number, number>()
-    for (const [at, number] of counts) found.set(at, (found.get(at) ?? 0) + number)
-    return {
-      ...row,
-      devices: devicesOf.get(row.bundle_identifier) ?? 0,
-      lastMs: last * 1_000,
-      series: starts.map((t) => found.get(t / 1_000) ?? 0),
-    }
-  })
+  return rows.map(({ counts, last, ...row }) => ({
+    ...row,
+    devices: devicesOf.get(row.bundle_identifier) ?? 0,
+    lastMs: last * 1_000,
+    series: seriesOf(counts, steps),
+  }))
 }
 
 export interface NameCount {
@@ -107,7 +97,7 @@ export const readTopEvents = (
     `SELECT event AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM intake.hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
      GROUP BY event ORDER BY count DESC, event LIMIT 10 ${querySettings}`,
-    { ...paramsOf(window), ...(application !== undefined && { application }) },
+    { ...windowParams(window), ...(application !== undefined && { application }) },
   )
 
 /**
@@ -127,7 +117,7 @@ export const readVersions = (
        ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
      GROUP BY version_name ORDER BY count DESC, version_name LIMIT 8 ${querySettings}`,
     {
-      ...paramsOf(window),
+      ...windowParams(window),
       ...(application !== undefined && { application }),
       ...(names !== undefined && { names }),
     },
@@ -142,7 +132,7 @@ export async function countBadEvents(
   const [row] = await reader.query<{ bad: number }>(
     `SELECT sum(events) AS bad FROM intake.hours
      WHERE ${period} AND ${ofApplication} AND match(event, {names:String}) ${querySettings}`,
-    { ...paramsOf(window), application, names: `(?i)${badNames}` },
+    { ...windowParams(window), application, names: `(?i)${badNames}` },
   )
   return row?.bad ?? 0
 }
@@ -155,7 +145,7 @@ export async function countDevices(
   const [row] = await reader.query<{ devices: number }>(
     `SELECT uniqCombined64Merge(12)(devices) AS devices FROM intake.device_hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
-    { ...paramsOf(window), ...(application !== undefined && { application }) },
+    { ...windowParams(window), ...(application !== undefined && { application }) },
   )
   return row?.devices ?? 0
 }
@@ -176,7 +166,7 @@ export async function readVersionSteps(
        SELECT version_name AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
        FROM intake.hours WHERE ${period} AND ${ofApplication} GROUP BY version, at)
      GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
-    { ...paramsOf(steps), application },
+    { ...windowParams(steps), application },
   )
   return rows.flatMap(({ version, counts }) =>
     counts.map(([at, events]) => ({ at: at * 1_000, version, events })),

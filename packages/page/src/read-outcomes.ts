@@ -1,6 +1,5 @@
-import { sqlTime } from '@intake/clickhouse'
 import { querySettings, type RecordReader } from './records.ts'
-import { startsOf, stepOf, type Steps } from './period.ts'
+import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
 /** The numbers of records that arrived in a step of time. */
 export type Arrivals = {
@@ -12,12 +11,7 @@ export type Arrivals = {
 }
 
 const isRefused = "code NOT IN ('accepted', 'suppressed', 'overflow')"
-const period =
-  "minute >= toDateTime({from:DateTime64(3, 'UTC')}) AND minute < toDateTime({to:DateTime64(3, 'UTC')})"
-const paramsOf = ({ from, to }: { from: number; to: number }) => ({
-  from: sqlTime(new Date(from)),
-  to: sqlTime(new Date(to)),
-})
+const period = inWindow('minute')
 
 /** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
 export async function readArrivals(reader: RecordReader, steps: Steps): Promise<Arrivals[]> {
@@ -32,7 +26,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
        sumIf(records, ${isRefused}) AS refused
      FROM intake.outcomes WHERE ${period} GROUP BY at ${querySettings}`,
-    paramsOf(steps),
+    windowParams(steps),
   )
   const found = new Map(rows.map((row) => [row.at * 1_000, row]))
   return startsOf(steps).map((t) => {
@@ -71,11 +65,7 @@ export async function readKeyOutcomes(
        FROM intake.outcomes WHERE ${period} ${onlyRefused ? `AND ${isRefused}` : ''}
        GROUP BY api_key_id, code, at)
      GROUP BY api_key_id, code ORDER BY records DESC, api_key_id, code LIMIT ${outcomesMax} ${querySettings}`,
-    paramsOf(steps),
+    windowParams(steps),
   )
-  const starts = startsOf(steps)
-  return rows.map(({ counts, ...row }) => {
-    const found = new Map(counts)
-    return { ...row, series: starts.map((t) => found.get(t / 1_000) ?? 0) }
-  })
+  return rows.map(({ counts, ...row }) => ({ ...row, series: seriesOf(counts, steps) }))
 }

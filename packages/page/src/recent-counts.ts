@@ -1,6 +1,5 @@
-import { sqlTime } from '@intake/clickhouse'
 import type { OverviewData } from './overview.ts'
-import { startsOf, stepOf, type Steps } from './period.ts'
+import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import {
   applicationsMax,
   type ApplicationCounts,
@@ -22,12 +21,11 @@ export interface RecentCounts {
  * because otherwise too many records are read.
  */
 export async function readRecentCounts(reader: RecordReader, steps: Steps): Promise<RecentCounts> {
-  const params = { from: sqlTime(new Date(steps.from)), to: sqlTime(new Date(steps.to)) }
   const read = <Row>(columns: string, rest = '') =>
     reader.query<Row>(
       `SELECT ${columns} FROM intake.logs
-       WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')} ${rest} ${querySettings}`,
-      params,
+       WHERE ${inWindow('time')} ${rest} ${querySettings}`,
+      windowParams(steps),
     )
   const devices = 'uniqCombined64(12)(device_uuid)'
   type Application = Omit<RecentCounts['applications'][number], 'series'> & {
@@ -50,10 +48,13 @@ export async function readRecentCounts(reader: RecordReader, steps: Steps): Prom
     read<{ devices: number }>(`${devices} AS devices`),
   ])
   return {
-    applications: applications.map(({ counts: [at, events], ...row }) => {
-      const found = new Map(at.map((start, index) => [start, events[index] ?? 0]))
-      return { ...row, series: startsOf(steps).map((t) => found.get(t / 1_000) ?? 0) }
-    }),
+    applications: applications.map(({ counts: [at, events], ...row }) => ({
+      ...row,
+      series: seriesOf(
+        at.map((start, index) => [start, events[index] ?? 0]),
+        steps,
+      ),
+    })),
     topEvents,
     versions,
     devices: all[0]?.devices ?? 0,

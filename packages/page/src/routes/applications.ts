@@ -1,5 +1,5 @@
-import { sqlTime } from '@intake/clickhouse'
 import { listRecords } from '../list-records.ts'
+import { countFeedback } from '../overview.ts'
 import { PageError } from '../page-error.ts'
 import { readPeriod, stepsOf, type Steps } from '../period.ts'
 import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
@@ -12,7 +12,6 @@ import {
   readVersionSteps,
 } from '../read-counts.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
-import { querySettings } from '../records.ts'
 import { searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
@@ -66,11 +65,7 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
         countDevices(reader, steps, application),
         readCountedAt(reader),
         listRecords(reader, 'feedback', { application }),
-        reader.query<{ feedback: number }>(
-          `SELECT count() AS feedback FROM intake.feedback
-           WHERE bundle_identifier = {application:String} AND time >= {from:DateTime64(3, 'UTC')} ${querySettings}`,
-          { application, from: sqlTime(new Date(steps.from)) },
-        ),
+        countFeedback(reader, steps, [application]),
       ])
     return {
       steps,
@@ -81,7 +76,7 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
       devices,
       countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
-      feedbackCount: counts[0]?.feedback ?? 0,
+      feedbackCount: counts.get(application) ?? 0,
     }
   }
 }
