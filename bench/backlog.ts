@@ -33,12 +33,15 @@ export interface Drain {
   /** Microseconds of CPU per event, until the worker and ClickHouse were at rest. */
   cpu: { worker: number; redis: number; clickhouse: number }
   /**
-   * Microseconds of the worker's CPU per event while the worker is saturated: it claims as many
-   * frames as it completes. This lasts from the first visible row until seven tenths of the events
-   * are visible.
+   * Microseconds of the worker's CPU per event, from the first visible row until seven tenths of
+   * the events are visible. In this time the worker is saturated: it claims as many frames as it
+   * completes.
    */
   saturatedWorkerCpu: number
-  /** The shares of the machine's CPU time that were used until the last row was visible. */
+  /**
+   * The shares of the machine's CPU time that the worker and ClickHouse used until the last row was
+   * visible.
+   */
   machineShare: { worker: number; clickhouse: number }
   /** The share of the machine's CPU that other programs used until the processes were at rest. */
   foreignShare: number

@@ -8,11 +8,14 @@ import { startServices, withOwnRedis, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
-  /** True to try the bench without measuring. Suites with a fixed number of events send fewer. */
+  /**
+   * Whether to try the bench without measuring. Suites with a fixed number of events then send a
+   * smaller number.
+   */
   quick: boolean
   /**
-   * Rounds per variant, in comparisons whose result must not exceed a limit. Some suites have their
-   * own number of rounds.
+   * Rounds per variant in a comparison that has a limit. Some suites measure a different number of
+   * rounds.
    */
   rounds: number
   /** Length of the load in a round. */
@@ -35,7 +38,7 @@ export interface Bench {
   owner: Owner
   dataDir: string
   rounds: Rounds
-  /** Builds the third-party product to compare with, at the first call. */
+  /** The third-party product to compare with. The first call builds it. */
   peer(): Promise<Peer>
   /** Starts a variant, which runs until it is stopped or the bench ends. */
   start(

@@ -7,8 +7,8 @@ export type BodySize = (typeof bodySizes)[number]
 export const defaultBodySize: BodySize = 1_300
 
 /**
- * The number of distinct events: more than a frame holds (1,000), and many more than a window of
- * gzip holds (32 KiB).
+ * The number of distinct events. Repeated events would compress better than real ones. So this is
+ * more than a frame holds (1,000), and far more than fit into gzip's window (32 KiB).
  */
 const corpusEvents = 1_024
 

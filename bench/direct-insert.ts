@@ -18,7 +18,8 @@ export interface DirectInsert {
    */
   foreignShare: number
   /**
-   * Microseconds of the load generator's CPU for creating a row, measured just before the inserts.
+   * Microseconds of CPU per row that this process used to create the rows, just before the inserts.
+   * A higher value shows a slower machine, like the load generator's CPU in other measurements.
    */
   cpuPerEvent: { load: number }
 }

@@ -26,8 +26,8 @@ export const runOptions = {
   /** The percentage of the machine's CPU time that other programs may use during a round. */
   'foreign-max': { type: 'string', default: '6' },
   /**
-   * The maximum slowness. At 1.2, the load generator uses 20 % more CPU per event than in the
-   * fastest round of the same kind.
+   * The maximum slowness of a round. At a slowness of 1.2, the load generator uses 20 % more CPU
+   * per event than in the fastest round of the same kind.
    */
   'slowness-max': { type: 'string', default: '1.2' },
   /** How many disturbed turns are measured again, at most. */

@@ -25,9 +25,9 @@ export function createOwner(): Owner {
 }
 
 /**
- * Runs `work` with an owner, to which `work` adds what must be ended afterwards. The owner ends it
- * also on Ctrl-C, on SIGTERM and when the terminal closes. `work` gets an empty directory, which is
- * removed last.
+ * Runs `work` with an owner, to which `work` adds functions that end what it has started. The owner
+ * calls them after `work`, and also on Ctrl-C, on SIGTERM and when the terminal closes. `work` also
+ * gets an empty directory, which is removed last.
  */
 export async function withOwner<T>(
   work: (owner: Owner, dataDir: string) => Promise<T>,

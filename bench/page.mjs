@@ -37,14 +37,18 @@ const seconds = Number(values.seconds)
 const readers = 50
 const runs = 3
 /**
- * A busy machine may refuse some views. If it refuses more than this many, the measurement fails.
+ * If the machine is busy, the page may refuse a view. If it refuses one view more often than this,
+ * the measurement fails.
  */
 const refusedMax = 5
 const [application] = applications
 const workerMain = fileURLToPath(new URL('../worker/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
-/** Counts the hours whose counted events differ from the visible records. */
+/**
+ * Counts the hours of all applications, and those whose number of events differs from the visible
+ * records.
+ */
 const differing = `SELECT count() AS hours, countIf(counted != stored) AS different, sum(stored) AS events FROM (
     SELECT bundle_identifier, hour, sum(counted) AS counted, sum(stored) AS stored FROM (
       SELECT bundle_identifier, hour, events AS counted, 0 AS stored FROM intake.hours
@@ -101,8 +105,8 @@ async function startServices() {
 }
 
 /**
- * Fills the tables with 90 days of events that end now, some of them late or repeated, and with the
- * outcomes of two gateways.
+ * Fills the tables with events of the last 90 days, of which some arrive late or twice, and with
+ * the outcomes of two gateways.
  */
 async function fill(owner) {
   const progress = (loaded) => say(`${loaded.toLocaleString('en-US')} events`)
@@ -130,8 +134,8 @@ async function count({ reader, store }, what) {
 }
 
 /**
- * Opens each view three times with an empty cache, and reads from ClickHouse's log what its queries
- * cost.
+ * Opens each view three times with an empty cache, and reads the cost of the view's queries from
+ * ClickHouse's log.
  */
 async function measureViews({ owner, reader }) {
   const [one] = await owner.query(

@@ -28,8 +28,8 @@ export interface Disturbance {
    */
   foreignShare: number
   /**
-   * CPU of the load generator per event, in microseconds. The load generator does almost the same
-   * work for every event of an item, so a higher value shows a slower machine.
+   * CPU of the load generator per event, in microseconds. In all measurements of one item, the load
+   * generator does almost the same work per event. So a higher value shows a slower machine.
    */
   cpuPerEvent?: { load: number }
 }
@@ -40,7 +40,10 @@ export interface DisturbanceLimits {
    * The share of the machine's CPU time that other programs may use during a measurement (0 to 1).
    */
   foreignShareMax: number
-  /** The load generator's CPU per event, divided by the lowest such value of the same item. */
+  /**
+   * The maximum slowness of a round: the load generator's CPU per event, divided by the lowest CPU
+   * per event in any round of the same item.
+   */
   slownessMax: number
 }
 
@@ -57,17 +60,17 @@ export interface RoundsSummary {
   disturbed: number
   /** Number of rounds that were measured again, whether the new measurements count or not. */
   repeated: number
-  /** The load generator's CPU per event, divided by the lowest such value of the same item. */
+  /** The slowness (see `slownessMax`) of the rounds that count. */
   slowness: { median: number; max: number }
 }
 
 export interface Rounds {
   /**
-   * Measures all items in turn (ABBA), and then repeats the most disturbed turns, at most
-   * `repetitions` times, so that a run ends even on a machine that is never quiet. A turn is
-   * repeated as a whole, because compared rounds must see the same machine. If a turn was measured
-   * several times, the least disturbed measurement counts. The slowness of a round is relative to
-   * other rounds of the same (`===`) item.
+   * Measures all items in turn (ABBA). Then repeats the most disturbed turn if it exceeds a limit,
+   * up to `repetitions` times in all, so that a run ends even on a machine that is never quiet. A
+   * turn is repeated as a whole, because compared rounds must see the same machine. If a turn was
+   * measured several times, the least disturbed measurement counts. The slowness of a round is
+   * relative to other rounds of the same (`===`) item.
    *
    * @returns the measurements that count; the n-th one of an item belongs to the n-th turn
    */

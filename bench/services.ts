@@ -32,7 +32,6 @@ export interface Addresses {
   redisUrl: string
   clickhouseUrl: string
   s3Url: string
-  /** The API key to create. */
   apiKey: string
 }
 

@@ -4,8 +4,8 @@ import { rowsInserted } from './visible.ts'
 
 const sampleMs = 50
 /**
- * If no row arrives for this time, none will arrive later. The longest pause of a worker between
- * two attempts is shorter: a minute.
+ * A worker pauses for at most a minute between two attempts. So if no row arrives for this time,
+ * none will arrive later.
  */
 const standstillMs = 75_000
 

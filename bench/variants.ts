@@ -7,7 +7,6 @@ import type { Peer } from './peer.ts'
 import { startProcess, type BenchProcess } from './process.ts'
 import { s3Settings, type Services } from './services.ts'
 
-/** A running variant. */
 export interface Variant {
   name: VariantName
   /** Ports of the variant's gateways. */
@@ -118,8 +117,8 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
 }
 
 /**
- * The arguments with which the image of a gateway or worker runs Node: the flags of the image, and
- * the program in the tree `root`.
+ * The arguments of Node in the image of a gateway or worker. The flags are those of the image; the
+ * program is the one in the tree `root`.
  */
 export function deployedArgs(root: string, part: 'gateway' | 'worker'): string[] {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
@@ -193,8 +192,8 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
 async function startBenthos({ services, owner, dataDir, peer }: VariantOptions): Promise<Variant> {
   if (peer === undefined || 'leftOut' in peer) throw new Error('there is no Benthos')
   const database = await createTable('benthos', services)
-  // The column `time` must be the time in the id. Benthos has no function that reads it from the
-  // id, so ClickHouse reads it, in the default of the column.
+  // The column `time` must be the time in the id. Benthos has no function that reads the time from
+  // the id. So ClickHouse reads it, in the default expression of the column.
   await services.sql.command(
     `ALTER TABLE ${database}.logs_raw MODIFY COLUMN time DEFAULT UUIDv7ToDateTime(id, 'UTC')`,
   )

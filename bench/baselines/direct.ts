@@ -1,5 +1,5 @@
-// A gateway without a queue: it makes one ClickHouse insert per request. (The embedded ClickHouse
-// has no asynchronous inserts.)
+// A gateway without a queue: it makes one ClickHouse insert per request. It does not use
+// asynchronous inserts, because the embedded ClickHouse has none.
 import { serveLogs } from './log-server.ts'
 import { openTable } from './table.ts'
 

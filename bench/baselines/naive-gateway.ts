@@ -1,4 +1,5 @@
-// A gateway that adds one job per request, with BullMQ's defaults, as most services do.
+// A gateway that adds one job per request. It uses BullMQ's defaults, as most services do, but
+// removes completed jobs.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
 import { connect, eventQueue } from './queue.ts'

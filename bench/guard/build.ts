@@ -28,7 +28,7 @@ export interface Target {
 
 const setUpMs = 120_000
 
-/** Starts the services, and sets them up with that tree's own command `setup`. */
+/** Starts the services of a build, and sets them up with the command `setup` of its source tree. */
 export async function openBuild(options: Omit<Build, 'services'>): Promise<Build> {
   const { root, dataDir, owner } = options
   const prepare = (addresses: Addresses) => setUp(addresses, { root, signal: owner.signal })

@@ -23,12 +23,12 @@ export interface Judgement {
 }
 
 /**
- * Decides whether a figure is beyond its limit, from one ratio per pair of processes. The bounds
- * are those of Wilcoxon's signed-rank test. They come from the geometric averages of every two
- * ratios (and of each ratio with itself). As many of the smallest and largest averages are left out
- * as a confidence of 95 % allows. The bounds are the smallest and the largest of the rest. The only
- * assumption is that the logarithms of the ratios are distributed symmetrically. With fewer than
- * five ratios a confidence of 95 % is impossible, so the result is 'cannot tell'.
+ * Decides whether a figure is beyond its limit, from one ratio per pair of processes. `low` and
+ * `high` are the bounds of Wilcoxon's signed-rank test. To find them, the function computes the
+ * geometric average of every two ratios, and of each ratio with itself. It drops as many averages
+ * at each end as a confidence of 95 % allows. The bounds are the smallest and the largest of the
+ * rest. The test assumes only that the logarithms of the ratios are distributed symmetrically. With
+ * fewer than five ratios a confidence of 95 % is impossible, so the result is 'cannot tell'.
  */
 export function judge(ratios: readonly number[]): Judgement {
   const logs = ratios.map(Math.log)

@@ -30,7 +30,6 @@ export type Costs = Partial<Record<Figure, ThreadCpu>>
 
 /** The figures of all passes, grouped by pair of processes. */
 export interface Measurements {
-  /** The figures to compare. */
   figures: readonly Figure[]
   /**
    * Adds the costs of a pair of passes.

@@ -105,8 +105,8 @@ export async function passForms(tools: Tools, target: Target): Promise<Costs> {
 
 /**
  * Computes how much CPU an event costs the worker. This is the CPU that the worker used for
- * batches, minus the CPU that an idle worker uses in the same time. (If single logs were measured,
- * half of the CPU would be that of an idle worker.)
+ * batches, minus the CPU that an idle worker uses in the same time. Batches are measured, because
+ * with single logs half of the CPU would be that of an idle worker.
  */
 export function workerCost({ events, worker }: Sent, idleWorker: ThreadCpu): Costs {
   const idle = times(idleWorker, worker.elapsed / 1_000)

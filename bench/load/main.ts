@@ -10,10 +10,10 @@ interface Content {
   keepAckTimes?: boolean
 }
 
-/** A load without the ports of its gateways and the API key. */
+/** A load that is not bound to gateways: it has neither ports nor an API key. */
 export type Demand = (Omit<ClosedLoop, 'ports'> | Omit<OpenLoop, 'ports'>) & Content
 
-/** A load with the ports of its gateways and the API key for them. */
+/** A load for certain gateways, with their ports and their API key. */
 export type Load = (ClosedLoop | OpenLoop) & Content & { apiKey: string }
 
 const prepared = new Map<string, PreparedRequests>()
@@ -26,8 +26,8 @@ function prepare({ requests, apiKey }: Load): PreparedRequests {
 }
 
 /**
- * Runs a load: prepares it, reports that to the parent, begins at the parent's next message, and
- * sends the result.
+ * Prepares a load, and reports to the parent that it is ready. When the parent sends the next
+ * message, runs the load, and then sends the result.
  */
 async function run(load: Load): Promise<void> {
   const requests = prepare(load)

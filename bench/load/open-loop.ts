@@ -25,7 +25,7 @@ export interface OpenLoop {
 const tickMs = 1
 /**
  * Time for the server to accept the connections before the load starts. The kernel completes a
- * connection before the server accepts it, and accepting hundreds takes a moment.
+ * connection before the server accepts it, and the server needs a moment to accept hundreds.
  */
 const acceptMs = 250
 
@@ -63,8 +63,8 @@ export async function runOpenLoop(
 
   function dispatch(): void {
     while (due.length > 0) {
-      // Uses the connection that has been idle the longest, so that the server closes no connection
-      // as idle.
+      // Uses the connection that has been idle the longest. Otherwise the server might close a
+      // connection because it stays idle.
       const connection = idle.shift()
       if (connection === undefined) return
       void send(connection, due.shift() as number)

@@ -7,15 +7,17 @@ export type RequestKind =
   | { kind: 'batch'; size: BodySize; entries: number; gzip: boolean }
   | { kind: 'feedback'; images: number; imageBytes: number }
 
-/** Requests as bytes on the wire. A load sends them in turn. */
+/** Requests as bytes on the wire. */
 export interface PreparedRequests {
-  /** The n-th request. */
+  /**
+   * Request number `index`, from 0. After the last prepared request, the first one follows again.
+   */
   at(index: number): Buffer
   eventsPerRequest: number
 }
 
 const seed = 20_261_121
-/** The number of prepared batches. Each has different events of the corpus. */
+/** The number of prepared batches. Each begins at a different event of the corpus. */
 const batches = 16
 /**
  * The maximum number of prepared forms. If forms are large, fewer are prepared: together they have
@@ -88,7 +90,7 @@ function batchRequests(
 }
 
 /**
- * Builds a form with PNG and JPEG images in turn. The images contain noise, because compressed
+ * Builds a form in which PNG and JPEG images alternate. Their pixels are noise, because compressed
  * pixels look like noise.
  */
 function feedbackRequest(

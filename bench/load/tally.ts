@@ -9,7 +9,7 @@ export interface LoadResult {
   requests: number
   /** The digest of the ids of the acknowledged events. The responses contain these ids. */
   acknowledged: IdDigest
-  /** The number of requests without an acknowledgement, by status or error. */
+  /** The number of failed requests, by status and error code, or by the message of the error. */
   failures: Record<string, number>
   /** The latency of the acknowledgements, in milliseconds. */
   latencyMs: Percentiles

@@ -25,7 +25,10 @@ export const applications = [
   'com.example.notes',
 ] as const
 
-/** The lowest number of each application. A device's number modulo 100 selects its application. */
+/**
+ * A device's number modulo 100 selects its application. These are the lowest remainders of the
+ * applications: 0 to 44 belong to the first, 45 to 69 to the second.
+ */
 const firstOfApplication = [0, 45, 70, 85, 95]
 
 const events = ['screen_view', 'button_tap', 'search', 'request', 'request', 'video_progress']
@@ -66,7 +69,8 @@ const device = `tuple(
     ['arm64-v8a'], 41820 + version * 10, ${pick(appVersions, 'version')})`
 
 /**
- * The param `ms` has a decimal place in one of ten events, and is a text in one of fifty events.
+ * The params of an event. `ms` has a decimal place in one of ten events, and is a string in one of
+ * fifty.
  */
 const params = `concat(
     '{"screen":"', ${pick(screens, hash('n', '21'))}, '","session_id":"', toString(${randomUuid('session')}),

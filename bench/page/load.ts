@@ -43,8 +43,9 @@ SELECT ${feedbackColumns} FROM (${feedbackSelect(fleet, range)})`)
 }
 
 /**
- * If the table's settings make ClickHouse merge idle months after a day, merges the months in which
- * nothing arrived on the last day of the fleet, because the bench does not wait for a day.
+ * With some settings of the table, ClickHouse merges a month after a day without new rows. The
+ * bench does not wait for a day. If the table has such settings, this function merges the months in
+ * which nothing arrived on the last day of the fleet.
  */
 async function mergeIdleMonths(sql: ClickHouse, fleet: Fleet): Promise<void> {
   const months = await sql.query<{ id: string }>(

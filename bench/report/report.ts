@@ -8,7 +8,6 @@ import { number } from './format.ts'
 import { circumstancesMarkdown, type Circumstances } from './machine.ts'
 import { checksMarkdown, suiteMarkdown } from './markdown.ts'
 
-/** All results of a run. */
 export interface Report {
   circumstances: Circumstances
   options: Pick<BenchOptions, 'rounds' | 'seconds' | 'foreignShareMax' | 'slownessMax'>

@@ -27,8 +27,8 @@ const capacityConnections = 64
 const capacityTurns = 3
 const openConnections = 256
 /**
- * How many seconds longer than `--seconds` an open-loop round is. It measures percentiles, and
- * these need more events than the costs and rates that other rounds measure.
+ * How many seconds longer than `--seconds` an open-loop round is. Its percentiles need more events
+ * than the costs and rates that other rounds measure.
  */
 const openExtraSeconds = 0.5
 /** Additional turns for the load whose latency has a limit (`judgedLevel`). */

@@ -49,7 +49,7 @@ export interface DrainedLoad extends Drain {
   acceptedPerSecond: number
 }
 
-/** The cost of drains, of direct inserts and of rounds of `bare`. */
+/** The measured drains, direct inserts, and rounds of `bare`. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]

@@ -29,8 +29,8 @@ import type { SuiteResult } from './suite.ts'
 
 const requests = { kind: 'log', size: defaultBodySize } as const
 /**
- * Enough events to saturate a worker: until seven tenths of them are visible, the worker claims as
- * many frames as it completes.
+ * Enough events to saturate a worker: it then claims as many frames as it completes, until seven
+ * tenths of the events are visible.
  */
 const saturationEvents = 80_000
 /**
@@ -103,8 +103,7 @@ async function saturate(bench: Bench, intake: Variant): Promise<Saturated> {
     })
     const drained = await drain(bench, intake, buffered.load)
     bench.say(`outage: worker ${drained.saturatedWorkerCpu.toFixed(1)} µs per event`)
-    // The load generator is idle during a drain. So this is its CPU during the load before the
-    // drain.
+    // The load generator is idle during a drain. So this value is from the load before the drain.
     const cpuPerEvent = { load: buffered.loadCpuPerEvent }
     return { ...drained, acceptedPerSecond: acceptedPerSecond(buffered), cpuPerEvent }
   }

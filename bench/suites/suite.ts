@@ -8,7 +8,10 @@ export interface Check {
   /** The measured value and the limit, as printed. */
   measured: string
   limit: string
-  /** Whether the limit is met; undefined for a figure that depends on the machine (not judged). */
+  /**
+   * Whether the limit is met; undefined if this is not judged, because the figure depends on the
+   * machine.
+   */
   met: boolean | undefined
 }
 
@@ -16,7 +19,6 @@ export interface Table {
   title: string
   head: string[]
   rows: (string | number)[][]
-  /** A note that readers need to understand the table. */
   note?: string
 }
 

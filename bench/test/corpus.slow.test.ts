@@ -6,7 +6,7 @@ const textOf = (size: BodySize, seed: number) => JSON.stringify(createCorpus({ s
 
 t.test('the events are distinct, valid and of the stated size', async (t) => {
   const validate = compileSchema(LogSubmission)
-  // Events of the smallest size have fewer fields of the device than all others.
+  // Events of the smallest size have fewer device fields than larger events.
   for (const size of [400, 16_000] as const) {
     const texts = createCorpus({ size, seed: 1 }).map((body) => JSON.stringify(validate(body)))
     t.equal(new Set(texts).size, 1_024, `distinct events of ${size} B`)

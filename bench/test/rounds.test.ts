@@ -7,9 +7,9 @@ t.test('variants run forwards and backwards in turn', async (t) => {
 })
 
 /**
- * Simulates successive measurements. Each takes the next foreign share and the next CPU per event
- * of the load generator from its list. After the end of a list, the share is 0 and the CPU is
- * not known. Each measurement returns its number.
+ * Simulates successive measurements. Each takes the next value of `foreignShares` and the next
+ * value of `loadCpu`. After the end of these lists, the foreign share is 0, and the load
+ * generator's CPU is not known. Each measurement returns its number.
  */
 function build(found: { foreignShares?: number[]; loadCpu?: number[] } = {}) {
   const { foreignShares = [], loadCpu = [] } = found

@@ -2,7 +2,7 @@
 enum Decision {
   /// Send the same request again later.
   case retry
-  /// Send the same request again later, at most three times.
+  /// Send the same request again later, unless three attempts have failed in this way.
   case few
   /// The request is too large. Send its records in smaller requests.
   case split

@@ -2,7 +2,8 @@ import Foundation
 
 #if os(iOS) || os(tvOS) || os(visionOS)
   /// Sends when the app goes to the background and when it returns. Names the notifications by
-  /// texts, not by the constants of the application object, because extensions have no such object.
+  /// strings, not by the constants of `UIApplication`, because app extensions have no application
+  /// object.
   final class Lifecycle: @unchecked Sendable {
     private static let flushTimeout: TimeInterval = 5
     private let observers: [any NSObjectProtocol]
@@ -24,7 +25,7 @@ import Foundation
       for observer in observers { NotificationCenter.default.removeObserver(observer) }
     }
 
-    /// Asks the system not to suspend the process until the flush is complete.
+    /// Flushes, and asks the system not to suspend the process until the flush is complete.
     private static func flush(_ worker: Worker) {
       let done = DispatchSemaphore(value: 0)
       ProcessInfo.processInfo.performExpiringActivity(withReason: "Intake sends") { isExpired in

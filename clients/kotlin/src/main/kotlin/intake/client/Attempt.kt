@@ -8,7 +8,7 @@ internal enum class Decision {
     /** Send the same request again later. */
     RETRY,
 
-    /** Send the same request again later, at most three times. */
+    /** Send the same request again later, unless three attempts have failed in this way. */
     FEW,
 
     /** The request is too large. Send its records in smaller requests. */
@@ -62,11 +62,10 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val problem = Json.parseObject(answer.body)
     val code = (problem["code"] as? String)?.ifEmpty { null }
     val isSuccess = answer.status == 201 || answer.status == 207
-    // A response of a proxy does not show the server's clock.
+    // Whether Intake sent the response. A response of a proxy does not show the server's clock.
     val isOfIntake =
         if (isSuccess) problem["id"] is String || problem["results"] is List<*> else code != null
-    // `Date` is rounded down to seconds, so half a second is added, the average of what was cut
-    // off.
+    // `Date` is rounded down to seconds. On average this cuts off half a second, which is added.
     val serverMs =
         parseIso(problem["server_time"] as? String) ?: parseHttpDate(answer.date)?.plus(500)
     val now =

@@ -30,8 +30,8 @@ private const val DAY_MS = 86_400_000L
  * The device's clock, corrected if it differs from the server's by more than a minute.
  *
  * If the device's clock jumps, either someone set it, or the device slept. (Java's monotonic clock
- * stops during sleep.) A jump that is backwards or longer than a day counts as set. Only one thread
- * may use a clock at a time.
+ * stops during sleep.) If it jumps backwards, or forwards by more than a day, the client assumes
+ * that someone set it. Only one thread may use a clock at a time.
  */
 internal class Clock(private val time: TimeSource) {
     private var era = Era(time.now() - time.monotonic(), 0, false)

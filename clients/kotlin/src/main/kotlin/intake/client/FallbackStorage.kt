@@ -51,9 +51,9 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage that keeps new names and values in memory if the real storage is full, forbidden or
- * broken. Reading and renaming throw instead, because their result for a failure would look like
- * "does not exist". An append to an existing name deliberately reports a failure in that way: it
- * returns false, and the caller stores the remaining lines under a new name.
+ * broken. `read`, `get` and `rename` throw if the real storage fails, because null or false would
+ * mean "does not exist". If an append to an existing name fails, it returns false as if the name
+ * did not exist. The caller then stores the remaining lines under a new name.
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()

@@ -73,10 +73,9 @@ internal class Feedbacks(private val core: Core) {
         }
 
     /**
-     * Moves the first feedback that can be sent to the end of the list, and sends it. Returns null
-     * if no feedback can be sent. If the feedback cannot be read, keeps it and throws an
-     * IOException. If the server refuses a form as too large, the form is sent again without its
-     * images, so that at least the text arrives.
+     * Sends the first feedback of the list that can be sent. Returns null if there is none. If the
+     * feedback cannot be read, keeps it and throws an IOException. If the server refuses a form as
+     * too large, the form is sent again without its images, so that at least the text arrives.
      */
     fun send(): Sent? {
         val entry = oldest() ?: return null

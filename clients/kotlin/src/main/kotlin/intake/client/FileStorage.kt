@@ -11,7 +11,7 @@ private const val VALUE_END = ".value"
 private const val TEMPORARY_END = ".new"
 private const val DIGITS = 16
 
-/** Stands before the id of the process in the name of a run. */
+/** In the name of a run, this text precedes the id of the process: `<UUID>-pid4711`. */
 private const val PID_MARK = "-pid"
 
 /**

@@ -21,7 +21,10 @@ private const val FORM_MS_MAX = 180_000
 /** Smaller bodies are not compressed, because compression saves little. */
 private const val GZIP_BYTES_MIN = 1000
 
-/** The maximum size of a response, in bytes. Even a response with 500 errors is much smaller. */
+/**
+ * The maximum size of a response, in bytes. Even if all 500 events of a batch have errors, the
+ * response is much smaller.
+ */
 private const val ANSWER_BYTES_MAX = 4_000_000
 
 /** The type of the body of every error response of Intake. */

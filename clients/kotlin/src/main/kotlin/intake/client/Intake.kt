@@ -329,7 +329,9 @@ internal constructor(
         feedbackLoop.wake(isUrgent = true)
     }
 
-    /** On this thread, stores the records that are only in memory. */
+    /**
+     * Stores the records that are only in memory, and syncs them to disk, on the caller's thread.
+     */
     internal fun saveNow() {
         save()
         core.io.withLock { storage.sync() }
@@ -404,7 +406,7 @@ internal constructor(
     }
 
     /**
-     * Adds the counts that earlier runs stored to `drops`, once. Returns false if these counts
+     * Adds to `drops`, once, the counts that earlier runs stored. Returns false if these counts
      * cannot be read now. The caller must then not overwrite them.
      */
     private fun addOldDrops(): Boolean {
@@ -463,7 +465,7 @@ internal constructor(
             synchronized(core.memory) { isWriteScheduled = false }
             start()
             logs.save()
-            // Stores the counts, so that they can be reported after a restart.
+            // Stores the counts of dropped records, so that they can be reported after a restart.
             if (addOldDrops()) drops.changed()?.let { writeValue(DROPPED_KEY, it) }
         }
     }

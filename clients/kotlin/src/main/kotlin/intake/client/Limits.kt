@@ -9,9 +9,8 @@ internal const val SEGMENT_BYTES_MAX = 200_000
 internal const val ENTRIES_MAX = 500
 
 /**
- * Full storage has at least this many segments: the size of a segment is limited to the size of the
- * storage divided by this number. A segment must be a small part of the storage, because full
- * storage drops its oldest segment to make room.
+ * The size of a segment is limited to the size of the storage divided by this number. A segment
+ * must be a small part of the storage, because full storage drops its oldest segment to make room.
  */
 internal const val SEGMENTS_MIN = 10
 

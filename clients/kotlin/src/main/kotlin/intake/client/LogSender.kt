@@ -3,7 +3,7 @@ package intake.client
 /**
  * The result of one entry of a batch.
  *
- * @property code why the entry was not accepted; null if it was accepted
+ * @property code why the entry was rejected; null if it was accepted, or dropped by a rule
  */
 private class EntryResult(val code: String?)
 
@@ -48,8 +48,8 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         val count = stored.lines.size
         val results: List<EntryResult>
         if (attempted.body != null) {
-            // If the number of results differs from the number of entries, a proxy has responded,
-            // even though Intake uses the same status.
+            // Intake returns one result per entry. If the number differs, a proxy has responded,
+            // even if the status is 201 or 207.
             results = readResults(attempted.body, count) ?: return Sent(attempted.retryAfterMs)
         } else {
             if (attempted.isDefinite) segment.mayBeStored = wasOpen

@@ -95,6 +95,5 @@ internal class Ports(
     val storage: Storage,
     val transport: Transport,
     val time: TimeSource,
-    /** Properties of the device. */
     val device: () -> Map<String, Any?>,
 )

@@ -21,7 +21,8 @@ internal class EntryName(
     val key: String,
     /**
      * How many times events of the segment got new ids. If several stored segments have the same
-     * key, only the one with the highest generation (and then the highest state) counts.
+     * key, only the one with the highest generation counts; among equal generations, the highest
+     * state.
      */
     val generation: Int,
     val state: Int,
@@ -49,8 +50,8 @@ private val shiftsMs = -(1L shl 48)..(1L shl 48)
 
 /**
  * Parses the name of a stored segment. Returns null for any other name, because such a file belongs
- * to someone else. This includes names with numbers that no client writes: if such a number is too
- * large, the segment would displace events.
+ * to someone else. Also returns null if a number is larger than a client writes: such a segment
+ * would displace events.
  */
 internal fun parseName(name: String): EntryName? {
     val (key, generation, state, run, count, bytes, shiftMs) =

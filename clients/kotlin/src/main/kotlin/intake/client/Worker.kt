@@ -6,8 +6,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 
 /**
- * The number of threads. It is enough to send log events, send feedback, and write or run timers,
- * all at the same time.
+ * The number of threads. Three threads can send log events, send feedback, and write to storage or
+ * run timers, all at the same time.
  */
 private const val THREADS = 3
 

@@ -25,8 +25,8 @@ private class Device(var ahead: Long) {
     fun answer() = clock.observe(trueNow(), 0)
 
     /**
-     * Makes an id now. The returned function corrects the id at the moment of its call, and returns
-     * by how many milliseconds the result is wrong.
+     * Makes an id now, and returns a function. When that function is called, it corrects the id,
+     * and returns by how many milliseconds the corrected id is wrong.
      */
     fun note(): (isOfThisRun: Boolean) -> Long {
         val idTime = clock.now()

@@ -43,7 +43,7 @@ class DirectoryTest {
     private fun startOffline() =
         start(transport = { throw IOException("unreachable") }, retryMs = 3_600_000)
 
-    /** Makes a client leave an event in the directory. Returns its file. */
+    /** Starts a client, and ends it after it has stored an event. Returns the event's file. */
     private fun leaveEvent(): File {
         val client = startOffline()
         client.log("good")

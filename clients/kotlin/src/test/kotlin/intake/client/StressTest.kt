@@ -131,8 +131,8 @@ class StressTest {
                 }
             if (running.size >= survivors) {
                 val oldest = running.removeAt(0)
-                // Kills the oldest process when a part of the events is stored. At that moment the
-                // process can be in any state.
+                // Kills the oldest process when a certain number of further events is stored. At
+                // that moment the process can be in any state.
                 val isEnough = (life * 7 % 10) * THREADS * EVENTS_OF_THREAD / 10 + stored.size
                 while (stored.size < isEnough && writers.any { it.isAlive }) Thread.yield()
                 oldest.isDead = true
