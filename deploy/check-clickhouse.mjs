@@ -58,7 +58,8 @@ const engine = spawn(
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
-    // The server gets its own session, because it lowers the priority of its whole session.
+    // Starts the server in its own session, because it lowers the priority of all processes in its
+    // session.
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {

@@ -153,8 +153,8 @@ function requireQuiet(result) {
 
 /**
  * The objects that exist in a cluster before an install. The user gets two roles that a controller
- * would aggregate into the role `edit`. The user also gets the rights for custom resources. In a
- * real cluster, KEDA and the other providers of these resources would bring them.
+ * would aggregate into the role `edit`. The user also gets rights for the custom resources, which
+ * KEDA and other providers would grant in a real cluster.
  */
 function surroundings() {
   const customResources = {

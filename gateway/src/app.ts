@@ -93,8 +93,8 @@ export interface AppOptions {
   /** @default 4,096 bytes of a body per second, ten seconds for a head */
   senders?: Partial<typeof slowestSenders> | undefined
   /**
-   * Wraps the function that serves a request after the checks of the edge. The wrapper may respond
-   * itself, or change the response. By default the routes serve every request.
+   * Wraps the function that serves requests. The wrapper may respond itself, or change the
+   * response. By default the routes serve every request.
    */
   wrapHandler?: (serve: Handler) => Handler
 }

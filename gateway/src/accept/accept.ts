@@ -43,7 +43,7 @@ export interface Steps<Submission, Prepared, Identified> {
   /** Returns the size of the request, which counts towards the limits of its API key. */
   sizeOf(submission: Submission): RequestSize
   /**
-   * Does the work for which no identity is needed. For a batch, this prints the rows without their
+   * Does the work that needs no identity. For a batch, this prints the rows without their
    * identities.
    */
   prepare(submission: Submission, arrival: Arrival): Prepared | Promise<Prepared>
@@ -95,7 +95,7 @@ export type Accept = <Submission, Prepared, Identified>(
  * records were erased with `--suppress`). A rule can change the row of a record, but not its
  * identity, which is computed from what was sent. The function counts every request that it does
  * not refuse. It refuses a request by throwing an error. The error handler then counts the refusal,
- * and gives back what the request has used of its key's limits.
+ * and gives back what the request has used of its key's limits, unless its records may be stored.
  */
 export function createAccept(options: {
   apiKeys: Pick<ApiKeyDirectory, 'find'>

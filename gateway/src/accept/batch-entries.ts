@@ -31,7 +31,7 @@ export interface EntryRules {
 }
 
 const validateEntry = compileSchema(LogEntry)
-/** The depth that is left for an entry below the root of the document and the array `logs`. */
+/** The maximum depth of an entry. The root of the document and the array `logs` use two levels. */
 const entryDepthMax = limits.jsonDepth - 2
 
 /**

@@ -104,8 +104,8 @@ export function createFeedbackSteps(options: {
         commit: (attachments) =>
           rows.append(
             feedbackRow(identity, sender, { feedback, attachments, extra, context }),
-            // The deadline counts from the time when the images are stored, because storing them
-            // may take longer than a row may wait.
+            // The time for storing the row starts after the images are stored, because storing
+            // images may take longer than `enqueueTimeoutMs`.
             clock.now() + enqueueTimeoutMs,
           ),
       })

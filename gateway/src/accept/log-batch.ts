@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * other events.
  *
- * @param options.sharedBytesMax the maximum size of the copies of shared data in all rows together:
- * each row has a copy of the sender's columns and of the batch's unknown fields
+ * @param options.sharedBytesMax the maximum total size of data that every row repeats: the sender's
+ * columns and the batch's unknown fields
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {
@@ -140,8 +140,8 @@ function readEnvelope(request: FastifyRequest): SentBatch {
 
 /**
  * Charges the columns of the sender and the unknown fields of the batch to the lease, once for each
- * entry, because every row repeats them. Otherwise a large device in a small request would use much
- * uncharged memory.
+ * entry, because every row repeats them. Otherwise a small request with a large `device` would use
+ * much uncharged memory.
  *
  * @throws {IntakeError} `body_too_large` when all rows together would repeat more than `bytesMax`
  * bytes, or more members and elements than a batch may have

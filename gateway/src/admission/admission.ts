@@ -51,8 +51,8 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
  *
  * @param options.lostShards returns the numbers of the log queue's shards that have lost their
  * frames
- * @param options.strict whether records are refused while the configuration of Redis is such that
- * Redis could lose confirmed writes
+ * @param options.strict whether to refuse records while Redis is configured so that it could lose
+ * confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createAdmission(options: {

@@ -107,8 +107,8 @@ class Counter implements FleetCounter {
  * Keeps counts that include all gateways, without calling Redis for each request. Each gateway
  * counts for itself, adds its counts to the shared counts every half second (sooner if they grow
  * fast), and reads the counts of the other gateways. Between two readings each gateway may exceed
- * the limit by about a fiftieth of it, or by what arrives in half a second if that is less. While
- * Redis is down, each gateway continues with the counts that it knows.
+ * the limit by about a fiftieth of the limit, or by the arrivals of half a second if these are
+ * fewer. While Redis is down, each gateway continues with the counts that it knows.
  */
 export function startFleetCounters(options: {
   counts: SharedCounts
@@ -126,8 +126,8 @@ export function startFleetCounters(options: {
     const now = clock.now()
     const unsent: { counter: Counter; amount: number }[] = []
     for (const counter of running) {
-      // The amount is never negative. So an amount that is taken back after it was sent reduces the
-      // amount that is sent next.
+      // Redis never gets a negative amount. If a sent amount is taken back, the next amount that is
+      // sent is smaller instead.
       const amount = Math.max(0, counter.own - counter.sent)
       const isDue = counter.isFollowed && now - counter.sharedAt >= followMs
       if (counter.endsAt <= now) running.delete(counter)

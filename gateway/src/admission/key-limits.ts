@@ -10,7 +10,6 @@ import {
   type LimitDefaults,
 } from './key-usage.ts'
 
-/** What a request contains. */
 export interface RequestSize {
   kind: RecordKind
   /** The number of log events; 1 for a feedback. */

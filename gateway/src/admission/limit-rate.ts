@@ -22,9 +22,9 @@ export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
     app.decorateRequest('charge')
     await app.register(rateLimit, {
-      // The hook of the plugin is added below instead. A global hook would run after the hooks of
-      // each route. Those lease shared capacity, so a request over the limit would take capacity
-      // from other requests.
+      // Does not add the plugin's hook to each route, where it would run after the route's own
+      // hooks. Those lease shared capacity, which a request over the limit must not take. `addHook`
+      // below makes it run before them.
       global: false,
       max: (request) => limiter.requestsMax(requireApiKey(request)),
       timeWindow: limits.rateWindowMs,

@@ -20,7 +20,7 @@ const readPastFactor = 8
 /**
  * Creates a hook that opens the lease of a request before its body is read. The lease is released
  * when the response has been sent or the connection has ended. If the handler is wrapped by
- * `whileLeased`, it must also have finished.
+ * `whileLeased`, the lease also waits until the handler has finished.
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the
@@ -48,8 +48,8 @@ export function leaseBody(
 
 /**
  * Wraps a handler so that the bytes of the body remain leased until the handler has finished,
- * because a client's disconnection does not free the memory. When the handler takes too long, the
- * request fails, but the handler keeps running and its bytes remain leased.
+ * because the handler uses the memory even after the client has disconnected. When the handler
+ * takes too long, the request fails, but the handler keeps running and its bytes remain leased.
  */
 export function whileLeased<Request extends FastifyRequest, Result>(
   handler: (request: Request, reply: FastifyReply) => Promise<Result>,

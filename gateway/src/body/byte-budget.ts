@@ -25,8 +25,8 @@ export interface ByteLease {
    */
   extend(bytes: number): void
   /**
-   * Returns the bytes and the place to the budget. If work retains them, they are returned when the
-   * work has settled. May be called repeatedly.
+   * Gives the bytes and the place back to the budget as soon as all work passed to `retainWhile`
+   * has settled. May be called repeatedly.
    */
   release: () => void
   /** Keeps the bytes charged until `work` has settled, even if `release` is called before. */

@@ -15,10 +15,9 @@ const expansionMax = 200
  */
 const expansionFreeBytes = 64 * 1024
 /**
- * A body is decompressed in one call if its size is at most this before and after decompression.
- * One call usually takes 0.3 ms; a stream would cost several times as much. The size before
- * decompression is limited too, because a body of empty blocks takes up to 5 ms although nothing
- * comes out.
+ * A body is decompressed in one call if it has at most this size, both compressed and decompressed.
+ * One call usually takes 0.3 ms; a stream would cost several times as much. The compressed size is
+ * limited too, because decompressing empty blocks takes up to 5 ms although there is no output.
  */
 const atOnceBytes = 64 * 1024
 /** The last four bytes contain the size after decompression, modulo 2^32 (RFC 1952). */

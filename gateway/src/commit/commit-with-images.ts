@@ -8,8 +8,8 @@ import type { Image } from '../form/upload.ts'
 
 /**
  * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
- * The key of an object contains the hash of its content. So an object to which the row of an
- * earlier attempt may refer is never overwritten with other bytes. If storing an image or `commit`
+ * The key of an object contains the hash of its content. So a retry with other bytes never
+ * overwrites an object to which an earlier attempt's row may refer. If storing an image or `commit`
  * fails, the function tries to delete the objects. It keeps them if the row may be stored despite
  * the error (see `mayBeStored`).
  *

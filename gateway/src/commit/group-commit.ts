@@ -73,7 +73,8 @@ interface FlushOptions {
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
  * @param options.acceptanceMsMax the maximum time from the arrival of a row to its storage. A row
- * that took longer is not acknowledged, because it would make the watermark of the views wrong
+ * that took longer is not acknowledged, because the watermark of the views may already be later
+ * than its arrival
  * @param options.onStored called for each stored frame
  * @param options.startEnqueue undefined if frames are not traced
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since

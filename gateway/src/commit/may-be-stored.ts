@@ -6,8 +6,9 @@ import { IntakeError, type ErrorCode } from '@intake/contract'
 const uncertain: ReadonlySet<ErrorCode> = new Set(['outcome_unknown', 'internal_error'])
 
 /**
- * Whether the records of a request that failed with this error may be stored. If false, none is. An
- * error that is not an `IntakeError` becomes `internal_error`, after which they may be stored.
+ * Whether the records of a request that failed with this error may be stored. If false, none of
+ * them is stored. An error that is not an `IntakeError` becomes `internal_error`, after which they
+ * may be stored.
  */
 export const mayBeStored = (error: unknown): boolean =>
   !(error instanceof IntakeError) || uncertain.has(error.code)

@@ -85,8 +85,8 @@ export function refuseAtEdge(
     const requestId = randomUUID()
     const kind = request === undefined ? '' : kindOfPath(request.url)
     outcomes.refused({ error, requestId, apiKeyId: undefined, kind, records: 1 })
-    // Bytes that are not a request have no path by which to decide whether pages may read the
-    // response. Pages may then read it, because one of them may have sent the bytes.
+    // Bytes that are not a request have no path, so `covers` cannot decide whether pages may read
+    // the response. Pages may read it, because a page may have sent the bytes.
     const isReadable = cors !== undefined && (request === undefined || cors.covers(request))
     const fields = isReadable ? cors.fields : undefined
     return { type: problemType, body: JSON.stringify(problem(error, requestId)), fields }

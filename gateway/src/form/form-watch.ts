@@ -36,8 +36,8 @@ const turnsAfterEnd = 1_000
 export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(raw.headers['content-type'])}`)
   /**
-   * A delimiter and the two bytes after it can be split between two chunks. This is the highest
-   * number of these bytes that one of the two chunks can contain.
+   * A delimiter and the two bytes after it can be split between two chunks. Each chunk then
+   * contains at most this many of these bytes.
    */
   const overlap = delimiter.length + dashes.length - 1
   const isAcceptable = createChunkLimit()

@@ -35,8 +35,8 @@ export function eventTimeMs(
 
 /**
  * Refuses an id whose time is not plausible (see `isInWindow`). So the rows of one insert lie in at
- * most three monthly partitions, and no retry is accepted after retention may have dropped the
- * month of the first attempt.
+ * most three monthly partitions. A retry is refused if retention may have dropped the month of the
+ * first attempt.
  *
  * @param id a UUIDv7 that a client has sent
  * @param retentionMs undefined if records are kept without limit

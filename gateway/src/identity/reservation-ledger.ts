@@ -12,8 +12,10 @@ export interface ReservationLedger {
   /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
   /**
-   * Call this when a bucket was full while there were `levels` levels of buckets. One more level is
-   * used from then on.
+   * Adds a level of buckets; call this when a bucket was full. Ignored if another call has already
+   * added a level.
+   *
+   * @param levels the number of levels when the bucket was found to be full
    */
   deepen(kind: RecordKind, levels: number): void
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
@@ -21,8 +23,8 @@ export interface ReservationLedger {
   /** The number of reservations of all gateways, and the maximum. */
   usage(kind: RecordKind): { held: number; max: number }
   /**
-   * Returns a sentence for each kind of record for which new idempotency keys are refused. They may
-   * be refused for all API keys or for one.
+   * Returns a sentence for each kind of record for which new idempotency keys are refused, either
+   * for all API keys or for one.
    */
   full(): string[]
   /** Polls Redis at once, for example when the day has changed. */

@@ -65,7 +65,7 @@ export function createReservationUsage(options: {
    */
   let known = createTallies()
   let unsent = createTallies()
-  /** The counts of the days that are final. */
+  /** The final counts, which are those of the days before yesterday. */
   let past = { today: -1, readAt: -Infinity, tallies: createTallies() }
 
   return {
@@ -94,8 +94,8 @@ export function createReservationUsage(options: {
       }
     }
     const replies = await writing.exec()
-    // A damaged count is skipped, and lost. Repeating the transaction would add the counts of the
-    // other API keys again and again, until those keys are refused.
+    // An amount that Redis cannot add to a damaged count is lost. Repeating the transaction would
+    // add the counts of the other API keys again and again, until those keys are refused.
     if (replies === null) throw new Error('Redis has discarded the transaction')
     for (const [error] of replies) if (error !== null && !isDamaged(error)) throw error
     subtract(sent)

@@ -5,8 +5,8 @@ import { problem } from '../errors/problem.ts'
 const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
 
 /**
- * Codes of responses without rate limit headers: they are sent by the edge, or before the limit of
- * the API key is checked.
+ * Codes of responses without rate limit headers. These responses are sent by `@intake/http-edge`,
+ * or before the limit of the API key is checked.
  */
 const unlimited: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
@@ -94,7 +94,6 @@ export const errorResponses = {
   default: { $ref: '#/components/responses/ErrorOther' },
 }
 
-/** Describes the response of an operation that has succeeded. */
 export function success(options: { description: string; schema: string; example: object }) {
   const { description, schema, example } = options
   return {

@@ -29,9 +29,9 @@ const numberFormats: Readonly<Record<string, string>> = { integer: 'int32', numb
 
 /**
  * Writes the schemas of the contract so that generators of clients understand them. If a generator
- * does not understand a schema, its client may fail after its records have been stored. Besides,
- * the gateway accepts more than it documents (`null` for an absent field, any string for a date).
- * So:
+ * misunderstands a schema, the generated client may fail to read a response although its records
+ * are stored. The gateway also accepts values that the document leaves out, such as `null` for an
+ * absent field. The rules are:
  *
  * - `null` and the empty string are left out of what may be sent;
  * - a union of objects becomes one object whose properties are optional unless all variants have
@@ -52,7 +52,7 @@ export function createSchemaWriter(options: {
 }): { refer: (schema: object) => Schema; define: (schema: object) => Schema } {
   const { names, recommended, undocumented } = options
 
-  /** Returns a reference to a named schema, and the definition of any other schema. */
+  /** Returns a reference if the schema has a name; otherwise its definition. */
   function refer(schema: object): Schema {
     const name = names.get(schema)
     return name === undefined ? define(schema) : { $ref: `#/components/schemas/${name}` }

@@ -27,8 +27,8 @@ export function readLog(sent: LogSubmission['log']): { log: LogEntry; unknown: E
 
 /**
  * Removes the fields without a column from a valid entry of a batch, and returns them: the unknown
- * fields, and an invalid timestamp. An event must not be rejected because the clock or calendar of
- * the device is wrong.
+ * fields, and an invalid timestamp. A wrong clock or calendar of the device must not cause a
+ * rejection.
  */
 export function takeUnknown(entry: LogEntry): Extra {
   const unknown = unknownFields(entry, logFields)

@@ -35,7 +35,7 @@ function isUnusual(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
   if (Array.isArray(value)) {
-    // ClickHouse changes any other array only if it contains a large number.
+    // ClickHouse changes an array of any other kind only if the array contains a large number.
     return isMixedArray(value) || losesNull(value) || value.some(isUnusualElement)
   }
   for (const name in value) if (isUnusual((value as Record<string, unknown>)[name])) return true

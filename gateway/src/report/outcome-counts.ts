@@ -40,7 +40,6 @@ export interface OutcomeReport {
   records: number
 }
 
-/** Counts outcomes in memory, per minute. */
 export interface OutcomeCounts {
   count(outcome: Outcome): void
   /** The counts that have changed since Redis last confirmed them. */
@@ -86,12 +85,12 @@ const timesMs = { first: Date.UTC(2020, 0), last: Date.UTC(2100, 0) }
 
 /**
  * Counts outcomes in memory, per minute. Old minutes are removed from memory. If outcomes arrive
- * for a removed minute, its counts start again at zero under a new `run`, so that they are added to
- * those already reported instead of replacing them.
+ * for a removed minute, its counts start again at zero under a new `run`, so that the new counts
+ * are added to the reported counts instead of replacing them.
  *
  * If there are already `countersMax` counters, further outcomes are counted under the code
- * `overflow`. If there are more than `minutesMax` minutes, the oldest is removed, and what it had
- * not yet reported is added to `overflow`.
+ * `overflow`. If there are more than `minutesMax` minutes, the oldest is removed, and its
+ * unreported counts are added to `overflow`.
  *
  * @param options.limits lower limits, for tests
  */
@@ -126,7 +125,7 @@ export function createOutcomeCounts(
     return minute
   }
 
-  /** Drops reported minutes that have not changed for `quietMs`; their later counts start at 0. */
+  /** Drops reported minutes that have not changed for `quietMs`. */
   function dropReported(): void {
     const quietSince = clock.now() - quietMs
     for (const minute of minutes.values()) {
@@ -152,7 +151,10 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /** Returns the counter of `overflow` for a kind. No limit: a minute has at most three of them. */
+  /**
+   * Returns the `overflow` counter of a kind. It may exceed `countersMax`, because a minute has at
+   * most three such counters.
+   */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

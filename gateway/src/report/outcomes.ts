@@ -22,8 +22,8 @@ export interface Settled {
 /**
  * Counts the outcome of every request; no other code counts outcomes. For each request, one of
  * these functions is called once, with two exceptions. If the client disconnects before the end of
- * its body, nothing is counted. A request that got its response while its records were being stored
- * (`outcome_unknown`) is also counted as accepted if they are stored.
+ * its body, nothing is counted. If a request gets the response `outcome_unknown` before its records
+ * are stored, it is counted as refused, and later also as accepted.
  */
 export interface Outcomes {
   settled(request: Settled): void

@@ -10,10 +10,7 @@ import type { ReservationLedger } from '../identity/reservation-ledger.ts'
 const notedCodes = ['overloaded', 'object_store', 'attachments_left', 'request_refused'] as const
 export type GatewayProblems = Problems<(typeof notedCodes)[number]>
 
-/**
- * Redis counts as down if it has not responded to the poll for this long. A slow response does not
- * take so long, because the poll's commands time out after a few seconds.
- */
+/** Redis counts as down if no poll of its state has succeeded for this long. */
 const redisSilentMs = 5_000
 
 /** @param options.isStrict whether the gateway refuses records while Redis could lose them */

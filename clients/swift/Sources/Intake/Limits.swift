@@ -1,12 +1,11 @@
 /// Limits of the gateway's interface, and limits of the client.
 enum Limits {
   /// Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it
-  /// refuses. If a client sends more, it may see a reset connection instead of the response.
+  /// refuses. A client that sends more may see a reset connection instead of the response.
   static let segmentBytes = 200_000
   static let batchEntries = 500
-  /// Full storage has at least this many segments: the size of a segment is limited to the size of
-  /// the storage divided by this number. A segment must be a small part of the storage, because
-  /// full storage drops its oldest segment to make room.
+  /// The size of a segment is at most the size of the storage divided by this number. To make room,
+  /// full storage drops a whole segment, so a segment must be a small part of the storage.
   static let segmentsMin = 10
   /// The maximum length of the names of events and users, in UTF-16 units.
   static let identifier = 255

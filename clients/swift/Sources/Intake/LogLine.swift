@@ -29,8 +29,8 @@ func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> 
   line.dropFirst(lineStart.utf8.count).prefix(idLength)
 }
 
-/// Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it
-/// gets the previous time of its id as timestamp: that is the time of the device's clock.
+/// Shifts the time in the event's id by `ms`. An event without a timestamp gets one: the id's time
+/// before the shift, which is the time of the device's clock.
 func shiftLine(_ line: Line, by ms: Int, hasTimestamp: Bool) -> Line {
   if ms == 0 { return line }
   let id = idOf(line)

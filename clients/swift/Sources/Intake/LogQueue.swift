@@ -11,7 +11,7 @@ final class LogQueue {
   private let segmentBytes: Int
   private let eventsMax: Int
   private let bytesMax: Int
-  /// Returns the fields that describe the sender of a record of this user, as a JSON object.
+  /// Returns the sender's fields for records of this user, as a JSON object.
   private let senderOf: (_ user: String) -> [UInt8]
   private var segments: [Segment] = []
   private var open: Open?
@@ -47,7 +47,6 @@ final class LogQueue {
     // If events in memory were dropped, drops all stored events, too, because they are older.
     if taken.isAfterGap { makeRoom(events: eventsMax, bytes: 0, except: nil) }
     var sequence = storage.takeNumbers(events.count)
-    /// The lines for the open segment.
     var chunk: [UInt8] = []
     var chunkCount = 0
     for event in events {
@@ -84,7 +83,8 @@ final class LogQueue {
     open = Open(segment: segment, user: event.user, era: event.era, room: room)
   }
 
-  /// Drops the oldest segments if a limit would be exceeded. Then writes lines of the open segment.
+  /// Drops the oldest segments to stay within the limits. Then writes the lines to the open
+  /// segment.
   private func append(_ lines: [UInt8], _ lineCount: Int) {
     guard let open, lineCount > 0 else { return }
     let segment = open.segment
@@ -93,7 +93,7 @@ final class LogQueue {
     makeRoom(events: lineCount, bytes: text.count, except: segment)
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
     guard storage.append(text, to: name, isNew: isNew) else {
-      // The stored part is gone, because another client has taken the segment over. So the new
+      // Another client has taken the stored part over, or the file cannot be written. So the new
       // lines become a new segment.
       forget(segment)
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
@@ -236,7 +236,7 @@ final class LogQueue {
     let data = try storage.read(segment.name)
     let stored = data.flatMap(StoredSegment.init(parsing:))
     let lines = stored?.lines.count ?? 0
-    // If there is no data, another client has sent the segment.
+    // If the file is gone, another client has sent the segment: its events are not damaged.
     if data != nil { recorder.drops.add("damaged", max(segment.entry.count - lines, 0)) }
     grow(segment, lines - segment.entry.count, (data?.count ?? 0) - segment.entry.bytes)
     if lines > 0 { return stored }

@@ -67,8 +67,8 @@ final class LogSender {
     let (segment, lines) = (attempt.segment, attempt.stored.lines)
     segment.isBusy = false
     if let body = attempted.body {
-      // If the number of results differs from the number of entries, a proxy has responded, even
-      // though Intake uses the same status.
+      // Intake returns one result for each entry. Any other response with the same status is from a
+      // proxy.
       guard let results = readResults(body, count: lines.count) else {
         return .pause(attempted.retryAfterMs)
       }

@@ -18,8 +18,7 @@ final class Recorder: Sendable {
 
   struct Taken {
     let events: [RecordedEvent]
-    /// Whether events were dropped between the previous call of `take` and the first of these
-    /// events.
+    /// Whether events older than these were dropped after the previous call of `take`.
     let isAfterGap: Bool
   }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// A batch of events that are stored, sent and deleted together.
 final class Segment {
-  /// What the name of the file should contain. `name` is the actual name of the file; the state in
-  /// it may be older.
+  /// The intended content of the file's name. `name` is the file's actual name, which may still
+  /// contain an older state.
   var entry: SegmentName
   var name: String
   /// Whether an attempt may have stored events. If so, their ids must not change.

@@ -38,9 +38,8 @@ extension SegmentName {
 
   /// Parses the name of a segment's file.
   ///
-  /// - Returns: nil for any other name, because such a file belongs to someone else. This includes
-  /// names with numbers that no client writes: if such a number is too large, the segment would
-  /// displace events
+  /// - Returns: nil for a file of another program. A name with a number that no client writes also
+  /// gives nil: with a huge size, the segment would displace real events
   init?(parsing text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 7, let generation = Int(parts[1]),

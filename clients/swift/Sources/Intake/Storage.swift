@@ -1,8 +1,8 @@
 import Foundation
 
 /// Stores the records that wait. If the directory is full, forbidden or broken, keeps new records
-/// in memory instead. Reading throws, so that a failure is never mistaken for absence. Only one
-/// thread uses this class.
+/// in memory instead. A failed read throws, so that it is never mistaken for a missing record. Only
+/// one thread uses this class.
 final class Storage {
   enum Renamed {
     case done
@@ -22,7 +22,7 @@ final class Storage {
     self.files = files
   }
 
-  /// The names of segments and the keys of values, except the segments of running clients.
+  /// Lists the names of segments, except those of running clients, and the keys of values.
   func list() -> (names: [SegmentName], keys: [String]) {
     let stored = try? files.list { SegmentName(parsing: $0)?.run }
     let all = (stored ?? []) + memory.keys
@@ -39,9 +39,10 @@ final class Storage {
     return try files.read(name)
   }
 
-  /// Adds bytes at the end of a name, or creates the name.
+  /// Appends bytes to the file with this name; creates the file if `isNew`.
   ///
-  /// - Returns: false, without storing the bytes, if `name` should exist but does not
+  /// - Returns: false, without storing the bytes, if the file is not new and is missing or cannot
+  /// be written
   func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
     if memory[name] != nil && !isNew {
       memory[name]?.append(contentsOf: bytes)

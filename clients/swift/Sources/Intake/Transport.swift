@@ -27,7 +27,6 @@ protocol Transport: Sendable {
   func close()
 }
 
-/// The result of an attempt.
 struct Attempted {
   /// The body of a successful response; otherwise nil.
   let body: [String: Any]?
@@ -48,8 +47,7 @@ extension Attempted {
     let status = answer?.status ?? 0
     let body = answer.map { Json.parseObject($0.body) } ?? [:]
     let problem = body["code"] as? String
-    // `Date` is rounded down to seconds, so half a second is added, the average of what was cut
-    // off.
+    // `Date` is rounded down to seconds. Adding half a second corrects the average error.
     let serverMs =
       (body["server_time"] as? String).flatMap(parseTime)
       ?? answer?.date.flatMap(parseHttpDate).map { $0 + 500 }

@@ -3,7 +3,7 @@ import Foundation
 /// Stores the events that were recorded, and sends them. All its jobs run one after another on
 /// `queue`.
 actor Worker {
-  /// Events collect for this many nanoseconds before an fsync, because an fsync takes milliseconds.
+  /// An fsync takes milliseconds, so events collect for this many nanoseconds and share one fsync.
   private static let syncDelay: UInt64 = 50_000_000
   private static let deviceKey = "device"
   private static let optedOutKey = "opted-out"
@@ -176,7 +176,7 @@ actor Worker {
     }
   }
 
-  /// Sends until no record waits.
+  /// Sends one request after another, until no record can be sent or a request fails.
   private func run(_ lane: Lane) async {
     var last: Sent?
     repeat {
@@ -298,7 +298,7 @@ actor Worker {
 
   private var left: Int { recorder.count + logs.count + feedbacks.count }
 
-  /// Whether nothing is left that can be sent, at once or after a pause, until the app's next call.
+  /// Whether no record can be sent, not even after a pause, before the app calls the client again.
   private var isSettled: Bool {
     if logLane.isRunning || feedbackLane.isRunning { return false }
     return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)

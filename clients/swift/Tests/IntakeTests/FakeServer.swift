@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Intake
 
-/// Handles batches so that a client notices no difference from the gateway.
+/// Handles batches as the gateway does.
 final class FakeServer: Transport, @unchecked Sendable {
   struct Row {
     let log: [String: Any]

@@ -3,8 +3,9 @@ import type { Gate } from '@intake/http-edge'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
- * Serving only one would halve what a busy gateway can serve while somebody opens one connection
- * after another; with four it can serve nine tenths.
+ * The number of requests served after a turn that accepted a connection. If it were one, a client
+ * that keeps opening connections would halve the throughput of a busy gateway. With four, nine
+ * tenths of the throughput remain.
  */
 const afterConnecting = 4
 
