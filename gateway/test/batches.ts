@@ -2,7 +2,6 @@ import { headers, logBody, type TestGateway } from './support.ts'
 
 export const url = '/api/log/batch'
 
-/** Creates a valid batch with these entries. */
 export function batch(logs: unknown[], rest: object = {}): Record<string, unknown> {
   const { log: _, ...sender } = logBody()
   return { ...sender, logs, ...rest }

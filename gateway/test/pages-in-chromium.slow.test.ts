@@ -232,9 +232,9 @@ t.test('the last event of a page that is closed is stored', { skip }, async (t) 
   const { page } = await openPage(t)
   const gateway = await startGateway(t, { env: { CORS_ORIGINS: '*' } })
   const url = await listenGateway(gateway)
-  // After this request the browser has the response to its preflight. Without this request, the
-  // page could be gone before the preflight of its last request gets a response, and the browser
-  // would drop that request.
+  // This request makes the browser cache the response to its preflight. Otherwise, the last request
+  // would need a preflight of its own. If the page ended before the response to that preflight, the
+  // browser would drop the request.
   t.match(await post(page, `${url}/api/log`, { body: log }), { status: 201 })
   await page.evaluate(
     (sent) => {

@@ -45,7 +45,7 @@ export interface TestGateway {
   /** Errors with which the next calls of a port fail. */
   fail: {
     enqueue?: IntakeError | undefined
-    /** The error for every frame except the first ones; `frames` says how many succeed. */
+    /** The first `frames` frames succeed; every later frame fails with this error. */
     enqueueAfter?: { frames: number; error: IntakeError }
     put?: IntakeError | undefined
     /** The error for the reservation of an idempotency key. */
@@ -198,7 +198,7 @@ export async function startGateway(
   }
 }
 
-/** The secret of the hashes in rules, in base64. */
+/** The secret, in base64, with which rules hash values. */
 const ruleSecret = Buffer.from('a secret of hashes').toString('base64')
 
 /** Creates a rule from what an operator chose; ids are `rule_000000000001` and so on. */

@@ -12,7 +12,7 @@ import { images, secret, startGateway, type TestGateway } from './support.ts'
 
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
-/** The folder into which the test writes the pictures of examples/web, if it is set. */
+/** If `PICTURES` is set, the test writes pictures of examples/web into this folder. */
 const { PICTURES } = process.env
 
 interface Site {

@@ -5,8 +5,8 @@ import type { GatewayProblems } from './problems.ts'
 import type { GatewayMetrics } from './metrics.ts'
 
 /**
- * A refused request. Nothing of it is stored, with two exceptions: after `outcome_unknown` and
- * `internal_error` its records may be stored.
+ * A refused request. Nothing of it was stored, unless the code is `outcome_unknown` or
+ * `internal_error`: then its records may have been stored.
  */
 export interface Refused {
   error: IntakeError
@@ -23,7 +23,7 @@ export interface Refusals {
   /**
    * Counts and logs the rejected entries of a batch.
    *
-   * @param rejection.errors the errors of the rejected entries of one batch, at least one
+   * @param rejection.errors one error for each rejected entry; not empty
    */
   noteEntries(rejection: {
     errors: readonly IntakeError[]
@@ -36,20 +36,20 @@ export interface Refusals {
 
 interface Sample {
   apiKeyId: string
-  /** The id of one of the requests. */
+  /** The id of one of the requests that `count` counts. */
   requestId: string
-  /** Number of requests. */
   count: number
 }
 
 type RefusedRequests = Sample & { error: IntakeError }
-/** Batches whose rejected entries have the same codes. */
+/** Batches whose rejected entries have the same codes. `codes` counts the entries by code. */
 type RejectedEntries = Sample & { codes: Partial<Record<ErrorCode, number>> }
 
 const intervalMs = 1_000
 /**
- * The maximum number of lines per second for refused requests, and also for rejected entries.
- * Beyond this number, all API keys share one line per code (for entries: per set of codes).
+ * The maximum number of log lines per second. It applies separately to refused requests and to
+ * rejected entries. Beyond it, all API keys share one line per code (for entries: per set of
+ * codes).
  */
 const linesMax = 1_000
 

@@ -7,7 +7,7 @@ import type { ByteBudget } from '../body/byte-budget.ts'
 import type { HttpEdge } from '@intake/http-edge'
 import { reservationBytes, type ReservationLedger } from '../identity/reservation-ledger.ts'
 
-/** Registers metrics of the gateway's own state, read at each scrape. */
+/** Registers metrics of the gateway's own state. Each scrape reads their current values. */
 export function registerEdgeMetrics(
   registry: Registry,
   sources: {
@@ -50,7 +50,7 @@ export function registerRedisMetrics(
     state: () => RedisState | undefined
     ledger: Pick<ReservationLedger, 'usage'>
     wallMs?: () => number
-    /** The monotonic clock to which the offset of Redis's clock refers. */
+    /** The monotonic clock. Redis's clock is this clock plus `offsetMs` in the state of Redis. */
     clock?: Pick<Clock, 'now'>
   },
 ): void {

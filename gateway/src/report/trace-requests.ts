@@ -11,8 +11,8 @@ declare module 'fastify' {
 }
 
 /**
- * Traces the requests of its scope. A `traceparent` of the client is ignored, because otherwise
- * anybody with an API key could decide what is traced.
+ * Traces the requests of the Fastify scope in which it is registered. A `traceparent` from the
+ * client is ignored, because otherwise anybody with an API key could decide what is traced.
  *
  * @param options.tracing undefined if traces are off
  */

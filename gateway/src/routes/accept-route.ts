@@ -15,8 +15,8 @@ export interface RouteOptions {
 }
 
 /**
- * Registers a `POST` route that accepts records. The route limits what the API key may send, leases
- * the bytes of the body before they are read, and counts the outcome.
+ * Registers a `POST` route that accepts records. The route limits what the API key may send, and
+ * reserves memory for the body before it reads the body.
  *
  * @param route.bodyBytesMax the maximum size of the body as it is sent
  * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded

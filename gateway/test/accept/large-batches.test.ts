@@ -73,8 +73,8 @@ t.test('an entry that is too large is rejected before its id is reserved', async
 })
 
 /**
- * Creates a batch with this many bytes of params, and a last entry whose params are the text
- * `last`.
+ * Creates a batch with at least this many bytes of params. The params of its last entry are the
+ * JSON text `last`.
  */
 function batchText(bytes: number, last: string): string {
   const { log: _, ...sender } = logBody()

@@ -8,8 +8,8 @@ import { feedbackPayload, headers, logBody, secret, startGateway } from '../supp
 const startMs = Date.UTC(2026, 10, 1)
 
 /**
- * Creates the gauge of a gateway whose clock can be set `offMs` ahead of Redis's. The limit of the
- * skew is 5 s.
+ * Creates the skew gauge of a gateway. The test sets `at.offMs`: how far the gateway's clock is
+ * ahead of Redis's. The gauge tolerates 5 s.
  */
 function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
@@ -119,7 +119,7 @@ t.test('a time that the tables reject counts as skewed, even if Redis has it, to
   t.equal(admission.clockSkew(), reason)
 })
 
-/** Returns the state of a Redis whose clock differs from that of the gateway by this much. */
+/** Returns the state of a Redis whose clock is `offMs` ahead of the gateway's. */
 const clockOff = (offMs: number) => ({
   clock: { offsetMs: Date.now() + offMs - performance.now(), errorMs: 1 },
 })

@@ -14,7 +14,7 @@ interface Answer {
   body: string
 }
 
-/** Sends a request over a connection, because `inject` bypasses the edge. */
+/** Sends a request over a real connection, because `inject` bypasses the HTTP edge. */
 async function exchange(
   t: Test,
   gateway: TestGateway,

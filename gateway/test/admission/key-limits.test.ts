@@ -8,8 +8,8 @@ import { headers, images, logBody, startGateway, type TestGateway } from '../sup
 const midday = Date.UTC(2026, 10, 26, 12)
 
 /**
- * Starts a gateway for a key with these limits. A test can change the limits, as happens when the
- * keys are read again.
+ * Starts a gateway for a key with these limits. The test may move `time.ms`, by which days are
+ * counted.
  */
 async function start(t: Test, limits: KeyLimits, env: Record<string, string> = {}) {
   const key: Partial<ApiKey> = { limits }

@@ -29,7 +29,8 @@ t.test('a delimiter counts once, wherever two chunks divide the form', async (t)
     for (let second = first; second <= form.length; second++) {
       const chunks = [form.subarray(0, first), form.subarray(first, second), form.subarray(second)]
       const { parts, reason } = watched(chunks)
-      // There is a reason, because in `--limitless` no line break follows the delimiter `--limit`.
+      // The watch must give a reason: in `--limitless`, no line break follows the delimiter
+      // `--limit`.
       if (parts() !== 3 || reason() === undefined) {
         return t.fail(`cut at ${first} and ${second}: ${parts()} parts, ${reason()}`)
       }

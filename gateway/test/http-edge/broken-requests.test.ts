@@ -12,8 +12,8 @@ const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /**
- * Resolves to the status lines, codes and `connection: close` headers that a client receives until
- * the connection ends.
+ * Resolves to the status codes, error codes and `connection: close` headers that a client receives
+ * until the connection ends.
  */
 async function outcome(
   t: Test,

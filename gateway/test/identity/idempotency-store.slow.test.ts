@@ -136,8 +136,8 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 
 t.test('one day may use the whole share of feedback, at 64 bytes per reservation', async (t) => {
   await redis.flushall()
-  // This limit is below Redis's default of 512, but a full bucket has fewer fields, so it is a
-  // listpack.
+  // Redis must store even a full bucket, which has 96 fields, as a listpack. This limit is lower
+  // than Redis's default of 512.
   await redis.config('SET', 'hash-max-listpack-entries', '128')
   const memoryBytes = 16 * mebibyte
   const { store, ledger } = await createStore(t, { memoryBytes })

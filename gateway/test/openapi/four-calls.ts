@@ -10,7 +10,7 @@ import { buffer, text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { images, startGateway, type TestGateway } from '../support.ts'
 
-/** A code that the document does not list. */
+/** An error code that the OpenAPI document does not list. */
 const unlistedCode = 'added_later'
 
 /** The results of the four calls with which every generated client is tried. */

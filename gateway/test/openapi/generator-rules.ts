@@ -86,8 +86,8 @@ function resolve(document: Json, $ref: string): unknown {
 }
 
 /**
- * Returns the schema of a response with every `$ref` replaced, and closed: it accepts no property
- * that is not documented.
+ * Returns the schema of a response. Every `$ref` is replaced by its target. The schema accepts only
+ * documented properties.
  */
 export function closedSchema(document: Json, operation: string, status: number): Json {
   const [method = '', path = ''] = operation.split(' ')

@@ -10,6 +10,6 @@ export function quickStartBlocks(language: string, pattern: RegExp): string[] {
   )
 }
 
-/** Replaces the URL and the API key of the quick start in a block. */
+/** Replaces the quick start's URL and API key in a code block by the given ones. */
 export const aimed = (block: string, { url, apiKey }: { url: string; apiKey: string }) =>
   block.replaceAll('http://127.0.0.1:3000', url).replaceAll('YOUR_API_KEY', apiKey)

@@ -25,7 +25,7 @@ const compilerOptions = {
   skipLibCheck: true,
 }
 
-/** What an app does with the generated client. */
+/** The code of an app that uses the generated client. */
 const calls = `
 import { createFeedback, createLog, createLogBatch, type FeedbackPayload } from './intake'
 import { client } from './intake/client.gen'

@@ -119,8 +119,8 @@ const rests: Arbitrary<Rest> = fc.oneof(
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'GET / HTTP/3.0\r\n\r\n',
   ),
-  // In each of these texts a valid request follows broken bytes. The gateway must not execute it,
-  // as a parser that continues after the broken bytes would.
+  // In each of these texts a valid request follows broken bytes. A parser that continues after the
+  // broken bytes would execute that request. The gateway must not.
   some(
     true,
     ...[' ', '\0\r\n', 'zz\r\n\r\n', 'GET / NOPE\r\n\r\n', ' \r\n'].map((bytes) => bytes + logText),
@@ -144,8 +144,8 @@ interface Response {
 }
 
 /**
- * Parses the final responses in the text that a connection received. Throws if the text contains
- * anything else.
+ * Parses the responses in the text that a connection received. Leaves out `100 Continue`. Throws if
+ * the text contains anything else.
  */
 function parse(text: string, methods: string[]): Response[] {
   const responses: Response[] = []

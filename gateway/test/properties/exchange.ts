@@ -20,7 +20,8 @@ export async function exchange(
     headers: Record<string, string>
     body: Buffer
     /**
-     * Positions in the body, in any order, at which the event loop turns before the rest is sent.
+     * Positions at which the body is cut into segments, in any order. The event loop turns after
+     * each segment.
      */
     cuts?: number[]
     /** Sends each segment as an HTTP chunk. */
@@ -53,10 +54,7 @@ export async function exchange(
   return { status: response.statusCode ?? 0, body: (await json(response)) as Answer['body'] }
 }
 
-/**
- * Reuses connections, so that bytes of a body that the gateway has not read make the next request
- * fail.
- */
+/** Reuses connections. If the gateway leaves a part of a body unread, the next request fails. */
 const agent = new Agent({ keepAlive: true })
 
 /**

@@ -42,8 +42,8 @@ async function startServer(t: Test) {
 }
 
 /**
- * Sends the body that `bodyOf` makes of a document, and compares the stored rows with the value
- * that `jsonOf` finds in it.
+ * Sends bodies that `bodyOf` makes from JSON, some of them damaged. Compares the stored rows with
+ * the JSON that `jsonOf` reads from the body that was sent.
  */
 async function checkBodies(
   t: Test,

@@ -151,8 +151,8 @@ const isEmptyObject = (json: unknown) =>
 type Scalar = string | number | bigint | boolean
 
 /**
- * Returns the scalar members that the flat view must show, by name. If a double has the same value
- * in `flat`, its text is taken from there, because a double can be printed in several ways.
+ * Returns the scalar members that the flat view must show, by name. A double can be printed in
+ * several ways, so any text in `flat` with the same value counts as right.
  */
 function flatValues(value: Record<string, unknown>, flat: Stored['flat']): Stored['flat'] {
   const scalars = names.flatMap((name) => {

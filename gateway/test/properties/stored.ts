@@ -7,8 +7,8 @@ import type { TestGateway } from '../support.ts'
 export type Row = Record<string, unknown>
 
 /**
- * Settings with so small a budget of bytes in flight that a few thousand requests use it up if one
- * kind of request does not release its bytes.
+ * Settings with a small budget of bytes in flight. If one kind of request does not release its
+ * bytes, a few thousand requests use up the budget.
  */
 export const smallBudget = {
   BATCH_BODY_BYTES_MAX: '20000',

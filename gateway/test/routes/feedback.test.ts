@@ -101,7 +101,7 @@ t.test('201: an animated PNG is a PNG, in a file part and in a text part', async
 t.test('201: the white space around an e-mail is removed', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
-  // White space like this is added by keyboards, by copying from a page, and by Japanese keyboards.
+  // White space that keyboards (also Japanese ones) add, or that is copied from a page.
   for (const email of [
     'user@example.com',
     ' user@example.com',

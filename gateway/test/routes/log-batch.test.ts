@@ -47,8 +47,8 @@ t.test('207: every entry becomes a row with the sender, its own id and its time'
 
 t.test('207: a timestamp that is none costs no entry, and is kept', async (t) => {
   const gateway = await startGateway(t)
-  // The first three timestamps have a calendar, digits or a clock that the owner of the device has
-  // chosen. The last one is invalid.
+  // The first three timestamps come from devices with a Buddhist calendar, with Arabic digits, and
+  // with a wrong clock. The last one is no timestamp.
   const sent = ['2569-11-21T06:30:00Z', '٢٠٢٦-١١-٢١T06:30:00Z', '1969-12-31T19:00:00-05:00', '']
   const logs = sent.map((timestamp) => ({ event: 'e', timestamp, level: 'warn' }))
   const response = await send(gateway, batch(logs))

@@ -1,7 +1,6 @@
 import type { StoredObject } from '@intake/object-store'
 import type { GatewayPorts } from '../../src/ports.ts'
 
-/** Keeps attachments in memory. */
 export function createMemoryAttachments(
   objects: Map<string, StoredObject>,
 ): GatewayPorts['attachments'] {

@@ -84,7 +84,7 @@ export async function runningStack(): Promise<Endpoints | undefined> {
   return readEndpoints(dataDir())
 }
 
-/** The path of the file with the endpoints of a running stack. */
+/** The path of the file that has the endpoints of a running stack. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 
 const dataDir = () => process.env['INTAKE_DATA_DIR'] || '.intake'

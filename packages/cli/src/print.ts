@@ -99,10 +99,10 @@ export const printError = (error: unknown): void =>
 export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
 
 /**
- * Makes commander's help harmless as `print` does, and commander's errors as `printError` does. The
- * help and the errors both contain the arguments of the command line. A closed pipe (`| head`) is
- * no error. If output fails in any other way, the command fails. For example, an export on a full
- * disk is incomplete.
+ * Makes commander's output harmless: its help as `print` does, and its errors as `printError` does.
+ * Both can quote arguments of the command line. A closed pipe (`| head`) is no error. If output
+ * fails in any other way, the command fails: on a full disk, for example, an export would be
+ * incomplete.
  */
 export function configureOutput(program: Command): void {
   output.stderr.on('error', () => undefined)

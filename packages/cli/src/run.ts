@@ -42,7 +42,7 @@ export async function runIntake(args: readonly string[]): Promise<number> {
     connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    // The text of a CommanderError is already printed. It is no failure after --help.
+    // Commander has already printed the text of its error. After --help, this error is no failure.
     const isPrinted = error instanceof CommanderError
     if (!isPrinted) printError(error)
     process.exitCode = isPrinted ? error.exitCode : 1

@@ -7,10 +7,7 @@ const objectTimeoutMs = 30_000
 /** Timeout of a statement. It is long, because a statement may scan all tables. */
 const statementTimeoutMs = 30 * 60_000
 
-/**
- * Like `withRecords`, but also connects to the object store of the attachments. Statements have a
- * long timeout, so that they can scan all tables.
- */
+/** Like `withRecords`, but also connects to the object store of the attachments. */
 export async function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   const bucket = await findBucket()
   const run = async (services: RecordServices) => {

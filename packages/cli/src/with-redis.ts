@@ -8,8 +8,8 @@ export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<
   withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
 
 /**
- * Makes a change in Redis and confirms it, like `confirmChange`. Loads what that needs before it
- * connects, because the time of the connection is limited.
+ * Makes a change in Redis and confirms it, like `confirmChange`. Loads the code of `confirmChange`
+ * before it connects, because the connection has a timeout.
  */
 export async function changeRedis<T>(change: (redis: Redis) => Promise<T>): Promise<T> {
   const { confirmChange } = await import('./confirm-change.ts')

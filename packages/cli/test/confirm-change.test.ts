@@ -45,13 +45,13 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   await t.rejects(confirmChange(redis, change), /The change is made.*0 of 1 replicas have it/)
   t.equal(await redis.get(key), 'made')
 
-  // The connection is cut below, while the command waits for its reply. The client then sends the
-  // command again. This time it reaches another server, which has a replica.
+  // Below, the test cuts the connection while WAITAOF (or WAIT) has no reply yet. The client then
+  // sends this command again. This time it reaches another server, which has a replica.
   let isOver = true
   let outcome: Promise<unknown> = Promise.resolve()
   await until('it waits for a replica', async () => {
-    // The confirmation waits for at most a second. On a busy machine a second may pass between two
-    // checks, so the test then confirms again.
+    // `confirmChange` gives up after a second. On a busy machine, that can happen between two
+    // checks, so the test then calls it again.
     if (isOver) {
       isOver = false
       outcome = confirmChange(redis, change)

@@ -36,7 +36,10 @@ interface Report {
   remaining: Record<string, number>
 }
 
-/** The first erasure of each command runs as a process, which shows that the process ends. */
+/**
+ * The commands that have run as a process. The first run of each command is a process, to show that
+ * it ends; later runs are faster in this process.
+ */
 const ended = new Set<string>()
 
 async function erase(...args: string[]): Promise<Report> {
@@ -280,7 +283,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   })
   await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
   await insert('logs', mine)
-  // Acts as a worker: it removes a frame from the queue after it has stored the rows.
+  // Removes the frame from the queue, as a worker does after it has stored the rows.
   await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
   t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
   t.equal(await rawRows(victim), 0)
@@ -370,7 +373,7 @@ t.test('wrong usage is reported in one sentence, with exit code 1', async (t) =>
   for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
 })
 
-/** Runs `work` with timers of `ms` milliseconds that end at once. */
+/** Runs `work`. Meanwhile, timers of exactly `ms` milliseconds fire at once. */
 async function withoutPause<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const { setTimeout } = globalThis
   const hurried = (run: () => void, after?: number, ...args: []) =>

@@ -17,10 +17,10 @@ let last: Promise<unknown> = Promise.resolve()
 /**
  * Returns a function that runs the command line in this process, because starting a process takes
  * longer than most commands do. hostile-text.slow.test.ts runs each command once in a process of
- * its own, which shows that this process ends. Commands that run until a signal, or that read
+ * its own, which shows that the command ends. Commands that run until a signal, or that read
  * standard input, need `createIntakeProcess`.
  *
- * @param options.cwd the folder in which the operator is
+ * @param options.cwd the operator's working directory
  */
 export function createIntake(options: { cwd: string; env: Record<string, string> }) {
   const base = { INTAKE_DATA_DIR: join(options.cwd, '.intake'), ...options.env }

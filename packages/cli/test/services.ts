@@ -90,7 +90,6 @@ export async function startServices(
   return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse) }
 }
 
-/** Starts services below `dataDir`. */
 async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
   const { dataDir, timeZone } = options
   const services = await Promise.all([
@@ -117,14 +116,14 @@ function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
 
 export const user = () => `user-${randomUUID()}`
 
-/** Log rows of a user, each with the time of a different minute. */
+/** Log rows of a user, one for each of `count` minutes. */
 export const logsOf = (unique_user_id: string, count: number, fields: object = {}) =>
   Array.from({ length: count }, (_, minute) => {
     const time = new Date(Date.UTC(2026, 10, 20, 12, minute)).toISOString()
     return logRow({ unique_user_id, id: uuidV7(time), time, received_at: time, ...fields })
   })
 
-/** The row of facts about the attachments of a feedback. */
+/** The row that a worker stores about the attachments of a feedback. */
 export const factsRow = (feedback: ReturnType<typeof feedbackRow>, keys: string[] = []) => {
   const { id, time, bundle_identifier, device_uuid } = feedback
   const facts = keys.map((key) => ({ key, width: 1, height: 1, thumbnail_key: key, error: null }))

@@ -10,8 +10,8 @@ import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
 const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
 const minuteMs = 60_000
 
-// The offsets of machine and server differ, and have different signs, so that an error of either is
-// visible. No result may depend on them.
+// No result may depend on the time zones. The offsets of machine and server have different sizes
+// and signs, so that wrong use of either shows.
 const [machineZone, serverZone] = ['Asia/Kathmandu', 'America/New_York']
 
 const machineBefore = process.env['TZ']

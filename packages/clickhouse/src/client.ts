@@ -108,7 +108,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     spread,
     requestTimeoutMs,
     config: {
-      // The client's basic authentication is off, because with it the embedded engine lets URL
+      // Basic authentication is off. With it, the ClickHouse of `npm start` would let URL
       // parameters name another user.
       set_basic_auth_header: false,
       // This is only a backstop: it does not cover a stalled response. The actual timeout is in
@@ -129,9 +129,9 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   }
 
   /**
-   * Cancels an insert whose client has disconnected. Otherwise the insert would go on in ClickHouse
-   * and use memory that the retry needs. If the cancellation fails, nothing is lost, because the
-   * outcome of the insert is unknown anyway.
+   * Cancels an insert after this process has closed its connection. Otherwise ClickHouse would
+   * continue the insert and use memory that the retry needs. If the cancellation fails, nothing is
+   * lost, because the outcome of the insert is unknown anyway.
    */
   async function kill({ queryId }: Statement, executeThere: typeof execute): Promise<void> {
     if (queryId === undefined) return

@@ -38,12 +38,12 @@ const endpointCodes: ReadonlySet<number> = new Set([202, 225, 236, 242, 243, 745
 /**
  * Creates a client for each server in the list.
  *
- * @param options.urls one or more, `http(s)://user:password@host:port`, separated by commas. If the
- * list changes while the process runs, the new users and passwords are used, but no new servers
+ * @param options.urls one or more URLs `http(s)://user:password@host:port`, separated by commas. If
+ * the list changes while the process runs, new users and passwords are used, but no new servers
  */
 export function createEndpoints(options: {
   urls: string | { current(): string }
-  /** Start with a random endpoint instead of the first. */
+  /** Whether to start with a random endpoint instead of the first. */
   spread: boolean
   requestTimeoutMs: number
   config: Omit<ClickHouseClientConfigOptions, 'url' | 'http_headers'>

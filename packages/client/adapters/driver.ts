@@ -20,7 +20,7 @@ export interface SentAttachment {
   base64: string
 }
 
-/** One sender whose storage survives `kill`. */
+/** The sender that the suite tests. Its storage survives `kill`. */
 export interface Driver {
   name: string
   capabilities: string[]

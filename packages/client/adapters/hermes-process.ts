@@ -10,8 +10,8 @@ import type { ClientProcess } from './start-process.ts'
 
 const script = readFileSync(new URL('hermes-client.js', import.meta.url), 'utf8')
 /**
- * The beginning of every message of the script. It distinguishes messages from the values that
- * Hermes' interactive mode prints for every line of input.
+ * Every message that the script prints begins with this mark. Lines without the mark are values
+ * that Hermes prints in its interactive mode for every line of input.
  */
 const mark = '@@'
 

@@ -49,21 +49,21 @@ export interface StoredKeys {
   keys: Map<string, ApiKey>
   /**
    * Entries that cannot be read, by the hash of their secret. The value is the id of the key or, if
-   * the id cannot be read either, the place of the entry.
+   * the id cannot be read either, a description of the entry.
    */
   unreadable: Map<string, string>
 }
 
 /**
- * The key of a Redis hash that maps the SHA-256 of a secret to its API key as JSON. Secrets have
- * 256 random bits, so they need no salt.
+ * The key of a Redis hash that maps the SHA-256 of a secret to its API key as JSON. The SHA-256
+ * needs no salt, because a generated secret has 256 random bits.
  */
 const redisKey = '{intake}:api-keys'
 
 /**
  * Replaces an entry only if it has not changed since it was read, so that a change by another
- * process is not undone. The script reads with HGETALL. Redis users that were set up for an earlier
- * version have no right to any other command that reads keys.
+ * process is not undone. The script reads with HGETALL, because Redis users that were set up for an
+ * earlier version may not use any other command that reads this hash.
  */
 const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
@@ -78,7 +78,7 @@ return 0`
 const secretLengthMin = 16
 /**
  * The maximum number of attempts at a change. An attempt fails if another process changes the entry
- * between its reading and writing.
+ * after it was read and before it is written.
  */
 const changesMax = 10
 
@@ -201,7 +201,7 @@ function normaliseOrigin(text: string): string {
   )
 }
 
-/** Returns the id in a damaged entry; the place of the entry if it contains no id. */
+/** Returns the id in a damaged entry, or a description of the entry if it contains no id. */
 function nameOf(field: string, json: string): string {
   const id = /"id":"(key_[\da-f]{12})"/.exec(json)?.[1]
   return id ?? `the entry ${field.slice(0, 8)}… of ${redisKey}`

@@ -53,7 +53,10 @@ export interface PolicyStore {
 }
 
 export interface StoredPolicy {
-  /** The mark of the installation. It is the salt in the hashes of suppressed senders. */
+  /**
+   * The mark that setup wrote once for this installation. It is the salt in the hashes of
+   * suppressed senders.
+   */
   salt: string
   /** Changes with each change of the policy. */
   revision: string
@@ -69,10 +72,7 @@ export interface StoredPolicy {
   rules: readonly Rule[]
   /** Ids of rules that cannot be read. */
   unreadableRules: string[]
-  /**
-   * The secret that rules use to replace values by hashes, in base64; undefined if there was never
-   * a rule.
-   */
+  /** The secret, in base64, with which rules hash values; undefined if there was never a rule. */
   ruleSecret: string | undefined
   /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
   unreadable: string[]
@@ -86,8 +86,8 @@ export const suppressedMax = 100_000
 const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
 /**
- * The key of a Redis hash that maps the ids of rules to rules as JSON. It also has the secret that
- * rules use to replace values by hashes. The secret is kept when the rules are removed.
+ * The key of a Redis hash that maps the ids of rules to rules as JSON. The hash also contains the
+ * secret with which rules hash values. The secret is kept when the rules are removed.
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'
@@ -217,8 +217,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
       const current = `${salt} ${revision ?? ''}`
       if (current === knownRevision) return undefined
-      // A change that is made after the revision was read is found by the next reading, because the
-      // revision then differs.
+      // If the policy changes after the revision was read, the next `load` sees another revision
+      // and reads the policy again.
       const [suppressed, retention, stored] = await Promise.all([
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
@@ -232,8 +232,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         unreadable.push(`the field ${field} of ${retentionKey}`)
         return undefined
       }
-      // A retention period that cannot be read counts as unlimited. The field `dropped-until` still
-      // prevents that repeats of dropped records are stored.
+      // A retention period that cannot be read counts as unlimited. Even then, the field
+      // `dropped-until` keeps gateways from storing repeats of dropped records.
       const periodOf = (kind: RecordKind) => numberOf(kind) || undefined
       const droppedUntil = (kind: RecordKind) => numberOf(droppedField(kind)) ?? Infinity
       return {

@@ -16,10 +16,7 @@ export interface ActiveRule {
 
 /** What the rules say about one record. */
 export interface Ruling {
-  /**
-   * Only `accepted` records are stored. Records with another outcome are acknowledged but not
-   * stored.
-   */
+  /** Only `accepted` records are stored. Other records are acknowledged, but not stored. */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
   /** The fraction of devices whose records of this kind are stored, from 0 to 1. */
   readonly sampleRate: number
@@ -64,7 +61,7 @@ export interface CompiledRules {
 
 /**
  * A rule in the form in which it is compared with records. All compiled rules have the same
- * properties in the same order. Without this order, a comparison would take three times as long.
+ * properties in the same order; otherwise a comparison would take three times as long.
  */
 interface Compiled {
   active: ActiveRule
@@ -84,7 +81,7 @@ interface Compiled {
 /** The rules of one application. */
 interface Applicable {
   rules: readonly Compiled[]
-  /** For each event name that is cached, the rules that may apply to an event of this name. */
+  /** The rules that may apply to an event, cached by the name of the event. */
   byEvent: Map<string, readonly Compiled[]>
 }
 
@@ -99,17 +96,17 @@ interface Facts {
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
 /**
- * The maximum number of event names, over all applications, for which the list of applicable rules
- * is cached. Clients can send any number of names, so a full cache is emptied.
+ * The maximum number of event names for which the applicable rules are cached, over all
+ * applications. Clients can send any number of names, so a full cache is emptied.
  */
 const eventsMax = 1_000
 
 /**
- * Prepares rules for their comparison with records. After that, each event costs one look-up by its
- * application, one by its name, and one comparison with each rule for that application and event.
+ * Prepares rules for their comparison with records. After that, each event costs one look-up by
+ * application, one look-up by event name, and one comparison with each rule that these find.
  *
- * @param options.secret the secret of hashes, in base64; without it, values that should be hashed
- * are removed
+ * @param options.secret the secret, in base64, with which rules hash values; without it, values
+ * that should be hashed are removed
  * @param options.known the rules that are already active; they keep their counts
  */
 export function compileRules(options: {
@@ -247,8 +244,8 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
       edits ??= { params: [], device: [], extra: [] }
       edits[part].push(edit)
     } else if (active.rule.rate !== undefined && active.rule.rate < sampleRate) {
-      // The lowest of several rates applies. Every device that it keeps is also kept by the higher
-      // rates.
+      // The lowest of several rates applies. A device that the lowest rate keeps is also kept by
+      // the higher ones.
       sampling = active
       sampleRate = active.rule.rate
     }

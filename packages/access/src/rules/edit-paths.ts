@@ -1,12 +1,15 @@
-/** Returns the new value for a value that is not null; undefined removes the value. */
+/**
+ * Returns the new value of a member. Is not called for null. If the result is undefined, the member
+ * is removed.
+ */
 export type Change = (value: unknown) => unknown
 
 /** What is done to the values at a path. */
 export interface PathEdit {
   /**
-   * The path of a member, as queries see it. The name `a.b`, the name `a%2Eb`, and the name `b` in
-   * the object `a` all have the path `a.b`. If `a` is a list, `a.b` is the name `b` in each of its
-   * elements.
+   * The path of a member, as queries see it. The path `a.b` selects the member `b` of the object
+   * `a`, and also a member named `a.b` or `a%2Eb`. If `a` is a list, the path selects the member
+   * `b` of each of its elements.
    */
   path: string
   change: Change
@@ -23,8 +26,8 @@ type EditIndex = ReadonlyMap<string, Group>
 interface Group {
   edits: PathEdit[]
   /**
-   * The steps for a member, cached by its name, because the objects in a long list have the same
-   * names.
+   * The steps for a member, cached by its name. The objects in a long list usually have members
+   * with the same names.
    */
   plans: Map<string, readonly Step[]>
 }
@@ -34,7 +37,7 @@ type Step = PathEdit | { inside: EditIndex }
 
 /**
  * Applies edits in their order. Returns the same value if they change nothing. Never modifies the
- * given value, because the fingerprint of a record is computed from it, as it was sent.
+ * given value, because the fingerprint of a record is computed from what was sent.
  */
 export function editPaths<Value>(value: Value, edits: readonly PathEdit[]): Value {
   return editValue(value, indexOf(edits)) as Value

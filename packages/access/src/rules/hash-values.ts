@@ -14,7 +14,7 @@ const hashedValuesMax = 1_000
  * for example, a certain telephone number. A number is hashed like its text. In an object or a
  * list, every value is hashed.
  *
- * @param secret the secret of the hashes, in base64
+ * @param secret in base64
  * @returns a function that creates the change for one part of one record. The change removes values
  * after the first thousand, so that no record occupies the gateway for long.
  */

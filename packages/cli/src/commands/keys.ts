@@ -193,7 +193,10 @@ function rulesOf({ bundle, origin, expires, ...options }: RuleOptions): KeyRules
   }
 }
 
-/** Converts entries to their stored form. An empty list means all, like the single entry `*`. */
+/**
+ * Converts the entries of an option to the stored list. The single entry `*` means all, which is
+ * stored as an empty list.
+ */
 const allOr = (entries: string[]) => (entries.length === 1 && entries[0] === '*' ? [] : entries)
 
 function parseLimit(flag: string, text: string): number | 'default' {

@@ -158,7 +158,7 @@ Example:
         loadPolicy(createPolicyStore({ redis })),
       )
       const compiled = compileRules({ rules: list, secret })
-      // The sandbox contains the whole gateway.
+      // Loads the sandbox only here, because it contains the whole gateway.
       const { tryRecord } = await import('@intake/sandbox')
       const { status, code, counts, records } = await tryRecord({
         json,

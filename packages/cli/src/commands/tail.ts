@@ -14,9 +14,9 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * Records become visible some time after they arrive. If this takes longer than these seconds, the
- * command prints until what time its output is complete. Ordinarily it takes at most a minute, of
- * which a gateway may need 30 seconds to accept a feedback.
+ * Records become visible some time after they arrive, ordinarily within a minute. A gateway may
+ * need 30 seconds of that to accept a feedback. If the delay is longer than this many seconds, the
+ * command prints the time up to which its output is complete.
  */
 const behindSecondsMax = 75
 
@@ -170,7 +170,7 @@ function patient(clickhouse: ClickHouse, signal: AbortSignal): Pick<ClickHouse, 
   }
 }
 
-/** A record that arrived more than this long after its own time is marked with that time. */
+/** If a record arrived more than this long after its `time`, its `time` is printed too. */
 const lateMs = 5 * 60_000
 
 function printShort(row: ShortRow): void {

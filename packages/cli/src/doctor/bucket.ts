@@ -9,13 +9,13 @@ import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
 /**
- * The key of the probe object begins with this. It is below the prefix of attachments, because
- * rights may be limited to that prefix.
+ * The beginning of the key of the probe object. Attachments have the same prefix `feedback/`,
+ * because the rights of the access key may be limited to that prefix.
  */
 const prefix = 'feedback/doctor-'
 
 /**
- * Tries every right that Intake needs, with a probe object of a few bytes, which it removes again.
+ * Tries every right that Intake needs, with a probe object of a few bytes, and removes the object.
  */
 export async function examineBucket(settings: ObjectStoreSettings): Promise<Finding[]> {
   const { bucket } = settings

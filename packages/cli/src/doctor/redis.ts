@@ -58,7 +58,7 @@ interface Examination {
 export async function examineRedis(url: string, options: RedisExpectations): Promise<Examination> {
   let lastError: Error | undefined
   const redis = connectRedis({ url, role: 'producer', onError: (error) => (lastError = error) })
-  // This event ends the examination. In a cluster, the error of a single node does not cause it.
+  // An `error` event ends the examination. In a cluster, errors of single nodes emit no such event.
   const failed = once(redis, 'error').then(() => Promise.reject(lastError))
   failed.catch(() => undefined)
   try {

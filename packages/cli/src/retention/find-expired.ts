@@ -29,7 +29,6 @@ export function expiryTimes(retention: Retention, now: Date): ExpiryTimes {
   }
 }
 
-/** Finds expired data without changing anything. */
 export async function findExpired(
   { clickhouse, objects }: Pick<Services, 'clickhouse' | 'objects'>,
   before: ExpiryTimes,
@@ -48,9 +47,9 @@ export async function findExpired(
 }
 
 /**
- * The prefixes under which expired months have objects. Begins with the earliest month that a
- * record can have. Even a month without rows may have objects, because an earlier run can end after
- * it has dropped the rows and before it has removed the objects.
+ * The prefixes under which expired months may have objects, from the earliest month that a record
+ * can have. Even a month without rows may have objects: an earlier run can end after it has dropped
+ * the rows and before it has removed the objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return

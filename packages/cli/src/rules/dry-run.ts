@@ -58,8 +58,8 @@ export async function dryRun(
 }
 
 /**
- * Selects the records that arrived in the last day. Their `time` may be up to 30 days before their
- * arrival, or 10 minutes after it; the limits on `time` leave a margin.
+ * Selects the records that arrived in the last day. A `time` may be up to 30 days before the
+ * arrival, or 10 minutes after it. The limits on `time` leave a margin.
  */
 const recordsOf = (kind: RecordKind, where: string) => `
   SELECT device.version_code AS version_code, device.version_name AS version_name, device_uuid,

@@ -5,7 +5,6 @@ import { isResponsive, type AskedService, type ServiceStatus } from './service-s
 import type { SharedProblem, Summary } from './summary.ts'
 import { bytes, duration, number, since } from './units.ts'
 
-/** Formats a summary for a terminal. */
 export function describeSummary({ state, problems, services }: Summary, now: Date): string {
   const responsive = services.filter(isResponsive)
   const memory = responsive.find((service) => service.redis != null)?.redis

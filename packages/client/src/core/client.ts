@@ -24,7 +24,7 @@ import { createUuids } from './uuid.ts'
 import { deviceKey, droppedKey, optOutKey } from './value-keys.ts'
 import { nothing, withFallback } from './with-fallback.ts'
 
-/** The methods that a platform's entry needs beside those for the app. */
+/** The methods for the app, and those that only the platform's own modules call. */
 export interface Client<Attachment> extends Intake<Attachment> {
   /**
    * Sends at once, because the network is available again or the app is in the foreground again.
@@ -156,7 +156,7 @@ export function createClient<Attachment>(
     waiting = []
   }
 
-  /** Takes over the records of earlier runs. */
+  /** Reads what earlier runs have stored; only the first call does so. */
   const start = (): Promise<void> => starting || (starting = load())
 
   type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
@@ -248,7 +248,9 @@ export function createClient<Attachment>(
     await storage.set(droppedKey, { ...drops.unreported })
   }
 
-  /** Logs an event with the counts of drops. Returns its id; undefined if there are no drops. */
+  /**
+   * Logs an event that reports the dropped records. Returns its id; undefined if nothing is logged.
+   */
   function reportDrops(): string | undefined {
     const counts = drops.unreported
     if (!Object.keys(counts)[0] || isOptedOut || isShut) return undefined

@@ -17,8 +17,8 @@ export interface EntryName {
   key: string
   /**
    * How many times the events of the segment got new ids. If several stored segments have the same
-   * key, only the one with the highest generation counts. If these are equal, the one with the
-   * highest state counts.
+   * key, the one with the highest generation counts; among equal generations, the one with the
+   * highest state.
    */
   generation: number
   state: number

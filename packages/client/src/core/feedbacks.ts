@@ -24,8 +24,8 @@ export interface Feedbacks {
   /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
   adopt(keys: readonly string[]): void
   /**
-   * Moves the first feedback that can be sent to the end of the list, and sends it. Resolves to
-   * undefined if no feedback can be sent. If the server refuses a form as too large, the form is
+   * Sends the first feedback that may be sent, and moves it to the end of the list. Resolves to
+   * undefined if no feedback may be sent. If the server refuses a form as too large, the form is
    * sent again without its images, so that at least the text arrives.
    */
   send(): Promise<Sent | undefined>
@@ -45,8 +45,8 @@ interface Entry {
 /**
  * Creates the list entry of a feedback.
  *
- * @param failures the number of attempts that got status 500. A feedback with `fewAttempts`
- * failures is not sent; `add` sets that number while it stores the feedback
+ * @param failures the number of attempts that got status 500. With `fewAttempts` failures, a
+ * feedback is not sent, so `add` sets this number until the feedback is stored
  */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
@@ -65,9 +65,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /**
-   * Adds the refused images of a feedback to the counts of drops. The feedback itself is stored.
-   */
+  /** Counts the images that the server refused as drops. The rest of the feedback is stored. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (status !== 'stored') drops.add(code, 1)

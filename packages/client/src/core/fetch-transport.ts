@@ -9,7 +9,7 @@ const timeoutMs = { text: 30_000, form: 180_000 }
 const gzipBytesMin = 1000
 export interface FetchTransport {
   transport: Transport
-  /** How large the next body may be, in bytes, if its request may outlive the page. */
+  /** The maximum size, in bytes, of the next body whose request may outlive the page. */
   keepaliveBytes(): number
 }
 
@@ -51,8 +51,8 @@ export function createFetchTransport(
       headers,
       body: packed || body,
       credentials: 'omit',
-      // Redirects are not followed, because a redirect would send the API key to another server. It
-      // counts as a failed attempt.
+      // A redirect is not followed, but counts as a failed attempt. Following it would send the API
+      // key to another server.
       redirect: 'manual',
       keepalive,
     } as RequestInit

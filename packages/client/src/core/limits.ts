@@ -5,9 +5,9 @@ export const dayMs = 86_400_000
  */
 export const segmentBytesMax = 200_000
 /**
- * The maximum number of events and of bytes in a segment is that of the storage, divided by this
- * number. Full storage drops its oldest segment to make room, so each segment must be a small part
- * of the storage.
+ * The limits of a segment (events and bytes) are those of the storage, divided by this number. Full
+ * storage drops its oldest segment to make room, so each segment must be a small part of the
+ * storage.
  */
 export const segmentsMin = 10
 /** Maximum length of the names of events, users and applications. */
@@ -16,14 +16,14 @@ export const feedbackMax = 20
 /** Maximum length of the text of a feedback, in code points. */
 export const feedbackTextMax = 20_000
 /**
- * Maximum size of the params of an event, in bytes. A request with one such event is so small that
- * the gateway reads all of it, even if it refuses it.
+ * Maximum size of the params of an event, in bytes. The gateway reads the whole of a request with
+ * one such event, even if it refuses the request.
  */
 export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
 /** Maximum number of events in a request. */
 export const batchMax = 500
-/** Maximum number of times that a request that gets status 500 is sent in one run. */
+/** A request that gets status 500 is sent at most this many times in one run. */
 export const fewAttempts = 3
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3
