@@ -16,8 +16,8 @@ function createDevice(ahead: number) {
   })
   const answer = () => clock.observe(trueNow(), 0)
   /**
-   * Makes an id now. The returned function corrects the id at the moment of its call, and returns
-   * by how many milliseconds the result is wrong.
+   * Makes an id. The returned function corrects the time of the id when it is called, and returns
+   * the remaining error in milliseconds.
    */
   const note = () => {
     const idTime = clock.now()
@@ -49,12 +49,12 @@ for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
     const late = note()
     answer()
     t.equal(late(), 0)
-    // Setting a clock that was less than a day behind looks like a sleep of the device, so nothing
-    // is corrected.
+    // If a clock is set ahead by less than a day, nothing is corrected, because the jump looks like
+    // a sleep of the device.
     if (ahead > 0 || ahead < -dayMs) t.equal(early(), 0)
     device.elapsed += 1000
     device.ahead = ahead
-    // A short jump ahead looks like a sleep, so only the next response corrects it.
+    // A jump ahead by two minutes looks like a sleep, so only the next response corrects it.
     t.equal(note()(), ahead === 120_000 ? ahead : 0)
     answer()
     t.equal(clock.now(), trueNow(), 'and wrong again')

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 
-/** A setting of gateway and worker. */
 export const keepMetadata = Type.Boolean({
   default: false,
   description:

@@ -1,8 +1,8 @@
 import { limits } from '@intake/contract'
 
 /**
- * Memory in bytes of one member or element of a JSON document: the measured maximum, for objects
- * that have no names in common (docs/decisions/0008-json-bodies.md).
+ * Maximum memory that one member or element of a parsed JSON document takes, in bytes. It was
+ * measured with objects that have no property names in common (docs/decisions/0008-json-bodies.md).
  */
 export const nodeBytes = 160
 
@@ -18,9 +18,9 @@ export function formBytesMax(attachmentBytesMax: number): number {
 export const logShare = 0.3
 
 /**
- * An account may hold this many times the amount that remains free. One greedy account gets two
+ * An account may hold this many times the bytes that remain free. One greedy account gets two
  * thirds and leaves one third. Two get two fifths each and leave one fifth. So a new account always
- * finds capacity. A fixed share per account could not guarantee that.
+ * finds capacity, which a fixed share per account could not guarantee.
  */
 export const accountTimesFree = 2
 

@@ -73,7 +73,7 @@ export const ObjectStoreConfig = Type.Object({
 })
 export type ObjectStoreConfig = Static<typeof ObjectStoreConfig>
 
-/** The settings with the address, which a worker may lack. */
+/** The settings with the address. A worker may have no address. */
 type Config = ObjectStoreConfig & { S3_ENDPOINT?: string }
 
 /**
@@ -91,7 +91,6 @@ export function findObjectStoreProblems(config: Config): string[] {
   return username === '' ? [...problems, ...findIdentityProblems(config)] : problems
 }
 
-/** Describes the problems of the endpoint by itself. */
 function findEndpointProblems(endpoint: string): string[] {
   const { pathname, search, hash, username, password } = new URL(endpoint)
   const problems: string[] = []
@@ -107,8 +106,8 @@ function findEndpointProblems(endpoint: string): string[] {
 }
 
 /**
- * Checks the settings of the credentials, if the endpoint contains no credentials. The sources are
- * checked in the order of their precedence.
+ * Describes the problems of the `AWS_` settings. They matter only if the endpoint contains no
+ * credentials. An access key takes precedence over a token file.
  */
 function findIdentityProblems(config: Config): string[] {
   const {

@@ -1,6 +1,6 @@
 import { parseOrigin } from '@intake/contract'
 
-/** The origins whose pages may send; `*` means all, undefined means only the gateway's own. */
+/** The origins whose pages may send. `*`: all origins; undefined: only the gateway's own. */
 export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
 
 /**

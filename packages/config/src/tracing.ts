@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
 /**
- * Settings of gateway and worker. The SDK reads these and the other standard variables from the
- * environment; this schema documents and checks them.
+ * Settings of gateway and worker. The OpenTelemetry SDK itself reads these variables from the
+ * environment, and its other standard variables too. This schema only documents and checks these.
  */
 export const TracingConfig = Type.Object({
   OTEL_TRACES_EXPORTER: Type.Union([Type.Literal('none'), Type.Literal('otlp')], {

@@ -186,7 +186,7 @@ function isRequestUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, username, password: secret } = new URL(url)
   // A URL with credentials is refused here, because `fetch` would refuse it with an error that
-  // repeats them.
+  // contains the credentials.
   return /^https?:$/.test(protocol) && username === '' && secret === ''
 }
 

@@ -30,8 +30,8 @@ t.test('CONNECTIONS_MAX allows at least one request', async (t) => {
 t.test('a feedback must be stored while it can be acknowledged', async (t) => {
   t.throws(() => load({ ENQUEUE_TIMEOUT_MS: '10001' }), ConfigError)
   const { ENQUEUE_TIMEOUT_MS: enqueueMs } = load({ ENQUEUE_TIMEOUT_MS: '10000' })
-  // The longest case: the attachments are stored, and the feedback is enqueued. Either the key is
-  // reserved before that, or the attachments are removed after a failure.
+  // The longest case has three steps: the attachments are stored, the feedback is enqueued, and
+  // either its key is reserved or, after a failure, its attachments are removed.
   const longestMs = Math.max(enqueueMs, limits.storageMs) + limits.storageMs + enqueueMs
   t.ok(longestMs <= limits.acceptanceMs.feedback)
 })

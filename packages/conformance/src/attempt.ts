@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import type { SeenRequest } from '@intake/sandbox'
 
-/** A log event as it was sent. */
 export interface SentEvent {
   id: string | undefined
   event: string

@@ -25,9 +25,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/**
- * The timeout of a case's waits. A wait lasts this long only if what it waits for never happens.
- */
+/** The timeout of each wait. A wait ends earlier if the expected event happens. */
 const defaultWaitMs = 30_000
 
 /**

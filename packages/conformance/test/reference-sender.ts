@@ -21,7 +21,7 @@ interface Entry {
 
 /** Events that are stored in one file and sent in one request. */
 interface Batch {
-  /** The number of the batch, which is also the name of its file. */
+  /** The name of the batch's file begins with this number. */
   number: number
   user: string
   entries: Entry[]
@@ -40,14 +40,13 @@ interface StoredFeedback {
   attachments?: SentAttachment[]
 }
 
-/** State for sending log events or feedback. Each is sent without waiting for the other. */
+/** Log events and feedback each have a lane, so that neither waits for the other. */
 interface Lane {
   pausedUntil: number
   failures: number
   run: Promise<void> | undefined
 }
 
-/** The result of a request. */
 type Outcome =
   | { kind: 'settled' }
   | { kind: 'refused' }

@@ -17,7 +17,7 @@ export function attachmentKey(attachment: {
 }
 
 /**
- * The prefix that all keys of a period have, and no other keys.
+ * Returns the prefix of all keys of a period. No other key begins with it.
  *
  * @param period `YYYY-MM-DD` or `YYYY-MM`
  */
@@ -40,8 +40,8 @@ export function parseAttachmentKey(key: string): { id: string; number: number } 
 const thumbnailSuffix = '.thumbnail.webp'
 
 /**
- * The key of the thumbnail of an attachment. It begins with the attachment's own key. Listing the
- * objects with that prefix therefore finds both, even if no row names the thumbnail.
+ * The key of an attachment's thumbnail. It begins with the attachment's key. So a list of the
+ * objects with the attachment's key as prefix contains the thumbnail, even if no row names it.
  */
 export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`

@@ -71,7 +71,6 @@ export const deviceFields: readonly DeviceField[] = Object.entries(documented).m
 /** Names of the properties that have a typed column. */
 export const documentedDeviceFields: ReadonlySet<string> = new Set(Object.keys(documented))
 
-/** The properties that contain a date or a time. */
 export const momentDeviceFields: readonly DeviceField[] = deviceFields.filter(
   ({ kind }) => kind === 'time' || kind === 'date',
 )

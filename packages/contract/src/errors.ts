@@ -116,8 +116,9 @@ export interface FieldError {
 }
 
 /**
- * An error that becomes the error response to a client. It has no stack trace: capturing it would
- * cost a sixth of a refused request, and its code says what happened. Its cause has one.
+ * An error that becomes the error response to a client. It has no stack trace, because its code
+ * says what happened, and capturing the stack would take a sixth of the time of a refused request.
+ * Its `cause` keeps its own stack trace.
  */
 export class IntakeError extends Error {
   readonly code: ErrorCode

@@ -44,9 +44,9 @@ export const limits = {
   acceptanceMs: { logs: 10_000, feedback: 30_000 },
   /**
    * Timeout for storing the attachments of one feedback, with retries, and also for removing them.
-   * All steps of a feedback end within `acceptanceMs.feedback`: it stores its attachments, and is
-   * enqueued (with the timeout for logs). It also reserves its key or, after a failure, removes its
-   * attachments, but never both.
+   * A feedback has at most three steps that take time: its attachments are stored, it is enqueued
+   * (within `acceptanceMs.logs`), and either its key is reserved or, after a failure, its
+   * attachments are removed. Together they fit into `acceptanceMs.feedback`.
    */
   storageMs: 10_000,
   /**

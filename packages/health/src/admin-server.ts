@@ -44,9 +44,9 @@ const wants = {
 /**
  * Serves `/healthz`, `/readyz`, `/status` (JSON), `/scaling` (JSON) and `/metrics` (Prometheus
  * text). These routes are for operators. They have a separate port, so that they are never
- * published with the service. A client cannot occupy the process with many requests at once. If the
- * port is bound to loopback, these routes accept only requests to a loopback name, so that no web
- * page in an operator's browser can read them (DNS rebinding).
+ * published with the service. Concurrent requests to `/metrics` share one result, so that they do
+ * not occupy the process. If the port is bound to loopback, these routes accept only requests to a
+ * loopback name, so that no web page in an operator's browser can read them (DNS rebinding).
  *
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`

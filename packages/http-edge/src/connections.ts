@@ -78,10 +78,7 @@ export function createConnections(options: Options): Connections {
   const loopTurn = createLoopTurn()
   const { finish, drain } = createFinish({ ...options, end, evictionOrder })
 
-  /**
-   * Serves as the listener of all responses, because creating one listener for each response would
-   * cost more than calling it.
-   */
+  /** One listener for all responses. A new function for each response would be expensive. */
   function onResponseClose(this: ServerResponse): void {
     const exchange = exchangeOf(this.req)
     if (exchange !== undefined) finish(exchange)

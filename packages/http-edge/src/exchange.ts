@@ -13,7 +13,8 @@ export interface Exchange {
   isOver: boolean
   /**
    * Fails the request with an error that becomes its response. The step for which the request waits
-   * sets this function. It has no effect once that step has ended. Undefined before the first step.
+   * sets this function. It has no effect once that step has ended. Undefined before the first step
+   * and after a failure.
    */
   fail: ((error: IntakeError) => void) | undefined
   /** The error that the first step fails with, if the request was broken before that step began. */
@@ -171,8 +172,8 @@ export function whenEnded(
   onEnd: () => void,
 ): void {
   const exchange = exchangeOf(request)
-  // The response emits nothing if its connection closes while it is queued behind another response.
-  // So the exchange is used if there is one.
+  // If the connection closes while this response is queued behind another, this response emits no
+  // event. The exchange, if there is one, ends in any case.
   if (exchange === undefined) response.once('close', onEnd)
   else addOnEnd(exchange, onEnd)
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 
 /** Decides when a request whose head has arrived is served. */
 export interface Gate {
-  /** Notes that a client has connected. */
   connected(): void
   /** Returns whether one more request may be served now; if so, counts that request as served. */
   enter(): boolean

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net'
 
 /**
  * After a refusal, a body of up to this size is read and discarded, so that the connection can
- * remain open. After the last request of a connection, about as many further bytes are read.
+ * remain open. After the last request of a connection, about this many further bytes are read
+ * and discarded.
  */
 export const unwantedBytesMax = 256 * 1024
 /**

@@ -20,7 +20,10 @@ const drainMs = 7_000
 const lastWordMs = 1_000
 
 export interface Sweep {
-  /** Starts the timer, which stops without connections. Must be called for every new connection. */
+  /**
+   * Starts the timer if it is not running. The timer stops when no connection is open, so this must
+   * be called for every new connection.
+   */
   start(): void
   /** From now on requests in progress have a short timeout. */
   drain(): void

@@ -95,7 +95,7 @@ function closeIfPipe(descriptor) {
   }
 }
 
-/** Returns the free bytes of the disk; 0, so that nothing is written, if they cannot be read. */
+/** Returns the free bytes of the disk; 0, which ends the process, if they cannot be read. */
 function freeBytes() {
   try {
     const { bavail, bsize } = statfsSync(dataDir)

@@ -1,6 +1,6 @@
 // Starts ClickHouse (clickhouse-engine.mjs) with a low priority, and confined if the system
-// supports it. It is confined because of the function file() and of formats: with these,
-// clickhouse-local lets every user read every file that the process can read, regardless of grants.
+// supports it. With the function file() and some formats, every user of clickhouse-local can read
+// every file that the process can read, regardless of grants. So ClickHouse is confined.
 // Arguments: those of clickhouse-engine.mjs. With --check, prints as JSON why the process cannot be
 // confined, and does not start ClickHouse. This is plain JavaScript, because it is started as a
 // separate process, both from the sources and from dist.

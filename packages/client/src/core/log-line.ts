@@ -17,7 +17,7 @@ export function printLine(id: string, event: string, params: string, deviceMs: n
 /**
  * Adds the sequence number and the closing brace.
  *
- * @param sequence 0 if the device's numbers are not known yet
+ * @param sequence 0 if it is not known yet; the event then gets none
  */
 export const closeLine = (line: string, sequence: number): string =>
   sequence === 0 ? `${line}}` : `${line},"sequence":${sequence}}`

@@ -41,9 +41,9 @@ export interface LogQueue {
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted in storage, and returns its content. The content of another run's
-   * segment is read after the mark, because that run may append until then. Rejects if the segment
-   * cannot be read now.
+   * Marks a segment as attempted in storage, then returns its content. A segment of another run is
+   * read only after the mark, because the other run may append to it until then. Rejects if the
+   * segment cannot be read now.
    *
    * @returns undefined if the segment no longer exists
    */
@@ -175,7 +175,10 @@ export function createLogQueue(core: Core): LogQueue {
     if (memory.stored === memory.lines.length && (await rename(segment))) segment.memory = undefined
   }
 
-  /** Stores the events that are only in memory. */
+  /**
+   * Appends the events that are only in memory to the stored segment. Resolves to undefined if the
+   * segment has no memory or was removed.
+   */
   async function write(segment: Segment): Promise<SegmentMemory | undefined> {
     const { memory } = segment
     if (!memory || !isKnown(segment)) return undefined
@@ -195,9 +198,9 @@ export function createLogQueue(core: Core): LogQueue {
       return memory
     }
     if (!isKnown(segment)) return undefined
-    // The lines that are not stored get a segment of their own. If the append failed because
-    // storage is full or broken, the stored part remains as another segment, whose size `load`
-    // corrects. If the name does not exist, another run has taken over the stored part.
+    // The append failed, so the lines that are not stored move to a new segment. If storage is full
+    // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does
+    // not exist, another run has taken over the stored lines.
     const part = { key: segment.key, name: segment.name, state: stateOfEnded(segment.state) }
     if (isThere === undefined) insert(segment, [newSegment({ ...part, count: stored })])
     lines.splice(0, stored)

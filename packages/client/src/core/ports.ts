@@ -29,7 +29,7 @@ export interface Storage {
     print: (first: number) => string,
   ): Promise<boolean>
   /**
-   * Renames in one step: if several processes rename the same name, one succeeds.
+   * Renames in one step: if several processes rename the same name, only one succeeds.
    *
    * @returns false if `from` does not exist
    */
@@ -87,13 +87,12 @@ export interface Ports<Attachment> {
   time: TimeSource
   /** Fills `bytes` with random values. */
   random(bytes: Uint8Array): unknown
-  /** Properties of the device. */
   device(): Promise<Record<string, unknown>>
   /** Selects the properties that log events carry. Default: all. */
   logDevice?(device: Record<string, unknown>): Record<string, unknown>
   /**
-   * The end of the name of this run. The name of each segment contains the name of its run as its
-   * fourth part.
+   * Appended to a new UUID to form the name of this run. The fourth part of a segment's name is the
+   * name of its run.
    */
   runSuffix: string
   /** How long events gather in memory before they are written, in milliseconds. */

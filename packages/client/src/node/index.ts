@@ -51,7 +51,7 @@ export function createNodeClient(
   options: NodeOptions,
   host: { storage: string; time: TimeSource },
 ): Intake<NodeAttachment> {
-  // Throws if the address cannot be parsed. A path is an address only in a browser.
+  // Only a browser can resolve a path such as `/i`.
   if (!URL.canParse(options.url)) throw new TypeError('url is no absolute URL')
   const files =
     host.storage === 'memory'
@@ -180,9 +180,8 @@ function uptimeMs(): number {
 }
 
 /**
- * Returns the options of a request with its form, if it has one, as bytes. When a request with a
- * form is aborted, the `fetch` of Node 24 can leave a rejection that nobody handles, which ends the
- * process.
+ * Returns the options of a request, with a form converted to bytes. When a request with a form is
+ * aborted, the `fetch` of Node 24 can leave an unhandled rejection, which ends the process.
  */
 async function withFormAsBytes(init: RequestInit): Promise<RequestInit> {
   if (!(init.body instanceof FormData)) return init

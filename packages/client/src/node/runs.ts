@@ -34,9 +34,9 @@ export function keepRun(name: string): string {
 export const endRun = (run: string): void => void liveRuns.delete(run)
 
 /**
- * Whether the file of this name belongs to a client that is running. The state of a client in
- * another thread of this process is not known, so it counts as running. Its files are taken over
- * only after the process has ended.
+ * Whether the file of this name belongs to a running client. A client in another thread of this
+ * process counts as running, because its state is not known. Its files are taken over only after
+ * the process has ended.
  */
 export function isOfLiveProcess(name: string): boolean {
   const [, pid, start, thread] = /^.*-pid(\d+)-(\d+)-(\d+)/.exec(name) ?? []

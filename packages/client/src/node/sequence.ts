@@ -45,8 +45,8 @@ export function openSequence(dir: string): Sequence {
         counter.last ??= Number(await readFile(path, 'utf8').catch(() => '0')) || 0
         const first = take(count)
         await mkdir(dir, { recursive: true, mode: 0o700 })
-        // This is not synced to disk. The file survives the end of the process without that. After
-        // a power failure, numbers may be used twice.
+        // The file is not synced to disk. It survives the end of the process, but after a power
+        // failure numbers may be used twice.
         const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
         try {
           await file.write(text(), 0)

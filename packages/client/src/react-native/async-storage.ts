@@ -47,8 +47,8 @@ export function createAsyncStorage(
       ))
 
   /**
-   * Adds the key only when the value is stored, so that a key without a value is never found or
-   * renamed.
+   * Stores the value first and then adds the key to `keys`. So a key without a value is never found
+   * or renamed.
    */
   async function put(key: string, value: string): Promise<void> {
     const all = await keys()
@@ -103,8 +103,7 @@ export function createAsyncStorage(
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
-          // Removes the piece, because without its name it could not be found and would only take
-          // up space.
+          // Without the name, nothing would ever find or remove the piece.
           await drop(piece)
           throw error
         }

@@ -71,7 +71,7 @@ export async function readDeviceInfo(library: DeviceInfoLike, os: string): Promi
   }
 }
 
-/** Reads the documented properties that Expo's modules have: about two thirds of all of them. */
+/** Reads documented properties from Expo's modules, which have about two thirds of them. */
 export async function readExpo({ Device, Application, Battery }: ExpoModules): Promise<Fields> {
   const device = Device || {}
   const application = Application || {}

@@ -73,7 +73,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   return client
 }
 
-/** Browsers limit keepalive bodies to 64 KiB. (Chromium does not send 66,000 bytes.) */
+/** Browsers do not send keepalive bodies of more than 64 KiB. */
 const keepaliveBytesMax = 60_000
 
 const time: TimeSource = {

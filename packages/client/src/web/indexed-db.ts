@@ -113,8 +113,8 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           const last = sequence.result || 0
           store.put(last + count, sequenceKey)
           store.put(1, `n${name}`)
-          // The key of a piece ends with the number of its first event. These numbers ascend, even
-          // if several tabs write. The pieces are thus in order if their keys are.
+          // The key of a piece ends with the number of its first event. The numbers ascend, even if
+          // several tabs write. So pieces that are sorted by their keys are in order.
           store.put(print(last + 1), pieceKey(name) + String(last + 1).padStart(digits, '0'))
         }
         return done

@@ -115,7 +115,7 @@ t.test('a process that got the id of an ended one does not own its records', asy
   const server = await startHttpIntake(t)
   const storage = createDataDir(t)
   const name = await leaveEvents(storage, 5)
-  // This name contains the id of the parent process, which is running, and a wrong start time.
+  // This name contains the id of a running process (the parent), but another start time.
   const other = name.replace(processMark, `-pid${process.ppid}-1-0`)
   renameSync(join(storage, name), join(storage, other))
   const skip = process.platform !== 'linux' && 'only Linux says when a process started'

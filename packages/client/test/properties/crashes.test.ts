@@ -133,8 +133,8 @@ async function play(actions: readonly Action[]): Promise<{
 }
 
 /**
- * For each event, by its number, the ids of its rows. If there are several ids, the event was
- * doubled.
+ * Returns the ids of each event's rows, by the event's number. If an event has several ids, it was
+ * stored more than once.
  */
 function idsOf(host: Host): Map<number, string[]> {
   const ids = new Map<number, string[]>()

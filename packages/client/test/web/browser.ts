@@ -12,7 +12,6 @@ declare const window: PageWindow
 
 export interface Visit {
   page: Page
-  /** Creates the client of the page. */
   create(options?: Partial<WebOptions>): Promise<void>
 }
 

@@ -90,8 +90,8 @@ export const clock: ConformanceCase[] = [
       await drain('the second attempt ends', () => attempts()[1]?.seen.endedAt !== undefined)
       await sender.log(tap, { n: 2 })
       const now = Date.now()
-      // A sender that believes the proxy's clock logs event 2 with a wrong time. The restart
-      // removes the sender's correction of the clock, but event 2 keeps its time.
+      // A sender that believes the proxy's clock has given event 2 a wrong time. After the restart
+      // the sender has forgotten the proxy's clock, but event 2 still has that time.
       await sender.kill()
       fault({ clockOffsetMs: 0 })
       heal()

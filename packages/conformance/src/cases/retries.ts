@@ -24,8 +24,8 @@ function survives(title: string, fault: Fault, options: { times: number }): Conf
 function expectOneRecord(trial: Trial, id: string, attemptsMin: number): void {
   const { attempts, attemptsOf, records, expect } = trial
   const sent = attemptsOf(1).map(({ events }) => events.find(({ params }) => params['n'] === 1)?.id)
-  // Attempts without an event count too. If a connection was reset, only the header of its request
-  // may have arrived.
+  // Attempts without an event count too: when a connection is reset, perhaps only the header of the
+  // request has arrived.
   expect(attempts().length >= attemptsMin, () => `${attempts().length} attempts`)
   expect(new Set(sent).size === 1, () => `sent under ${[...new Set(sent)].join(', ')}`)
   expect(records().length === 1, () => `${records().length} records`)

@@ -4,8 +4,8 @@ import { limits } from '../limits.ts'
 import { nullable } from './fields.ts'
 
 /**
- * The schema of each kind of field. Intake defines the formats of dates and times itself to select
- * the type of the column. Validators do not know them and ignore them.
+ * The schema of each kind of field. The formats `device-date` and `device-time` are Intake's own:
+ * they select the type of the column, and validators ignore them.
  */
 const schemas = {
   text: (description) => nullable('string', { description }),

@@ -13,5 +13,4 @@ export const sender = {
 const Sender = Type.Object(sender)
 export type Sender = Static<typeof Sender>
 
-/** Names of the fields that every submission begins with. */
 export const senderFields = Object.keys(sender)

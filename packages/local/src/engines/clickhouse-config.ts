@@ -161,7 +161,8 @@ export type Passwords = Record<'intake' | 'worker' | 'reader', string> & {
 /**
  * Prints the users of the embedded engine: those of a deployed server, with the same profiles,
  * constraints and grants, but from loopback only. `intake` may also manage users. Throws if the
- * file of the deployed server has other addresses, passwords or users than those that it replaces.
+ * file of the deployed server has an address, a password or a user that this function does not
+ * replace.
  */
 export function usersConfig(
   { analyst, ...passwords }: Passwords,
@@ -191,7 +192,7 @@ export function usersConfig(
     if (parts.length !== 2) throw new Error(`users.xml has ${found} ${parts.length - 1} times`)
     config = parts.join(replacement)
   }
-  // What is still to be replaced has an attribute, or another address.
+  // Anything that was not replaced still has an attribute, or an address other than loopback.
   const [left] = /<\w+\s+\w.*|<ip>(?!127\.0\.0\.1<).*|<host.*/.exec(config) ?? []
   if (left !== undefined) throw new Error(`users.xml has ${left}`)
   return config

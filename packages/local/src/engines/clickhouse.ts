@@ -137,7 +137,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     command: process.execPath,
     args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
     cwd: dataDir,
-    // The environment contains no secret, because every user can make the engine show it.
+    // Every user can make the engine show its environment, so the environment has no secret.
     env: { PATH: process.env['PATH'], TZ: timeZone, NICENESS: String(niceness) },
     logFile: options.logFile ?? join(dataDir, 'clickhouse.log'),
     ownSession: options.ownSession,

@@ -6,8 +6,8 @@ const mebibyte = 1024 ** 2
 /**
  * How many bytes of a folder's disk ClickHouse keeps free: 5 %, but at least 16 and at most 256
  * MiB. If the disk has no room for a write, the embedded engine ignores the error and confirms the
- * insert. Therefore it starts no insert or merge that would leave less than this free. It does not
- * start if less is free, and ends if less than half of this is free.
+ * insert. Therefore the engine refuses inserts and merges that would leave less than this. It does
+ * not start with less free, and ends when less than half of this is free.
  */
 export function keptFreeBytes(dataDir: string): number {
   const { blocks, bsize } = statfsSync(dataDir)
