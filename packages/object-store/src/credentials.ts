@@ -12,9 +12,9 @@ interface Credentials {
 }
 
 /**
- * Provides the credentials for the S3 client's requests. They come from the first of these that
- * exists: the access key in the endpoint's URL, the access key of `identity`, temporary credentials
- * of a role. The client asks for the credentials before each request.
+ * Provides the credentials for the S3 client, which asks for them before each request. Uses the
+ * first source that exists, in this order: the access key in the endpoint's URL, the access key of
+ * `identity`, temporary credentials of a role.
  */
 export function provideCredentials(options: {
   currentUrl: () => URL

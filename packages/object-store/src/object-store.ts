@@ -11,8 +11,8 @@ import { transportWithTimeout } from './transport.ts'
 
 export interface StoredObject {
   /**
-   * The key of an object, with only characters of `[A-Za-z0-9/_.-]`. The prefix of the settings is
-   * not part of it, here and in all functions of this file.
+   * The key of the object: characters of `[A-Za-z0-9/_.-]`. Keys in this file do not contain the
+   * `prefix` of the settings.
    */
   key: string
   body: Buffer
@@ -82,8 +82,8 @@ export function createObjectStore(
   const encryptionHeaders = headersFor(options.encryption)
 
   const exists = async () => {
-    // If a folder is set, the credentials may only have the right to list this folder. So only the
-    // list request below is used.
+    // If a folder is set, the credentials may be allowed to list this folder only. So only the list
+    // request below is sent.
     if (folder === '' && (await isFound())) return true
     // Sends a list request, because its errors have a code. A HEAD request is not enough: if the
     // access key is unknown or lacks rights, some servers respond as if the bucket did not exist.
@@ -127,8 +127,8 @@ export function createObjectStore(
         ...(secure && { 'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64') }),
         ...encryptionHeaders,
       }
-      // `putObject` is not used, because it would hash the body again in two ways. That would be a
-      // fifth of the cost of storing an image.
+      // `putObject` is not used, because it would compute two more hashes of the body. That would
+      // be a fifth of the cost of storing an image.
       const attempt = async () => {
         const request = { method: 'PUT', bucketName: bucket, objectName: folder + key, headers }
         const signed = secure ? '' : sha256

@@ -31,7 +31,7 @@ async function fromWebIdentity(
     Version: '2011-06-15',
     RoleArn: role,
     RoleSessionName: 'intake',
-    // The file is read each time, because a new token replaces the token before it expires.
+    // The file is read each time, because the token in it is replaced before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`
@@ -75,7 +75,7 @@ async function request(from: string, url: string, init: RequestInit): Promise<st
     const response = await fetch(url, { ...init, signal, redirect: 'error' })
     const text = await response.text()
     if (response.ok) return text
-    // Uses only the code of an AWS error, because its message could repeat what was sent.
+    // Uses only the code of an AWS error, because the message could repeat the token that was sent.
     const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(text) ?? []
     throw new Error(`${from} responds with ${response.status} ${code}`.trim())
   } catch (error) {

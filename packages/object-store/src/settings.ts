@@ -25,7 +25,7 @@ export interface IdentitySettings {
   tokenFile?: string | undefined
   role?: string | undefined
   stsUrl?: string | undefined
-  /** Where a container reads its credentials: at a path of ECS, or at a URL. */
+  /** The address of a container's credentials: a path on the ECS host, or a URL. */
   containerPath?: string | undefined
   containerUrl?: string | undefined
   containerToken?: string | undefined

@@ -124,8 +124,8 @@ t.test('a connection that the server closes when it is used again is no failure'
 })
 
 /**
- * Opens a store on a server that closes the first connection at the moment when a second request
- * arrives on it, as if it were idle.
+ * Opens a store through a proxy. The proxy closes the first connection when a second request
+ * arrives on it, as servers do with idle connections.
  */
 async function openClosing(t: Test) {
   const { hostname, port } = new URL(server.url)

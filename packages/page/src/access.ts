@@ -73,8 +73,8 @@ const isMissingPassword = (error: unknown) =>
   'FST_BASIC_AUTH_MISSING_OR_BAD_AUTHORIZATION_HEADER'
 
 /**
- * Refuses requests that another site makes a reader's browser send, such as searches. A request
- * that opens a page is accepted, because another site may have a link to the page.
+ * Refuses a request that a page of another site sends through the reader's browser, for example a
+ * search. A request that opens a page is accepted, because other sites may have links to it.
  *
  * @throws {PageError} 403
  */

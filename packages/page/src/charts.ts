@@ -6,8 +6,8 @@ import { shortNumber, wholeNumber } from './numbers.ts'
 
 /**
  * This file draws charts as SVG. x is in percent and y in pixels, so one picture fits a phone and a
- * desktop, and text keeps its size. The SVG contains only words of the page, numbers and times:
- * never a text from a client.
+ * desktop, and text keeps its size. The SVG contains numbers, times and fixed texts, but never a
+ * text from a client.
  */
 
 /**

@@ -56,7 +56,10 @@ export async function listRecords<Kind extends RecordKind>(
   return { rows: rows.slice(0, pageRows), hasMore, ...(unread && { unread }) }
 }
 
-/** Lists the events of a device nearest to a record: before and after it, each newest first. */
+/**
+ * Lists the events that a device sent closest to the time of a record: at most `rowsMax` before it
+ * and at most `rowsMax` after it. Both lists are sorted newest first.
+ */
 export async function listEventsAround(
   reader: RecordReader,
   head: RecordHead,
@@ -70,7 +73,7 @@ export async function listEventsAround(
         ? { from: moment, to: Date.now() + limits.eventAheadMs }
         : { from: limits.recordTimeMs.after, to: moment },
       forwards,
-      // Reads one row more than wanted, because one of the rows may be the record itself.
+      // Reads one more row than is listed, because one of the rows may be the record itself.
       rowsMax: rowsMax + 1,
       read: (window, max) =>
         readWindow(reader, 'logs', { search, window, rowsMax: max, ascending: forwards }),

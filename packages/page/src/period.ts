@@ -24,7 +24,7 @@ export interface Steps extends TimeWindow {
 }
 
 /**
- * Reads the name of the period from a query string. If it contains none, the period is `absent`.
+ * Reads the name of the period from a query string. Returns `absent` if the query string has none.
  *
  * @throws {PageError} 400 if there is no such period
  */
@@ -63,7 +63,7 @@ export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
 /**
  * Creates the series of a chart: one number per step, 0 for a step that has no count.
  *
- * @param counts the beginnings of steps, in seconds since 1970, and their numbers
+ * @param counts pairs of the beginning of a step, in seconds since 1970, and its number
  */
 export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Steps): number[] {
   const numbers = new Map(counts)
@@ -76,7 +76,7 @@ export const stepOf = (column: string, { stepMs }: Steps): string =>
 
 /**
  * SQL that selects the rows of a window. The query needs `windowParams`. The columns `hour` and
- * `minute` have the type `DateTime`, so their bounds are converted to it.
+ * `minute` have the type `DateTime`, so they are compared with bounds of this type.
  */
 export function inWindow(column: 'time' | 'hour' | 'minute'): string {
   const [from, to] = ['from', 'to'].map((name) => {

@@ -60,13 +60,15 @@ export interface FullRecord {
 
 export interface Found<Row> {
   rows: Row[]
-  /** Whether there are more rows after the last one. */
   hasMore: boolean
   /** The part of the period that was not searched, because the search took too long. */
   unread?: TimeWindow
 }
 
-/** Limits for one query. The ClickHouse user `reader` can lower its limits, but not raise them. */
+/**
+ * Limits for one query. They must not exceed the limits of the ClickHouse user `reader`, which this
+ * user can lower but not raise.
+ */
 export const querySettings =
   'SETTINGS max_execution_time = 10, max_memory_usage = 536870912, max_threads = 2, ' +
   'max_result_rows = 1000'

@@ -44,8 +44,8 @@ export const searchFields = {
   logs: ['event', 'application', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
 /**
- * The maximum length of a search text. The longest identifier has 255 characters of two UTF-16
- * units each, which is less.
+ * The maximum length of a search text in UTF-16 units. It exceeds the length of every identifier:
+ * at most 255 characters of two units each.
  */
 export const searchLengthMax = 600
 

@@ -12,8 +12,8 @@ const lifetimeMs = 15 * 60_000
 /**
  * Signs and checks links. Workers with the same password and secret accept each other's links, even
  * after a restart. If the password or the secret is missing, links are valid only until this
- * process ends. The key is derived from the password and the secret. Without the secret, nobody can
- * use a link to test guesses of the password.
+ * process ends. The key is derived from the password and the secret. If it depended on the password
+ * alone, anyone could use a link to test guesses of the password.
  *
  * @param secret known to the workers only, and not guessable
  * @param wallMs returns the current time in ms since 1970

@@ -64,14 +64,14 @@ export interface Header {
 
 export interface Freshness {
   visibleUntilMs: number | undefined
-  /** Whether the records are further behind than in ordinary operation. */
+  /** Whether `visibleUntilMs` is further in the past than in ordinary operation. */
   isLate: boolean
   backlog: Backlog | undefined
 }
 
 /**
- * Records are late if `visibleUntilMs` is longer ago than this. In ordinary operation it can be a
- * minute ago, because a gateway alone may take 30 seconds to accept a feedback.
+ * Records are late if `visibleUntilMs` is further in the past than this. In ordinary operation it
+ * is up to a minute in the past: for example, a gateway may take 30 seconds to accept a feedback.
  */
 const lateMs = 75_000
 

@@ -53,7 +53,7 @@ const inbox = [
   feedbackWith(['panorama', 'panorama', 'panorama', 'panorama']),
 ]
 
-/** Some pictures are hidden, and the browser does not load these. */
+/** Whether all visible pictures are loaded. The browser does not load hidden pictures. */
 const areShown = `(() => {
   const visible = [...document.images].filter((image) => image.offsetWidth > 0)
   return visible.length > 0 && visible.every((image) => image.naturalWidth > 0)
@@ -100,7 +100,7 @@ if (executablePath === undefined) {
         })`)
         t.match(found, { overflow: 0, wide: 0 }, `${path} at ${width} pixels`)
         t.ok(found.texts.length > 0)
-        // 120 pixels have room for about 16 letters.
+        // About 16 letters fit in 120 pixels.
         for (const text of found.texts) t.ok(text >= 120, `${path} at ${width}: ${text} pixels`)
       }
     }

@@ -70,7 +70,7 @@ t.test(
     t.match(text, /Frames waiting\s*<td class="num">7<td class="num">–</)
     t.match(text, /Rows\s*<td class="num">640</)
     t.match(text, 'Redis does not respond')
-    // If the test runs soon after midnight, that time was yesterday, so it is shown with a date.
+    // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
     t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
     t.match(text, 'records wait to be stored')
     t.match(text, 'docs/operations/backlog.md')

@@ -261,8 +261,8 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
     }),
   )
   const staying = fetch(`${url}${path}`)
-  // Sends requests for a view. Meanwhile the server must not read a picture for a reader who has
-  // left.
+  // These requests for a view give the server time to read more pictures. It must not read any,
+  // because both places are still taken.
   for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
   t.equal(read, 2)
   release()

@@ -4,8 +4,8 @@ import type { PartCount } from './walked.ts'
 
 /**
  * The tags of an ICC profile that define colours, or contain its name or its copyright. Other tags
- * may identify a device: `mmod` of macOS and `meta` of Linux have the serial number of the display,
- * and a screenshot has the profile of the display.
+ * may identify a device. For example, a screenshot contains the profile of its display, and `mmod`
+ * (macOS) or `meta` (Linux) in this profile contains the serial number of the display.
  */
 const keptTags = setOfFourLetters(
   'rXYZ,gXYZ,bXYZ,rTRC,gTRC,bTRC,kTRC,wtpt,bkpt,chad,chrm,lumi,gamt,cicp,desc,cprt,' +
@@ -40,13 +40,12 @@ export interface Piece {
 }
 
 /**
- * Zeroes the tags and the parts of the header of an ICC profile that are not needed to render the
- * picture. A profile that cannot be read, or has too many tags, is zeroed entirely.
+ * Zeroes the data in an ICC profile that is not needed to render the picture: some tags, and parts
+ * of the header. Zeroes the whole profile if it cannot be read or has too many tags.
  *
  * @param pieces the places of the profile in the file, in order. In a JPEG a profile can consist of
  *   several pieces
- * @param walk.parts counts the parts of the whole file. A profile counts as `profileParts` parts
- *   and one for each tag, because a file can have many profiles
+ * @param walk.parts limits the parts of the whole file, which can contain many profiles
  */
 export function scrubProfile(
   bytes: Buffer,
@@ -99,8 +98,8 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
 }
 
 /**
- * The number of bytes of a gap that JavaScript compares one by one. A gap may be as large as the
- * file, so `Buffer.equals` compares the other bytes, which is faster.
+ * `isZero` compares this many bytes one by one. It compares the other bytes with `Buffer.equals`,
+ * which is faster: a gap may be as large as the file.
  */
 const nativeBytes = 64
 

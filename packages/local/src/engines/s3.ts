@@ -11,7 +11,7 @@ const host = fileURLToPath(new URL('../../hosts/s3.mjs', import.meta.url))
 export interface S3Options extends ServiceOptions {
   /** The access key of the owner, who has all rights that Intake uses. Default: `intake`. */
   accessKey?: string
-  /** Default: a new random one. */
+  /** The secret key of the owner. Default: a new random key. */
   secretKey?: string
   /** The secret key of `gateway`, which may put and remove objects. Default: a new random one. */
   gatewaySecretKey?: string

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Child } from '../supervisor/child.ts'
 
-/** One running service of the stack. */
 export interface Service extends Pick<Child, 'name' | 'pid' | 'exited' | 'stop' | 'kill'> {
   /** The service's address, with the credentials. */
   url: string
   port: number
 }
 
-/** Options of every launcher. */
 export interface ServiceOptions {
   /** The folder for all data of the service. Created if absent. */
   dataDir: string

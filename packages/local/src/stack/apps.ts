@@ -47,12 +47,13 @@ export function createApps(options: AppsOptions): Apps {
    * Returns the environment variables that give the apps the URL of a service. If the URL comes
    * from a file, the apps get the path of that file, so that they notice when the URL changes.
    *
-   * @param given the setting that gives the stack the URL or its file; default: the same name
+   * @param name the name of the URL's setting in the apps
+   * @param given the name of the URL's setting in the stack
    */
   function setting(name: string, url: string, given = name): NodeJS.ProcessEnv {
     const file = secretFile(options.env, given)
-    // One of the two variables is empty, which counts as unset. It is not left out, because then a
-    // variable of the same name in `options.env` would remain.
+    // Sets the variable that is not used to an empty text, which counts as unset. `options.env` may
+    // contain a variable of this name, and its value would otherwise remain.
     return { [name]: file === undefined ? url : '', [`${name}_FILE`]: file ?? '' }
   }
 

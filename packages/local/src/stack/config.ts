@@ -71,8 +71,8 @@ export type StackConfig = Static<typeof StackConfig>
 /** @throws {ConfigError} one error for all problems; it names settings but contains no values */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
   const config = loadConfig(StackConfig, env)
-  // The check of some other settings depends on the host of the object store. If no URL is set, the
-  // check therefore gets a URL like that of the embedded server.
+  // `findObjectStoreProblems` checks some settings against the host in `S3_ENDPOINT`. If it is not
+  // set, the check uses a URL like that of the embedded server.
   const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
   const problems = [
     ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),

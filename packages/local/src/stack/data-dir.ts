@@ -5,11 +5,11 @@ const othersMay = 0o077
 
 /**
  * Creates the data directory. Only its owner can enter it, because engines write files into it that
- * all users of the machine could otherwise read. If the directory exists and is empty or has been a
- * data directory before, other users lose their access to it.
+ * all users of the machine could otherwise read. Other users lose their access to an existing
+ * directory if it is empty or was a data directory before.
  *
- * @throws {StartError} if the directory cannot be used, belongs to another user, or contains other
- * files and is open to other users
+ * @throws {StartError} if the directory cannot be used or belongs to another user; also if other
+ * users can enter it and it contains files but was never a data directory
  */
 export function makeDataDir(path: string): void {
   const refusal = closeDataDir(path)

@@ -10,8 +10,8 @@ export interface DiskWatch {
  * Prints one line when the disk of the data directory becomes full, and one line when the disk has
  * room again.
  *
- * @param options.fullBelowBytes the disk becomes full when fewer bytes are free, and has room again
- * when twice as many bytes are free
+ * @param options.fullBelowBytes the disk counts as full when fewer bytes than this are free, and
+ * has room again when twice as many are free
  */
 export function watchDisk(options: {
   dataDir: string

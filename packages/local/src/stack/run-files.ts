@@ -12,8 +12,8 @@ export interface RunFiles {
 }
 
 /**
- * Creates a marker file, which exists as long as the run. `writeEndpoints` creates `endpoints.json`
- * when all processes are ready. `remove` deletes both files.
+ * Creates the file `running`, which remains if this run is killed. When all processes are ready,
+ * the caller creates `endpoints.json` with `writeEndpoints`. `remove` deletes both files.
  */
 export function createRunFiles(dataDir: string): RunFiles {
   const endpointsPath = endpointsFile(dataDir)

@@ -21,7 +21,7 @@ export interface Backend {
 export interface ClickHouseBackend extends Backend {
   /** The URL of the same server for workers. */
   workerUrl: string
-  /** The URL of the same server for the user `reader`. As this user, workers read. */
+  /** The URL of the same server for the user `reader`. Workers use it for their reads. */
   readerUrl: string
   analystUrl: string
   /**

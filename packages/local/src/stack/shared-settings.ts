@@ -5,8 +5,8 @@ import { secretNames } from '@intake/runtime'
 const schemas = [GatewayConfig, WorkerConfig]
 const secrets = new Set(schemas.flatMap(secretNames))
 /**
- * The names of the settings of gateways and workers, and `OWN_PORTS`. Commands need `OWN_PORTS`
- * too: they connect to a port in it only if a process of the same user listens on that port.
+ * The names of the settings of gateways and workers, and `OWN_PORTS`, a list of ports. Gateways,
+ * workers and commands connect to such a port only if a process of the same user listens on it.
  */
 const names = new Set([
   'OWN_PORTS',
@@ -16,9 +16,9 @@ const names = new Set([
 const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
- * Returns the settings in the environment that all gateways and workers share. They are used to
- * start more processes, and by the commands. They contain no secret: if a secret comes from a file,
- * they contain the path of that file; other secrets are left out.
+ * Returns the settings in the environment that all gateways and workers share. Commands use these
+ * settings, and an operator can start more gateways and workers with them. They contain no secret,
+ * but the path of a file from which a secret comes.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

@@ -7,8 +7,8 @@ import type { RunningStack } from './stack.ts'
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
 
 /**
- * A SQL expression that replaces some characters by spaces: those that a terminal would interpret
- * or not show, such as the characters of escape sequences and changes of direction.
+ * A SQL expression that replaces some characters by spaces, because a terminal would interpret or
+ * not show them. Examples are escape characters and marks that change the direction of text.
  */
 const printable = (column: string) =>
   String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
@@ -86,7 +86,7 @@ function feedbackCommand(gateway: string, apiKey: string) {
     text: 'The new screen is lovely.',
   }
   const payload = JSON.stringify({ ...exampleContext(), feedback })
-  // The file name has quotes for curl, because it may contain a comma or a semicolon.
+  // Quotes the file name for curl, because a comma or a semicolon would otherwise end it.
   const file = `"${screenshot.replaceAll(/["\\]/g, String.raw`\$&`)}"`
   return command([
     `${gateway}/api/feedback`,

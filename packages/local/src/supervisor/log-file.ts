@@ -19,8 +19,8 @@ export function openLogFile(path: string) {
     fd,
     close: () => closeSync(fd),
     /**
-     * The line that best explains a failure, among the lines since the file was opened; empty if
-     * there is none.
+     * Returns the line that best explains a failure. Ignores lines that were in the file when it
+     * was opened. Returns an empty text if there is no other line.
      */
     tail: () => readTail(path, startBytes),
   }

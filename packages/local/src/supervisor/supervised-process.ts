@@ -40,8 +40,8 @@ export interface SupervisedProcess<R extends Running = Running> {
 }
 
 /**
- * A process that has run for this time counts as healthy. If it dies later, the series of pauses
- * and messages begins again from the start.
+ * A process that has run for longer than this counts as healthy. When it dies, its restarts are
+ * counted from 0 again, and messages are shown even if they were shown recently.
  */
 const healthyMs = 30_000
 /**

@@ -15,9 +15,9 @@ export interface UntilReadyOptions {
 }
 
 /**
- * Resolves when the probe succeeds while the child is running. Otherwise stops the child and
- * rejects. If `signal` has aborted, the error is its reason. Otherwise it is a {@link StartError}
- * that shows the end of the child's log.
+ * Resolves when the probe succeeds while the child is running. If the child ends or is not ready in
+ * time, rejects with a {@link StartError} that quotes the child's log. If `signal` aborts, rejects
+ * with its reason. After a rejection the child is not running.
  */
 export async function untilReady({ child, probe, timeoutMs, signal }: UntilReadyOptions) {
   const deadline = performance.now() + timeoutMs

@@ -27,7 +27,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
   t.teardown(() => owner.close())
   await migrate({ clickhouse: owner })
 
-  /** @param settings settings that the URL's query string sets */
+  /** @param settings ClickHouse settings for this query, which the query string sends */
   async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
     const { origin, username, password } = new URL(url)
     const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
@@ -161,7 +161,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
       )
       t.notMatch(texts.join('\n'), word, name)
     }
-    // The owner has no limits, and gets the secret by these calls. This proves that the calls work.
+    // The owner has no limits, so the same calls return the secret. This proves that they work.
     for (const name of ['merge', 'mergeTreeProjection', 'mergeTreeTextIndex', 'view', 'eval']) {
       const texts = await Promise.all(
         callsOf(name).map(async (sql) => (await ask(server.url, sql, settings)).text),

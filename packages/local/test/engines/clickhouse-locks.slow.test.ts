@@ -81,7 +81,7 @@ t.test(
       await readAll()
       t.ok(shown.get(join(dataDir, 'config/config.xml')), `${start} start: the files can be read`)
       t.ok(shown.get('/proc/self/environ'), `${start} start: and the environment`)
-      // Kills the server, as happens before the supervisor restarts it.
+      // Kills the server, so that the second start is like a restart by the supervisor.
       server.kill()
       await server.exited
     }
@@ -135,8 +135,8 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // This query has a single block and takes many minutes. Neither the time limit nor KILL QUERY
-    // can end it.
+    // ClickHouse applies the time limit and KILL QUERY only between two blocks. This query has a
+    // single block and takes many minutes, so neither can end it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
       FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear

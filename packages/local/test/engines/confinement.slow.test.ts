@@ -10,8 +10,8 @@ import { startClickHouse } from '../../src/index.ts'
 import { createDataDir } from '@intake/test-kit/data-dir'
 
 /**
- * A secret word, in a file outside ClickHouse's folder. An installation has its passwords in such a
- * file.
+ * A secret word in a file outside ClickHouse's folder. The file stands for the one in which an
+ * installation keeps its passwords.
  */
 const word = 'canary4f1d'
 const dataDir = createDataDir(t)
@@ -51,7 +51,7 @@ async function send(t: Test, query: string): Promise<string> {
     signal: AbortSignal.timeout(60_000),
   })
   const text = await response.text()
-  // Error messages repeat the query, but the query does not contain the word.
+  // The word can come only from the secret: no query contains it.
   if (text.includes(word)) t.fail(`shows the secret: ${query}`)
   if (contacts.splice(0).length > 0) t.fail(`contacts another server: ${query}`)
   return text
@@ -95,8 +95,8 @@ t.test('not even the owner reaches a secret', { skip }, async (t) => {
 })
 
 /**
- * Categories of functions that only compute a result from their arguments. Each of these functions
- * is called with only one list of arguments.
+ * Categories of functions that only compute a result from their arguments. The test calls each of
+ * these functions with one argument, and all others also with two and three.
  */
 const computing =
   /Type Conversion|Date|Array|String|Geo|Hash|JSON|Math|Arithmetic|Map|IP|Compar|Tuple|Dist|Bit|Random|Time|Vector|UUID|Encod|Null|Round|Condition|Logical|Financial/
@@ -182,7 +182,8 @@ t.test('analysts cannot read system tables with information about others', { ski
     t.match(await send(t, `SELECT * FROM ${table}`), 'ACCESS_DENIED', table)
   }
   t.match(await send(t, 'SHOW CREATE USER intake'), 'ACCESS_DENIED')
-  // Some tools read these lists. The lists must show only what the user may read.
+  // Analysts may read `system.parts` and `information_schema`. Both must list only what the user
+  // may read.
   t.equal(await send(t, 'SELECT * FROM system.parts'), '')
   const lists = await names(
     `SELECT database || '.' || name AS name FROM system.tables

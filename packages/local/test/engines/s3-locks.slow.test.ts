@@ -50,8 +50,8 @@ function filesInside() {
 const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
 
 /**
- * Sends a request that the server must refuse. Fails if the response has the status of a success,
- * or contains the secret word or a list.
+ * Sends a request that the server must refuse: with a status 4xx, or by closing the connection.
+ * Fails if the response contains the secret word or a list.
  */
 async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
   const response = await sendRaw(port, request)

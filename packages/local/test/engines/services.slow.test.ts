@@ -161,8 +161,8 @@ t.test('ClickHouse', async (t) => {
     const named = await ask(`http://${host}`, 'SELECT 1', { 'x-clickhouse-user': 'default' })
     t.equal(named.status, 401)
 
-    // With basic authentication, the engine would obey the user or password in a URL parameter and
-    // not the one in the header.
+    // ClickHouse itself would use the user or password in a URL parameter instead of the one in the
+    // header of basic authentication.
     const basic = (user: string, password: string) => ({
       authorization: `Basic ${btoa(`${user}:${password}`)}`,
     })
@@ -201,7 +201,7 @@ t.test('ClickHouse', async (t) => {
     t.match(await response.text(), /<title>ClickHouse Query</)
     t.equal((await fetch(`${page.origin}/?query`, { method: 'OPTIONS' })).status, 204)
 
-    // Sends to the link's parameter `url`, as the page itself does.
+    // The page sends its queries to the URL in the link's parameter `url`.
     const target = page.searchParams.get('url') ?? ''
     const send = (url: string, headers: Record<string, string> = {}) =>
       fetch(url, {

@@ -22,9 +22,9 @@ export const eventRows = (
 
 /**
  * Shows an event in few bytes, because a list has many rows: a row has few classes, and contains
- * each value once. The style sheet finds the cells by their elements. Links that begin with `?` are
- * short, because the view is not part of them. They keep the filters of the view, but not a period
- * that was chosen by name. The live view's script recognises an event by the links of its row.
+ * each value once. The style sheet finds the cells by their elements. Links to the same view have
+ * no path, only a query string. They keep the filters of the view, but not a period that was chosen
+ * by name. The live view's script recognises an event by the links of its row.
  */
 export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): Html {
   const sameView = (one: ListSearch) => `?${printSearch({ ...search, ...one, after: undefined })}`

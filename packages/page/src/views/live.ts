@@ -15,8 +15,8 @@ import { refusalList, sumOf, type KeyNames } from './outcomes.ts'
 import { bars, behindAlert, card } from './parts.ts'
 
 /**
- * The data of the live view besides its rows: of the chart, and of the lists in the side column.
- * The script replaces the chart and the side column regularly.
+ * The data that the live view shows besides its rows: in the chart, and in the lists of the side
+ * column. The script of the view replaces the chart and the side column regularly.
  */
 export interface LiveBesides {
   /** The arrivals in each minute of the last half hour, for all keys. */

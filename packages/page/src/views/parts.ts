@@ -94,7 +94,6 @@ export function periodLinks(
   return html`<nav class="seg" aria-label="Period">${links}</nav>`
 }
 
-/** How long ago something was. */
 export const ago = (ms: number, nowMs: number): string =>
   `${shortDuration(Math.max(0, nowMs - ms) / 1_000)} ago`
 

@@ -24,15 +24,15 @@ export const shownTypes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A list can show a picture itself instead of its thumbnail. It does so only up to this size, and
- * only if no worker has examined the picture yet or its format has no thumbnails. A picture that a
- * worker could not decode may also take a browser too much memory or time.
+ * The maximum size of an original that a list shows for lack of a thumbnail. The list shows it only
+ * if no worker has examined it yet, or if its format has no thumbnails. It does not show a picture
+ * that a worker could not decode, because a browser may need too much memory or time for it.
  */
 const listedBytesMax = 4 * 1024 * 1024
 const isLight = ({ bytes, error }: Attachment) =>
   bytes <= listedBytesMax && (error === null || error === 'format')
 
-/** @param options.whole shows the pictures themselves, where browsers can, instead of thumbnails */
+/** @param options.whole whether to show originals where browsers can, instead of thumbnails */
 export function pictures(
   attachments: readonly Attachment[],
   sign: SignPicture,

@@ -68,8 +68,8 @@ function readBox(reader: Reader, at: number, end: number): Box | undefined {
 
 /**
  * Boxes with fixed fields, and the size of their content in bytes. A longer box could contain a
- * text. A `dinf` of this size says that the data is in the same file. A longer one could contain
- * the address of another file.
+ * text. For example, a longer `dinf` could contain the address of another file. A `dinf` of this
+ * size says that the data is in the same file.
  */
 const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
   Object.entries({
@@ -91,7 +91,7 @@ const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
   }).map(([name, bytes]) => [fourLetters(name), bytes]),
 )
 /**
- * Whether the box has exactly the size of its fixed fields. True for a box without fixed fields.
+ * Whether the box has exactly the size of its fixed fields. True for types not in `fixedBytes`.
  */
 export const hasFixedBytes = ({ type, content, to }: Box) =>
   fixedBytes.get(type)?.includes(to - content) ?? true

@@ -10,8 +10,8 @@ const graphicControlBytes = 8
 /** The names of the blocks that say how often an animation is repeated. */
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 /**
- * The length of a block that says how often an animation is repeated. It consists of a head, a
- * name, and a sub-block with the number.
+ * The length in bytes of a block that says how often an animation is repeated. The block consists
+ * of a head, a name, a sub-block with the number, and an empty sub-block.
  */
 const loopBytes = 19
 

@@ -17,7 +17,7 @@ const types = {
   groups: fourLetters('grpl'),
   skip: fourLetters('skip'),
 }
-/** The type of an item that is not an image, after its data was removed. Decoders ignore it. */
+/** This type replaces the type of an item whose data is removed. Decoders ignore such items. */
 const skip = Buffer.from('skip')
 /** The types of the boxes that a `meta` box has at most once. */
 const single: ReadonlySet<number> = new Set([
@@ -102,8 +102,8 @@ function keepGroups(walk: HeifWalk, box: Box): void {
 }
 
 /**
- * Walks the boxes in a list. Keeps a box if its content has exactly the size of its numbers,
- * `bytesOf(box)`. Turns any other box into free space.
+ * Walks the boxes in a list. Keeps a box if the size of its content is exactly `bytesOf(box)`, the
+ * size of its numbers. Turns any other box into free space.
  */
 function keepNumbers(walk: HeifWalk, list: Box, bytesOf: (box: Box) => number): void {
   // A list of references begins with its version, a list of groups does not.

@@ -22,8 +22,8 @@ const types = {
   largeChunks: fourLetters('co64'),
 }
 /**
- * Types of boxes. Boxes of `containers` contain boxes of both lists. Boxes of `drawing` are needed
- * to render the pictures.
+ * The types of the boxes that are kept. Boxes of `containers` contain other boxes. Boxes of
+ * `drawing` contain what is needed to render the pictures.
  */
 const containers = setOfFourLetters('trak,mdia,minf,stbl,edts,dinf')
 const drawing = setOfFourLetters(

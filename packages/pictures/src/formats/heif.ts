@@ -42,7 +42,10 @@ export function walkHeif(bytes: Buffer): Walked {
   }
   let images = 0
   const lists = new Set<number>()
-  /** The unknown boxes since the last known one. They are cut off unless a known box follows. */
+  /**
+   * The unknown boxes since the last known one. If no known box follows, those that begin at
+   * `walk.end` or later are cut off.
+   */
   let unused: Box[] = []
   for (const box of boxesOfFile(walk)) {
     // Another file begins here: a film that was appended.

@@ -75,7 +75,7 @@ const lower = 0x7f7f7f7f
 
 /**
  * Returns the position of the next marker; `end` if there is none. It reads four bytes at once. In
- * the loop these bytes decide only one branch, the one that ends the loop. If they decided more, a
+ * the loop, only the branch that ends the loop depends on the bytes. With another such branch, a
  * file could be made for which the processor always predicts the wrong branch.
  *
  * @param range.inScan whether to pass over the markers that may occur in the data of a scan

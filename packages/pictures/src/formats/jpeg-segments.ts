@@ -31,8 +31,8 @@ export function* jpegSegments(
   file: Buffer,
   { start, end, parts, isFile = false }: JpegRange,
 ): Generator<Segment> {
-  // A file may contain many JPEGs. If a search could pass over the end of its JPEG, each search
-  // could read the whole file.
+  // Searches must end with this JPEG. A file may contain many JPEGs, and each search could
+  // otherwise read the whole file.
   let bytes = file.subarray(0, end)
   let view = viewOf(bytes)
   let at = start + 2

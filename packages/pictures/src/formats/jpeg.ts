@@ -190,7 +190,7 @@ function writeEnd(bytes: Buffer, at: number, edit: Edit): void {
   if (!bytes.subarray(at, at + 2).equals(endOfImage)) edit.set(at, endOfImage)
 }
 
-/** The field with the length of a segment: it counts the field itself but not the marker. */
+/** The length field of a segment. The length includes this field, but not the marker. */
 function lengthOf(segmentBytes: number): Buffer {
   const length = Buffer.alloc(2)
   length.writeUInt16BE(segmentBytes - 2)

@@ -19,8 +19,8 @@ const chunks = {
   profile: fourLetters('iCCP'),
 }
 /**
- * The chunks that are needed to render the image, and the minimum and maximum number of bytes of
- * the content of each. A longer one could contain a text.
+ * The chunks that are needed to render the image, and how many bytes their content can have. A
+ * longer chunk could contain a text.
  */
 const sizes: readonly (readonly [names: string, min: number, max: number])[] = [
   ['IDAT', 0, Infinity],
@@ -47,8 +47,8 @@ const kept: ReadonlyMap<number, { min: number; max: number }> = new Map(
 const framing = 12
 /**
  * The maximum sizes of a profile. Profiles of displays have a few kilobytes; profiles with large
- * tables have a few hundred. The compressed size has a limit of its own, because a hostile profile
- * may consist of empty blocks with tables, which take time although they inflate to nothing.
+ * tables have a few hundred. The compressed data has a limit too, because it can contain blocks
+ * that take time although they inflate to nothing.
  */
 const profileBytesMax = 512 * 1024
 const compressedBytesMax = 128 * 1024
@@ -85,7 +85,7 @@ export function walkPng(bytes: Buffer): Walked {
     if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
     const isNeeded = draws(type, { found, last })
     if (to > bytes.length) {
-      // The file was cut off within the pixels, or within a chunk that is not needed.
+      // The file was cut off within this chunk. Only pixels are kept.
       if (isNeeded && (type === chunks.data || type === chunks.frameData)) {
         found.add(type)
         edit.keep(at, bytes.length)
@@ -138,8 +138,8 @@ function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): v
 const profileHead = Buffer.from('i\0\0')
 
 /**
- * Keeps a profile without its name and the tags that are not needed. If a tag is removed, or bytes
- * follow the compressed data, the profile is compressed again. The profile is left out if it is too
+ * Keeps a profile, but removes its name and what `scrubProfile` zeroes. If the profile changes, or
+ * bytes follow the compressed data, it is compressed again. The profile is left out if it is too
  * large, or does not fit in its old place.
  */
 function keepProfile(
@@ -165,7 +165,8 @@ function keepProfile(
   const tags = Buffer.from(profile.subarray(profileHeaderBytes))
   const scrubbed = isClean ? compressed : deflateSync(scrub.apply(profile), { level })
   // The new data can be too long, because some programs compress better than zlib. If only the
-  // header of the profile differs, the old data is then kept: losing the colours would be worse.
+  // header of the profile differs, the old data is then kept. Losing the colours would be worse
+  // than keeping the header.
   const hasSameTags =
     usedBytes === compressed.length && tags.equals(profile.subarray(profileHeaderBytes))
   for (const one of hasSameTags ? [scrubbed, compressed] : [scrubbed]) {

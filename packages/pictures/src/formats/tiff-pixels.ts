@@ -32,8 +32,8 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
   const compressions = numbers(tags.compression)
   const uses = (methods: ReadonlySet<number>) => compressions.some((one) => methods.has(one))
   if (uses(fileCompressions)) throw new PictureError('it contains another picture')
-  // Without `jpegOffset`, the tables of an older JPEG are elsewhere in the file. They are not kept,
-  // so nobody could decode its strips.
+  // Without `jpegOffset`, the older kind of JPEG has its tables elsewhere in the file. These tables
+  // are not kept, so the strips could not be decoded.
   if (compressions.includes(olderJpeg) && !entries.has(tags.jpegOffset)) {
     throw new PictureError('the tables of its JPEG are elsewhere')
   }
@@ -55,8 +55,8 @@ export function keepPixels(walk: TiffWalk, entries: ReadonlyMap<number, Entry>):
         throw new PictureError('it contains another picture')
       }
       if (offsetTag === tags.jpegOffset) whole = { from: at, to: at + size }
-      // In the older kind of JPEG the strips are parts of one JPEG, whose position is in
-      // `jpegOffset`.
+      // In the older kind of JPEG the strips are parts of the JPEG at `jpegOffset`, whose metadata
+      // has been removed.
       else if (!isJpeg || (at >= whole.from && at + size <= whole.to)) return
       removeFromJpeg(walk, at, size)
     })
@@ -68,7 +68,7 @@ export function removeFromJpeg(walk: TiffWalk, start: number, bytes: number): vo
   const { reader, parts, bytesRead, edit } = walk
   const end = Math.min(start + bytes, reader.bytes.length)
   if (start >= end) return
-  // The bytes count twice, because reading them one by one takes longer.
+  // The bytes of a JPEG count twice, because they are read one by one. Other data is read faster.
   bytesRead.add(2 * (end - start))
   zeroJpegMetadata(reader.bytes, { start, end, parts }, edit)
 }

@@ -1,6 +1,6 @@
 import { hasText, Reader } from '../reader.ts'
 
-/** The size of one value in bytes, by the number that TIFF gives its type. */
+/** The size of one value in bytes. The index is TIFF's number for the type of the value. */
 // oxfmt-ignore
 const typeBytes: readonly (number | undefined)[] = [
   undefined, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, undefined, undefined, 8, 8, 8,
@@ -20,14 +20,14 @@ export interface Entry {
   bytes: number
 }
 
-/** Reads the numbers of a TIFF, whose sizes depend on whether it is a BigTIFF. */
+/** Reads the numbers of a TIFF. Some numbers have more bytes in a BigTIFF. */
 export class TiffReader {
   readonly bytes: Buffer
   readonly isLittle: boolean
   readonly #reader: Reader
   /**
-   * Whether the file is a BigTIFF: offsets have 8 bytes instead of 4, and a number of entries has 8
-   * bytes instead of 2.
+   * Whether the file is a BigTIFF: an offset has 8 bytes instead of 4, and the number of entries in
+   * a directory has 8 bytes instead of 2.
    */
   readonly #isBig: boolean
   readonly offsetBytes: number

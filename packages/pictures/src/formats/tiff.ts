@@ -86,8 +86,8 @@ function keepEntry(walk: TiffWalk, from: number): Entry | undefined {
   // `walkTiff` follows only references that are whole numbers. References of other types are not
   // kept, because they could lead to any directory, even to one in the pixels.
   if (tag === tags.subDirectories && !wholeTypes.has(type)) return undefined
-  // Some programs convert numbers of other types. They could then decode the strips as another
-  // format than this function expects.
+  // Refuses a compression of another type, such as a fraction. Some programs convert it, and could
+  // then decode the strips as another format than `keepPixels` expects.
   if (tag === tags.compression && !wholeTypes.has(type)) {
     throw new PictureError('its compression is not a number')
   }
