@@ -1,10 +1,9 @@
 import type { Edit } from './edit.ts'
 
 /**
- * The ranges of a file that something refers to. They may overlap, and may be added in any order.
- * In formats that work with offsets everything else is filled with zeros, so that no offset
- * changes. The number of ranges needs no limit of its own, because each belongs to a part that
- * `PartCount` has counted.
+ * The ranges of a file that are kept. They may overlap, and may be added in any order. The bytes
+ * between the ranges become zeros, so that offsets in the file remain valid. The number of ranges
+ * is limited, because each range belongs to a part that `PartCount` has counted.
  */
 export class KeptRanges {
   readonly #ranges: [from: number, to: number][] = []
@@ -26,7 +25,7 @@ export class KeptRanges {
   /**
    * Zeroes the bytes between the ranges, and cuts off the bytes after the last range.
    *
-   * @param endMin the earliest position at which the file may end
+   * @param endMin bytes before this position are not cut off
    */
   keepOnly(edit: Edit, endMin = 0): void {
     this.#ranges.sort(([one], [other]) => one - other)

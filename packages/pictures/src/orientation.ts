@@ -7,8 +7,8 @@ const long = 4
 const entriesMax = 1_000
 
 /**
- * Reads the orientation in a block of Exif, from 2 to 8; undefined if the image is upright, or if
- * the block cannot be read.
+ * Reads the orientation, 2 to 8, in a block of Exif. Returns undefined if the image is upright, or
+ * if the block cannot be read.
  *
  * @param from the position of the TIFF header
  */
@@ -37,7 +37,7 @@ export function readOrientation(bytes: Buffer, from: number, to: number): number
  * entry.
  *
  * @param bytesMax the block is cut to this size. It remains readable without its last four bytes,
- *   which are the empty reference to another directory
+ *   which state that no other directory follows
  */
 export function orientationOnly(orientation: number, bytesMax: number): Buffer {
   const block = Buffer.alloc(26)

@@ -44,7 +44,7 @@ export class PartCount {
   }
 }
 
-/** Limits the bytes that are read from a file that can refer to the same bytes several times. */
+/** Limits the bytes that are read from a file. The file may refer to the same bytes repeatedly. */
 export class ByteCount {
   #left: number
 

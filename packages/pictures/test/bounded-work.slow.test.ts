@@ -23,9 +23,9 @@ function cpuMs(work: () => void): number {
 }
 
 /**
- * The CPU time that a picture may take: that of a hundred hashes of 10 MB. It is long, because on a
- * busy machine a loop may run for a while before it is compiled. A walk that is not linear takes
- * minutes.
+ * The CPU time that a picture may take: as much as a hundred hashes of 10 MB. The limit is high,
+ * because on a busy machine a loop may run for a while before it is compiled. A walk that is not
+ * linear takes minutes.
  */
 const msMax = cpuMs(() => {
   const bytes = Buffer.alloc(10_000_000)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { endOfScan, findMarker } from '../src/formats/jpeg-markers.ts'
 
-/** What `findMarker` should return, by reading each byte. */
+/** Returns what `findMarker` should return, but reads one byte at a time. */
 function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean }): number {
   for (let at = from; at + 1 < bytes.length; at++) {
     const second = bytes[at + 1]!
@@ -12,7 +12,7 @@ function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean
   return bytes.length
 }
 
-/** Bytes of every kind, with those before and after each limit. */
+/** The bytes just before and just after each value at which the meaning of a byte changes. */
 const kinds = [0x00, 0x01, 0x7f, 0x80, 0xbf, 0xc0, 0xcf, 0xd0, 0xd7, 0xd8, 0xfe, 0xff]
 const pairs = kinds.flatMap((first) => kinds.map((second) => (first << 8) | second))
 /** All pairs that begin or end with 0xff. */

@@ -1,7 +1,7 @@
-// Measures how long examining pictures and removing their metadata takes, for ordinary pictures of
-// 10 MB and for those that a hostile sender makes. Prints the CPU time of the first run in the
-// process, the least of 25 runs, and the medians, in milliseconds. Other processes do not add to the
-// CPU time, but on a busy machine the same work takes up to twice as much of it.
+// Measures how long it takes to examine pictures and to remove their metadata. The pictures are
+// ordinary ones of 10 MB, and some that a hostile sender makes. Prints CPU times in milliseconds:
+// that of the first run in the process, the least of 25 runs, and the medians of both steps. On a
+// busy machine, the same work takes up to twice as much CPU time.
 // After npm run build: npx tsx packages/pictures/test/measure.ts
 import { createHash } from 'node:crypto'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'

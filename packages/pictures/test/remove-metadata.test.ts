@@ -188,7 +188,7 @@ t.test('an item that is not an image is skipped by decoders', async (t) => {
   const withItems = corpus.filter(({ name }) => name.includes('Exif, XMP and a link'))
   for (const { bytes, type, name } of withItems) {
     const kept = cleaned({ bytes, type }).toString('latin1')
-    // libavif refuses a file with an item of the type `Exif` that is not valid.
+    // libavif refuses a file whose `Exif` item is not valid. Therefore removed items become `skip`.
     for (const kind of ['Exif', 'mime', 'uri ']) {
       t.ok(bytes.includes(`${kind}PLANTED name`), `${name}: ${kind}`)
       t.notOk(kept.includes(kind), `${name}: ${kind}`)

@@ -26,7 +26,7 @@ declare const window: {
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
 
-/** Opens a page that may load pictures from the paths of a map. */
+/** Opens a page that can load each file in `files` from its path, which is the key in the map. */
 async function startBrowser(t: Test): Promise<{ page: Page; files: Map<string, Served> }> {
   const files = new Map<string, Served>()
   const server = createServer((request, response) => {

@@ -24,13 +24,13 @@ export interface Backlog {
    */
   delayed: number
   /**
-   * The number of rows in the waiting, active and delayed frames. A list with more than 2,000
-   * frames is not read completely: its number of rows is estimated from up to 2,000 of the frames.
+   * The number of rows in the waiting, active and delayed frames. For a list with more than 2,000
+   * frames, the number is estimated from up to 2,000 of them.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
   jsonBytes: number
-  /** The Redis memory of the same frames, estimated from up to ten frames of each list. */
+  /** The Redis memory of all these frames, estimated from up to ten frames of each list. */
   redisBytes: number
   /** Whether an operator has paused the queue. No worker claims frames of a paused queue. */
   isPaused: boolean
@@ -56,14 +56,14 @@ export interface Backlogs {
 }
 
 /**
- * Reads the backlogs: shard 0 and the other queues at one moment, then the other shards. Resolves
- * to undefined if Redis, or the node of a shard, belongs to no installation: then it has lost its
- * frames. Rejects if a shard cannot be read.
+ * Reads the backlogs: first those of shard 0 and of the queues without shards, at one moment, then
+ * those of the other shards. Resolves to undefined if Redis, or the node of a shard, has no
+ * installation mark. Such a node has lost its frames. Rejects if a shard cannot be read.
  *
- * @param options.framesMax maximum length of a list that is read completely; of a longer list, only
- * the frames at twenty positions are read, including both ends
- * @param options.turnMs if set, only one process reads in a time of this length; for the other
- * processes the result is undefined
+ * @param options.framesMax how many frames of a list are read. In a longer list, they are read from
+ * twenty positions, including both ends
+ * @param options.turnMs if set, only one process reads within this time; other processes get
+ * undefined
  */
 export type ReadBacklogs = (options?: {
   framesMax?: number
@@ -84,8 +84,8 @@ const weighedFrames = 10
  * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set; how many frames have a time; how many frames are in lists whose rows and bytes are known,
- * and these rows and bytes (estimated for each list from a sample); the oldest time or an empty
+ * set; how many frames have a time; how many frames are in lists whose size is known, and the rows
+ * and bytes of these lists (estimated for each list from a sample); the oldest time or an empty
  * string; the memory of all frames; and whether the queue is paused.
  */
 const script = `

@@ -1,6 +1,6 @@
 import type { Frame } from './frame.ts'
 
-/** The limits of a batch. A batch may always have one frame, even one that exceeds them. */
+/** The limits of a batch. A frame that alone exceeds them forms a batch of its own. */
 export interface BatchLimits {
   framesMax: number
   /** Compressed size of all frames together. */

@@ -3,8 +3,8 @@ import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The poll interval of a consumer that yields to another consumer. It is longer than the interval
- * of the other consumer. So the other consumer, whose connection is already in use, keeps claiming.
+ * The poll interval of a consumer that yields. The consumer that claims polls more often, and so
+ * keeps claiming, on a connection that is already in use.
  */
 const standbyMs = 500
 /**
@@ -27,8 +27,8 @@ const quietMs = 1_000
  *
  * @param options.gatherMs how long jobs may wait for further jobs, in milliseconds
  * @returns a function that waits until it is this consumer's turn, or until `signal` aborts, and
- * resolves to the number of jobs that were waiting. Even if that number is 0, there may be jobs
- * whose delay has passed
+ * resolves to the number of jobs that were waiting. Claim even if the number is 0: the delay of a
+ * postponed job may have passed
  */
 export function createClaimTurn(options: {
   source: Pick<JobSource, 'peek' | 'hasPostponed'>

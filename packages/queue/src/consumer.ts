@@ -65,7 +65,7 @@ const commandTimeoutMs = 10_000
  * the first frames of the batch wait meanwhile.
  */
 const lookAgainMs = 350
-/** The number of commands in one write, which needs one round trip and one sync to disk. */
+/** How many commands are sent at once. Together they need one round trip and one sync to disk. */
 const commandsAtOnce = 16
 
 /**
@@ -121,7 +121,7 @@ export function createFrameConsumer(options: {
         onUnreadable(error)
         unreadable.push(job)
       }
-      // The frame now has the bytes, so this long text need not stay in memory until the insert.
+      // The frame has the bytes, so their base64 text need not stay in memory until the insert.
       job.data = undefined
     }
     await forEach(unreadable, (job) => source.postpone(job, unreadableRetryMs))
@@ -156,8 +156,8 @@ export function createFrameConsumer(options: {
   /**
    * Claims as many waiting frames as fit; returns an empty list if no frame waits.
    *
-   * @param waiting the number of frames that were waiting a moment ago. No more claims than this
-   * are tried, because a claim that finds no frame costs as much as any other claim
+   * @param waiting the number of frames that were waiting a moment ago. After this many claims, the
+   * frames are counted again, because a claim that finds no frame costs as much as any other claim
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []
@@ -207,8 +207,8 @@ export function createFrameConsumer(options: {
 
       async complete() {
         const room = createBatchRoom(limits)
-        // If more frames wait, the command that completes a frame also claims another. This halves
-        // the round trips, compared to claiming with a command of its own.
+        // If more frames wait, the command that completes a frame also claims another. Separate
+        // commands would need twice as many round trips.
         for (const chunk of chunks(takeAll())) {
           const claimNext = isBacklogged && !signal.aborted && room.left() >= chunk.length
           const next = await forEach(chunk, (job) => source.complete(job, { claimNext }))

@@ -9,12 +9,12 @@ import { queuePrefix } from './names.ts'
  */
 interface DeliveryQueue {
   /**
-   * Adds the deliveries that the queue does not know. It knows all unfinished deliveries, for a day
-   * the last 20,000 that were delivered, and for a week the last 1,000 that were given up. Resolves
-   * to the number of deliveries that were left out for lack of places. The queue has 10,000 places,
-   * and a sender gets no more places once it holds as many as are free. So one sender alone fills
-   * at most half, two fill at most a third each, and there is always room for another sender. After
-   * an error any of the deliveries may be in the queue.
+   * Adds the deliveries that the queue does not know. It knows unfinished deliveries. It also knows
+   * the last 20,000 that were delivered (for a day) and the last 1,000 that were given up (for a
+   * week). Resolves to the number of deliveries that got no place. The queue has 10,000 places, and
+   * a sender gets no more places once it holds as many as are free. So one sender alone fills at
+   * most half, two fill at most a third each, and there is always room for another sender. After an
+   * error any of the deliveries may be in the queue.
    */
   add(deliveries: readonly Delivery[]): Promise<number>
   /**
@@ -48,9 +48,9 @@ const closeTimeoutMs = 2_000
 const daySeconds = 24 * 60 * 60
 
 /**
- * Delivers each id at least once, by any process that calls this function. A delivery that rejects
- * is repeated after the next of `retryDelaysMs`, varied by up to a tenth. It is given up when it
- * fails after the last delay.
+ * Delivers each id at least once. All processes that call this function share the deliveries. A
+ * delivery that rejects is repeated after the next of `retryDelaysMs`, varied by up to a tenth. It
+ * is given up when it fails after the last delay.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.

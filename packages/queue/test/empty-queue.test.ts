@@ -12,7 +12,7 @@ const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any')
  *
  * @param options.arriving jobs that are added while the first claim runs
  * @param options.isSilent whether `peek` gets no response after the first claim
- * @param options.hasPostponed whether a job is postponed, which no claim gets
+ * @param options.hasPostponed whether the queue has a postponed job, which no claim gets
  * @param options.claimMs how long each claim takes; during each, one more job arrives
  */
 function build({ arriving = 0, isSilent = false, hasPostponed = false, claimMs = 0 } = {}) {

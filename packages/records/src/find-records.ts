@@ -1,6 +1,5 @@
 import { sqlTime, type ClickHouse, type QueryParams, type RecordTable } from '@intake/clickhouse'
 
-/** The criteria for finding records. */
 export type RecordSearch =
   /**
    * The id of the record or of its request, or the client's id of a feedback: a UUID in lower case.

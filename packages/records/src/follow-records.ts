@@ -18,8 +18,8 @@ export interface Followed {
   /** The new records as lines of JSON, in the order of their arrival. */
   lines: string[]
   /**
-   * A UTC time as ClickHouse prints it: every record that arrived before it is among the lines so
-   * far. Only the last result of a poll has it, and only if a worker has stored a watermark.
+   * A UTC time as ClickHouse prints it. Every record that arrived before this time is among the
+   * lines so far. Set only in the last result of a poll, and only if there is a watermark.
    */
   completeUntil: string | undefined
   /** How many seconds the watermark is behind the present; 0 if there is no watermark. */
@@ -50,13 +50,13 @@ const recordsMax = 2_000
  */
 const idsMax = 200
 /**
- * A statement selects by arrival only if it reads at most this many records for each wanted one.
+ * A statement selects by arrival only if it reads at most this many records per wanted record.
  */
 const readPerWanted = 2
 const identity = 'bundle_identifier, time, id, device_uuid'
 /**
- * The maximum number of days from a record's time to its arrival. A key is kept for `keyDays`. A
- * repeat in these days has the id of its first attempt, and therefore also the time.
+ * The maximum number of days from a record's time to its arrival. An event may be `eventAgeMs` old
+ * when it is first sent. A repeat within the next `keyDays` has the same id and time.
  */
 const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
@@ -123,8 +123,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 
 /**
  * Groups the keys that are not seen yet. One statement reads each group. A group with more than
- * `idsMax` keys can be read by arrival, because few other records arrived between its first and its
- * last.
+ * `idsMax` keys can be read by arrival, because few other records arrived between the first and the
+ * last record of the group.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))

@@ -26,7 +26,7 @@ const readsAtOnce = 16
  * the time of the call. Frames that are completed during the search are left out: their rows are in
  * the tables or are dead letters.
  *
- * @param timeoutMs timeout for listing frames, and for reading sixteen of them
+ * @param timeoutMs timeout for each list of frames, and for each read of up to sixteen frames
  * @throws {TimeoutError}
  */
 export async function* findQueuedRows(

@@ -74,7 +74,7 @@ t.test(
     t.equal(shown.length, 21_000)
     t.equal(new Set(shown.map(({ id }) => id)).size, 21_000)
     t.equal(completeUntil, sqlTime(start + frames.length * 100))
-    // The first poll finds all of them, which are more than one page.
+    // The first poll finds all 21,000 records, which are more than one page.
     const again = await follow({ since: start, records: 21_000 })
     t.equal(again.shown.length, 21_000)
     t.equal(new Set(again.shown.map(({ id }) => id)).size, 21_000)

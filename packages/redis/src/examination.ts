@@ -6,9 +6,8 @@ import { findWriteRefusal, RefusedError } from './write-refusal.ts'
 export interface Examination {
   /**
    * Resolves if the socket for keys of this hash tag leads to a primary that has a mark of the
-   * installation. Role and mark were read through that same socket. If Redis was replaced or lost
-   * its data while there was no connection, the new socket is examined, so nothing is written
-   * there.
+   * installation. The role and the mark are read through that same socket. If Redis was replaced or
+   * lost its data while there was no connection, the examination of the new socket fails.
    *
    * @throws {RefusedError} when `refusalOf` gives a reason; another error when the examination
    * fails, or when there is no connection

@@ -44,10 +44,7 @@ interface PolledServer {
 }
 
 const configIntervalMs = 3_000
-/**
- * A server that has not responded for this long counts as frozen. Each command of the poll times
- * out after a few seconds.
- */
+/** A server that has not responded for this long counts as frozen. */
 const silentAfterMs = 5_000
 
 /**

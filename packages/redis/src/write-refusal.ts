@@ -24,11 +24,10 @@ const reasons: Record<string, string> = {
  * Resolves to the reason why Redis accepts no writes, in words for an operator; undefined if it
  * accepts them. In a cluster the reason names the server.
  *
- * Sends a write without effect, which Redis refuses for most of the reasons. Also checks two
- * reasons for which Redis does not refuse this write. One is that it has too few replicas. The
- * other is a replica that accepts writes, as configured, although its next synchronisation deletes
- * them. Such a replica returns no error that would close the connection, so this function closes
- * it.
+ * Sends a write without effect, which Redis refuses for most of the reasons. Checks two other
+ * reasons by itself. One is a primary with too few replicas. The other is a replica that is
+ * configured to accept writes, although its next synchronisation deletes them. Its reply is not an
+ * error that would close the connection, so this function closes the connection.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *

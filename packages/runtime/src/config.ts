@@ -54,7 +54,7 @@ function findProblems(
   ]
 }
 
-/** Describes the problem of a value, to follow the setting's name; undefined if there is none. */
+/** Returns the problem of a value as words after the setting's name; undefined if there is none. */
 function findProblem(schema: TObject, name: string, value: unknown): string | undefined {
   const property = schema.properties[name] as TSchema & { anyOf?: readonly TSchema[] }
   const [error] = Value.Errors(property, value)

@@ -3,8 +3,8 @@ import { systemClock, type Clock } from './clock.ts'
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 /**
- * The maximum number of kinds of error that are remembered. It is more than any source of errors
- * has. If there are more, the oldest kind is forgotten, so its next error is reported at once.
+ * The maximum number of kinds of error that are remembered. No source of errors has so many. If
+ * there are more, the oldest kind is forgotten, so its next error is reported at once.
  */
 const kindsMax = 100
 

@@ -34,8 +34,8 @@ export function metricsOf(registry: Registry) {
   const registers = [registry]
   return {
     /**
-     * @param series label values whose counters exist from the start, at 0. Prometheus cannot count
-     * the first increase of a counter that did not exist before it
+     * @param series label values whose counters exist from the start, at 0. Otherwise Prometheus
+     * would miss the first increase of each counter
      */
     counter<Label extends string>(
       name: string,

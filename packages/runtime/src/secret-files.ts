@@ -33,8 +33,8 @@ type Env = Record<string, string | undefined>
 export function secretNames(schema: TObject): string[] {
   return Object.keys(schema.properties).filter((name) => {
     const { writeOnly, hasCredentials } = traitsOf(schema, name)
-    // Leaves out settings that are themselves the path of a file, or for which the schema already
-    // has a setting `NAME_FILE`. Some standard variables are like this.
+    // Leaves out settings that are themselves the path of a file, and settings for which the schema
+    // already has `NAME_FILE`, such as `AWS_CONTAINER_AUTHORIZATION_TOKEN`.
     const isOrHasFile = name.endsWith('_FILE') || `${name}_FILE` in schema.properties
     return (writeOnly ?? hasCredentials ?? false) && !isOrHasFile
   })

@@ -10,7 +10,7 @@ import { createSecret, type Secret } from './secret.ts'
 import { withTimeout } from './timeout.ts'
 import { withoutCredentials } from './urls.ts'
 
-/** Those secrets of a process that may change while the process runs. */
+/** The secrets that may change while the process runs. */
 export interface Secrets<S extends TObject> {
   /**
    * Returns the setting as a value that is updated when its file changes. A setting without a file

@@ -1,4 +1,4 @@
-// process.test.ts runs this program. Closing it waits until a secret has a new value.
+// process.test.ts runs this program. It does not close until a secret has a new value.
 import { Type } from 'typebox'
 import { runProcess } from '../dist/run-process.js'
 

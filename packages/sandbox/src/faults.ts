@@ -67,7 +67,7 @@ const effects = [
   'clockOffsetMs',
 ] as const satisfies (keyof Fault)[]
 
-/** The effect that a fault with one of these fields must have: all of them need `status`. */
+/** The effect that each of these fields requires. */
 const belongsTo: Partial<Record<keyof Fault, (typeof effects)[number]>> = {
   code: 'status',
   retryAfter: 'status',

@@ -7,7 +7,6 @@ type Rules = ReturnType<GatewayPorts['policy']['rules']>
 
 const noRules: Rules = { active: [], forSender: () => undefined }
 
-/** Reservations of idempotency keys in memory. */
 export interface MemoryIdempotencyStore extends IdempotencyStore {
   clear(): void
 }

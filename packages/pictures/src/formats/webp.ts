@@ -18,13 +18,12 @@ const chunks = {
 const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
 const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
 const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
-/** The size of the content of each chunk with fixed fields. A longer chunk could contain a text. */
+/** The content size of chunks with fixed fields. A longer chunk may hide a text, and is cut off. */
 const fixedBytes: ReadonlyMap<number, number> = new Map([
   [chunks.extended, 10],
   [chunks.animation, 6],
 ])
 const flags = { exif: 0x08, xmp: 0x04 }
-/** The length of the description of a frame, which precedes the chunks of the frame. */
 const frameHeaderBytes = 16
 
 /** Keeps the chunks that are needed to render the image. Of Exif, only the orientation is kept. */
@@ -61,7 +60,7 @@ class WebpWalk {
       const contentEnd = at + 8 + this.#little.u32(at + 4)
       this.#hasPixels ||= pixels.has(type)
       if (contentEnd > end) {
-        // The file was cut off within the pixels, or within a chunk that is not needed.
+        // The file ends within this chunk. Incomplete pixels are kept, other chunks are dropped.
         if (pixels.has(type)) this.#keepChunk(type, at, end, end)
         break
       }
@@ -119,7 +118,7 @@ class WebpWalk {
     }
   }
 
-  /** Measures the pixels themselves, whose size may differ from that of the canvas. */
+  /** Adds the size that the pixel data states. It may differ from the size of the canvas. */
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {

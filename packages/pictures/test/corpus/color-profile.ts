@@ -23,8 +23,8 @@ const text = (value: string) =>
   ])
 
 /**
- * A valid profile of a display like those that macOS and Linux make, with the serial number of the
- * display, and traces in the header.
+ * Creates a valid display profile, like the ones from macOS and Linux. It contains the serial
+ * number of the display, and has traces in the header.
  */
 export function colorProfile({ isCompressed = false } = {}): Buffer {
   const tags: [name: string, content: Buffer][] = [
@@ -48,8 +48,8 @@ export function colorProfile({ isCompressed = false } = {}): Buffer {
   fixed(1).copy(header, 72)
   fixed(0.8249).copy(header, 76)
   header.fill(0xab, 84, 100)
-  // Plants traces in the fields for the time at which the profile was made, the manufacturer and
-  // model, the maker of the profile, and in the reserved bytes.
+  // Plants traces in these fields: the time of creation, the manufacturer and model, the maker of
+  // the profile, and the reserved bytes.
   for (const [from, to] of [
     [24, 36],
     [48, 56],

@@ -149,9 +149,9 @@ function find(bytes: Buffer, from: number, to: number, type: string): [from: num
 }
 
 /**
- * Creates a file of the HEIF family that has the first image of another file, and other items:
- * Exif, XMP and a link. It takes the properties and the data of the image, and writes everything
- * else anew.
+ * Creates a file of the HEIF family with the first image of `source` and with other `items`, such
+ * as Exif, XMP or a link. The properties and the data of the image are copied. Everything else is
+ * written anew.
  */
 export function heifWith(
   source: Buffer,
@@ -256,7 +256,7 @@ function imageOf(source: Buffer, iloc: Buffer): Buffer {
   return source.subarray(offset, offset + next(lengthBytes))
 }
 
-/** Copies the properties, and associates those of the first item with the item `id` instead. */
+/** Copies the properties. In the copy, the properties of the first item belong to the item `id`. */
 function relabel(properties: Buffer, id: number): Buffer {
   const copy = Buffer.from(properties)
   const [from] = find(copy, 8, copy.length, 'ipma')

@@ -14,7 +14,7 @@ export interface OrdinaryPicture {
 
 const dataBytes = 10_000_000
 
-/** Random bytes, used as compressed pixels, because these look random too. */
+/** Random bytes in place of compressed pixels, which look random too. */
 const noise = randomBytes(dataBytes)
 
 const u32 = (...values: number[]) => {
@@ -173,7 +173,7 @@ function tiff(strips: Buffer[]): Buffer {
 }
 
 /**
- * Creates ordinary pictures of 10 MB in all formats. Some have the most parts that a device writes.
+ * Creates ordinary pictures of 10 MB in all formats. Some have as many parts as any device writes.
  */
 export function ordinaryPictures(): OrdinaryPicture[] {
   const whole = scanData(noise, false)

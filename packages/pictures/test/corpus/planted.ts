@@ -1,6 +1,6 @@
 /**
- * The text that is planted in every piece of metadata. Its first four letters are also the
- * numerators of positions. A file that contains these letters, in either byte order, is not clean.
+ * The text that is planted in every piece of metadata. Planted positions contain its first four
+ * letters as a number. A file that contains these letters, in either byte order, is not clean.
  */
 export const planted = 'PLANTED-48.85837N-2.29448E-SERIAL-0042'
 export const plantedNumber = Buffer.from('PLAN').readUInt32BE()
@@ -33,7 +33,7 @@ export function photoshop(): Buffer {
 /**
  * Creates the film of a motion photo, which contains a planted position.
  *
- * @param marker the byte that follows a 0xff in the film. The two look like a JPEG marker
+ * @param marker the byte that follows a 0xff in the film. The two bytes look like a JPEG marker
  */
 export function film(marker = 0): Buffer {
   return Buffer.concat([

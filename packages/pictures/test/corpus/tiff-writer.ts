@@ -69,8 +69,8 @@ class TiffWriter {
   }
 
   /**
-   * Writes a directory. Returns its bytes, and the position in these bytes for the offset of the
-   * next directory.
+   * Writes a directory. Returns its bytes, and the position in these bytes at which the caller must
+   * write the offset of the next directory.
    */
   #directory(entries: Entry[]): [bytes: Buffer, at: number] {
     const [countBytes, entryBytes, offsetBytes] = this.#isBig ? [8, 20, 8] : [2, 12, 4]
@@ -149,7 +149,6 @@ const gps: Entry[] = [
   bytes(29, Buffer.from(planted), 2),
 ]
 
-/** The Exif entries that a camera writes. */
 function cameraEntries(orientation?: number): Entry[] {
   return [
     ascii(0x010f, `Maker ${planted}`),

@@ -54,8 +54,8 @@ t.test('a damaged picture is read or refused, in its bytes and in bounded time',
       sample: fc.nat(corpus.length - 1),
       mutations: fc.array(mutation, { minLength: 1, maxLength: 4 }),
       /**
-       * The file is walked in the format of the sample with this index, or in its own format if
-       * null. A file that is valid in two formats at once can be walked in the wrong one.
+       * The index of a sample: the file is walked in the format of this sample. If null, the file
+       * is walked in its own format. A file that is valid in two formats can be walked in either.
        */
       type: fc.option(fc.nat(corpus.length - 1), { freq: 20 }),
     }),

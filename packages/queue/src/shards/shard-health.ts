@@ -14,7 +14,7 @@ export interface ShardHealth {
 const intervalMs = 1_000
 const responseMs = 1_500
 /**
- * For how long a shard is usable after its last successful poll. One poll may fail in this time.
+ * For how long a shard is usable after its last successful poll: long enough for one failed poll.
  */
 const freshMs = 5_000
 

@@ -7,7 +7,7 @@ export const registryName = 'shards'
 /**
  * The key of a set with the numbers of all shards, except 0, that ever got a frame. A gateway adds
  * a shard to it before the shard's first frame, and no shard is ever removed: every reader looks
- * for frames in these shards, even if its own settings name fewer.
+ * for frames in all these shards, even if its own settings state a smaller number of shards.
  */
 const registryKey = `${queuePrefix}:${registryName}`
 
@@ -80,8 +80,8 @@ export async function markShards(
 }
 
 /**
- * Registers every shard that has the mark of this installation: the registry may have been lost
- * with shard 0, but not the frames of the other shards.
+ * Registers every shard that has the mark of this installation. Shard 0 may have lost the registry
+ * while the other shards still have their frames.
  */
 export async function restoreRegistry(redis: Redis, installation: string): Promise<void> {
   const others = Array.from({ length: shardsMax - 1 }, (_, index) => index + 1)

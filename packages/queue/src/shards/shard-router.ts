@@ -12,10 +12,10 @@ export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
 const avoidMs = 1_000
 
 /**
- * Spreads frames over shards: each frame goes to the shard with the fewest frames in flight, in
- * turn if several have equally few. For one second after a command to a shard has failed, that
- * shard is the last choice. Only usable shards get frames; if none is usable, shard 0 gets them,
- * and its error gives the reason.
+ * Spreads frames over shards: each frame goes to the shard with the fewest frames in flight. If
+ * several shards have equally few, they take turns. For one second after a command to a shard has
+ * failed, that shard is the last choice. Only usable shards get frames. If none is usable, shard 0
+ * gets them, and its error gives the reason.
  *
  * @param options.sinks by number of the shard; they belong to the caller
  */

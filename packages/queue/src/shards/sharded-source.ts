@@ -4,8 +4,8 @@ import type { ClaimedJob, JobSource, Waiting } from '../job-source.ts'
 interface Shard {
   source: JobSource
   /**
-   * The number of jobs that were claimed from this shard, relative to other shards. The shard with
-   * the fewest is next.
+   * The count of jobs that were claimed from this shard. The shard with the lowest count is next. A
+   * shard that was empty gets a higher count, so that it does not catch up completely.
    */
   served: number
   /**
@@ -31,7 +31,7 @@ const answerMs = 2_000
 const emptyMs = 250
 /**
  * The number of jobs by which a shard may be ahead of the shard that was served least. Up to this
- * number, a completion claims the next job from its own shard, which saves a command.
+ * number, a completion claims the next job from the same shard, which saves a command.
  */
 const aheadMax = 16
 
@@ -48,7 +48,7 @@ const none: Waiting = { count: 0, oldest: undefined }
  * @param options.open opens a shard; it is closed with this source
  * @param options.list the shards that may hold jobs; before it first resolves, only shard 0 is
  * served
- * @param options.onError called for errors of single shards, which are asked again
+ * @param options.onError called when a single shard fails; the shard is asked again later
  */
 export function createShardedSource(options: {
   open: (shard: number) => JobSource

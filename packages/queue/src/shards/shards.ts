@@ -4,7 +4,7 @@ import { queuePrefix } from '../names.ts'
 /**
  * The hash tags of the shards of the log queue, by number. They never change, because frames wait
  * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
- * Redis Cluster with up to six masters: the numbers of shards of two masters differ by at most one
+ * Redis Cluster with up to six masters: the shard counts of any two masters differ by at most one
  * (test/shards/shards.test.ts).
  */
 const tags = [
@@ -26,7 +26,6 @@ const tags = [
   '{intake:15b}',
 ] as const
 
-/** How many shards the log queue can have. */
 export const shardsMax = tags.length
 
 /** Returns the prefix of all keys of a shard. Shard 0 has the keys of a queue without shards. */

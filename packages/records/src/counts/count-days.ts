@@ -26,20 +26,20 @@ const typeOf = `multiIf(
   path.2 = 'Bool', 'boolean',
   'text')`
 
-/** Lists the event itself, under an empty name, and each of its params. */
+/** Pairs of name and type: the event itself, which has an empty name, and each of its params. */
 const paths = `arrayPushFront(
       arrayMap((name, type) -> (name, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
       ('', 'event'))`
 
 /**
- * The clock of a device counts as wrong if the time of an event is later than its arrival by more
- * than this, or if the device's timestamp is too far from the arrival to be accepted.
+ * The clock of a device counts as wrong if an event's time is later than its arrival by more than
+ * this. It also counts as wrong if the device's timestamp is outside the accepted range.
  */
 const aheadMs = 60_000
 /**
- * An event that is older than this when it arrives gets a warning. If it were a few days older, it
- * would be refused.
+ * An event that is older than this when it arrives gets a warning, because events that are a few
+ * days older are refused.
  */
 const nearWindowDays = 25
 

@@ -2,13 +2,13 @@
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
 /**
- * The maximum number of event names that an hour of an application has; the rarest ones are counted
- * under an empty name. The limit keeps rows small even if an application puts values into the names
- * of its events.
+ * The maximum number of pairs of event and version in an hour of an application. The rarest pairs
+ * are counted under an empty event name. The limit keeps rows small even if an application puts
+ * values into the names of its events.
  */
 const namesMax = 2_000
 /**
- * The maximum number of versions that an hour of an application has; those with the fewest events
+ * The maximum number of versions in an hour of an application. The versions with the fewest events
  * are counted together, without a name and a code.
  */
 const versionsMax = 500

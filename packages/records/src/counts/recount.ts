@@ -4,7 +4,7 @@ import type { ClickHouse, QueryParams } from '@intake/clickhouse'
  * Marks hours of log events, so that they are counted again. A mark is needed if their records
  * change by something other than an arrival, such as an erasure or a replay.
  *
- * @param condition selects the rows of these records in `intake.logs_raw`
+ * @param condition selects the rows of the changed records in `intake.logs_raw`
  */
 export async function recountHours(
   clickhouse: Pick<ClickHouse, 'insertSelect'>,

@@ -27,7 +27,7 @@ const isSuspiciousValue = `(arrayExists(
         JSONAllValues(params), mapValues(JSONAllPathsWithTypes(params)))
       OR arrayExists(path -> match(path, '@|[0-9](?:[ -]?[0-9]){12}'), JSONAllPaths(params)))`
 
-/** SQL for whether the check digit of a number, given as a text of digits, is right (Luhn). */
+/** SQL for whether a text of digits has the right check digit (Luhn). */
 const hasCheckDigit = (digits: string) => {
   const reversed = `arrayMap(digit -> toInt32OrZero(digit), splitByString('', reverse(${digits})))`
   return `arraySum(arrayMap(

@@ -18,7 +18,7 @@ type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 const erasedTables = [...payloadTables, 'attachments_raw'] as const
 type ErasedTable = (typeof erasedTables)[number]
 
-/** The condition for rows with a payload whose record has a tombstone. */
+/** Selects the rows that still have a payload although their record has a tombstone. */
 const erased = (table: ErasedTable) =>
   table === 'attachments_raw'
     ? `(${identity}) IN (${tombstones('feedback_raw')})`

@@ -39,7 +39,7 @@ export function recordCondition(subject: Subject): Condition {
 
 /**
  * Like `recordCondition`, for a mutation. ClickHouse keeps the text of mutations, so this condition
- * contains only a hash of a user.
+ * contains only a hash of a user's id.
  *
  * @param salt random, so that the hash cannot be recognized
  */

@@ -70,9 +70,9 @@ export async function writeTombstones(
 }
 
 /**
- * Copies tombstones from records to dead letters and back, because a repeat of an erased record may
- * be stored as a record or as a dead letter. Months that retention has dropped get no tombstones.
- * Resolves to the number of dead letters that got a tombstone.
+ * Gives a record a tombstone if its dead letter has one, and the reverse: a repeat of an erased
+ * record may be stored as a record or as a dead letter. Months that retention has dropped get no
+ * tombstones. Resolves to the number of dead letters that got a tombstone.
  */
 export async function spreadTombstones(clickhouse: Sql): Promise<number> {
   let letters = 0

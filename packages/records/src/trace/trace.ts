@@ -49,7 +49,7 @@ const queueTimeoutMs = 5_000
 
 /**
  * Finds records in Redis and in ClickHouse. A record that is found in several places is reported
- * once. The tables take precedence over the dead letters, and these over Redis.
+ * once. The tables take precedence over the dead letters, and the dead letters over Redis.
  */
 export async function traceRecords(
   { redis, clickhouse }: Pick<RecordServices, 'redis' | 'clickhouse'>,

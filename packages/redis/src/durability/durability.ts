@@ -21,8 +21,7 @@ export interface Durability {
 }
 
 /**
- * Reads the settings of all these servers. The result has a violation for each setting of any
- * server that allows a loss of data.
+ * Reads the settings of all these servers. Every setting that allows a loss of data is a violation.
  */
 export async function readDurability(
   servers: readonly (Primary & { isReplica?: boolean })[],

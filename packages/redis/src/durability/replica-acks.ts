@@ -11,11 +11,11 @@ export class NotReplicatedError extends Error {
 export interface ReplicaAcks {
   /**
    * Runs a command for `key`. Resolves to its reply when enough replicas have what the command
-   * wrote. If Redis has WAITAOF (Redis 7.2 and later, and Valkey) and an append-only file, they
-   * have it on disk. Otherwise they have it in memory.
+   * wrote. If Redis has WAITAOF (Redis 7.2 and later, and Valkey) and an append-only file, the
+   * replicas have the write on disk, otherwise in memory.
    *
-   * @param options.hasWritten returns whether the command wrote anything, given its reply; default:
-   * it did. If it did not, replicas must have everything that the command read
+   * @param options.hasWritten returns whether a command with this reply wrote anything (default:
+   * true). If it wrote nothing, replicas must have everything that it read
    * @throws {NotReplicatedError} when the command succeeded, but replicas did not confirm it within
    * a second; any error of `command`
    */
@@ -34,8 +34,9 @@ interface Connection {
 /** One WAIT or WAITAOF command. It confirms the writes of all calls that have joined the round. */
 interface Round {
   /**
-   * True if a call of this round has only read a value. WAIT covers everything up to the last write
-   * of this connection, so the round then writes something before it waits.
+   * True if a call of this round has only read a value, perhaps one from another connection. WAIT
+   * covers everything up to the last write of this connection. So the round then writes something
+   * before it waits.
    */
   needsWrite: boolean
   done: Promise<void>
@@ -58,8 +59,8 @@ interface Line {
 const timeoutMs = 1_000
 
 /**
- * Creates a function that waits for replicas on the connection that wrote. This connection executes
- * nothing else during a wait, so use a separate connection for these writes.
+ * Waits for replicas on the connection that wrote. This connection executes nothing else during a
+ * wait, so use a separate connection for these writes.
  */
 export function createReplicaAcks(options: { redis: Redis; replicas: number }): ReplicaAcks {
   const { redis, replicas } = options

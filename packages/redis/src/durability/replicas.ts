@@ -45,9 +45,8 @@ interface Address {
 }
 
 /**
- * Finds the addresses of a primary's replicas. In a cluster these are the addresses that clients
- * use. If a replica is missing among them, and without a cluster, the addresses that the primary
- * lists are used.
+ * Finds the addresses of a primary's replicas. The primary lists its replicas. In a cluster, the
+ * addresses that clients use are preferred, unless one of the listed replicas is missing there.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary
