@@ -1,4 +1,4 @@
-// npm run -s conformance -- --adapter <url>: judges a sender. Building writes to stderr, so stdout
+// npm run -s conformance -- --adapter <url>: tests a sender. Building writes to stderr, so stdout
 // has only the output of the command.
 import { bootstrap } from './bootstrap.mjs'
 

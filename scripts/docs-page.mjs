@@ -79,7 +79,6 @@ function render(text, { links, anchors, toc, name }) {
   return marked.parse(text, { async: false })
 }
 
-/** The tables of fields, from the schemas of the OpenAPI document. */
 function fieldsSection({ components: { schemas } }) {
   const { LogSubmission, LogEvent, Device, Feedback, LogEntryResult, AttachmentResult, Problem } =
     schemas

@@ -143,7 +143,8 @@ function commonMetrics() {
 }
 
 /**
- * Registers the gateway's own metrics as a starting gateway does, but without sources of values.
+ * Registers the gateway's own metrics as a starting gateway does, but without anything that sets
+ * their values.
  */
 function gatewayMetrics() {
   const registry = createMetrics()
@@ -249,8 +250,8 @@ ${rows.join('\n')}
 }
 
 /**
- * Returns the part of the error catalogue that the clients contain. They handle an error that is
- * not in this part by the class of its status.
+ * Returns the part of the error catalogue that the clients contain. A client handles every other
+ * error by the class of its status, such as 4xx.
  */
 function retryRules() {
   const entries = Object.entries(errorCatalogue)

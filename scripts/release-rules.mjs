@@ -95,8 +95,8 @@ export function setChartVersion(chart, version) {
 export function isPermitted(name, licence) {
   // sharp loads libvips as a shared library, which may be replaced, as this licence demands.
   if (licence === 'LGPL-3.0-or-later') return /^(@img\/)?sharp-libvips-/.test(name)
-  // Of alternatives, such as "MIT OR Apache-2.0", one licence must be permitted. Of licences that
-  // are joined by AND, all must be permitted.
+  // "MIT OR Apache-2.0" is permitted if one of the two licences is. "MIT AND Apache-2.0" is
+  // permitted if both are.
   const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
   return licence.includes(' AND ')
     ? names.every((one) => licences.has(one))

@@ -10,7 +10,7 @@ Settings come from the environment, such as PORT and INTAKE_DATA_DIR (docs/confi
 
 const parent = process.ppid
 await bootstrap()
-// The supervisor stops when its parent exits. It cannot notice that if the parent has exited
-// before.
+// The supervisor, imported below, stops when its parent exits. It would not notice that the parent
+// exited during `bootstrap`.
 if (process.ppid !== parent) process.exit(1)
 await import('../packages/local/dist/stack/main.js')

@@ -31,7 +31,7 @@ const metrics = {
 }
 /**
  * The log lines of states that are events. A line is logged at every such event. All other states
- * are logged only when they begin.
+ * are logged when they begin and when they end.
  */
 const eventLines = {
   overloaded: 'requests refused',

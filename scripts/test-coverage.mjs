@@ -1,6 +1,6 @@
-// npm run test:coverage: measures how much code of each application and package its own tests
-// execute; takes about ten minutes. Code that is executed only by tests in test/, such as the fault
-// and hostile suites, counts as not executed. Fails if the coverage is below the minimum.
+// npm run test:coverage: measures, for each application and package, how much of its code its own
+// tests execute; takes about ten minutes. Code that is executed only by tests in test/, such as the
+// fault and hostile suites, counts as not executed. Fails if the coverage is below the minimum.
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -31,7 +31,7 @@ const models = [
   '@kubernetes-models/prometheus-operator@6.0.0',
   '@kubernetes-models/gateway-api@0.5.1',
 ]
-/** Go modules with the CustomResourceDefinitions of the operators. */
+/** Go modules, each with the files of its CustomResourceDefinitions. */
 const definitionsOf = {
   'github.com/kedacore/keda/v2@v2.21.0': ['config/crd/bases/keda.sh_scaledobjects.yaml'],
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
@@ -102,7 +102,8 @@ if (missing.length === 0) {
   console.log(`SKIPPED: the chart on an API server, because there is no ${missing.join(', no ')}`)
 }
 
-// Outside of this checkout, whose packages would stand in for missing ones.
+// The folder is outside of this checkout. Inside of it, Node would take packages that the images
+// lack from the checkout.
 const images = mkdtempSync(join(tmpdir(), 'intake-images-'))
 try {
   run('sh', ['deploy/check-images.sh', images])

@@ -22,8 +22,9 @@ export function findTestFiles() {
 export const isSlow = (file) => file.endsWith('.slow.test.ts')
 
 /**
- * Whether a file runs in a process with others (scripts/test-together.mjs). The slow files of these
- * packages kill, freeze, limit and configure only what they start themselves.
+ * Whether a file shares a process with other files (scripts/test-together.mjs). All quick files do.
+ * So do the slow files of these packages, because they kill, freeze, limit and configure only what
+ * they start themselves.
  */
 export const sharesProcess = (file) =>
   !isSlow(file) || /^packages\/(cli|page|records|schema)\//.test(file)

@@ -3,11 +3,11 @@ import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 /**
- * Starts an HTTP server in front of one ClickHouse server. It adds what the embedded engine lacks.
- * It executes `ON CLUSTER` on all servers of the cluster. Each shard has one replica, so it creates
- * plain engines instead of replicated ones. An insert into a table that every server holds goes to
- * all servers. `SYSTEM SYNC REPLICA ON CLUSTER` succeeds without reaching a server. All other
- * requests go to the server behind this front.
+ * Starts an HTTP server, the front of one ClickHouse server. The front adds what the embedded
+ * engine lacks. It executes `ON CLUSTER` on all servers of the cluster. Each shard has one replica,
+ * so the front replaces replicated engines by plain ones. It sends an insert to all servers if
+ * every server holds the table. It confirms `SYSTEM SYNC REPLICA ON CLUSTER` without reaching a
+ * server. It sends all other requests to its ClickHouse server.
  */
 export async function startFront(options: { target: string; members: () => readonly string[] }) {
   const { target, members } = options

@@ -1,7 +1,6 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import type { Event } from '../faults/kit/history.ts'
 
-/** The counts of one run. */
 export interface Counts {
   acknowledged: number
   visible: number

@@ -32,8 +32,9 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Real time passes between the steps, but jobs must stall only where the script says so. So the
-    // check for stalled jobs is delayed, and locks are kept from expiring (`persist`).
+    // Real time passes between the actions, but a lock must expire only in the action that deletes
+    // locks. So `persist` keeps all other locks from expiring, and the check for stalled jobs is
+    // delayed.
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)

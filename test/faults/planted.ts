@@ -127,8 +127,8 @@ export const plantedBugs: PlantedBug[] = [
     name: 'a reservation is not atomic across midnight',
     scenario: 'F63b',
     edits: [
-      // With this bug, the script takes for today the day that the gateway last read, not the day
-      // of Redis's clock.
+      // With this bug, the script's `today` is the day that the gateway last read, not the day of
+      // Redis's clock.
       {
         file: 'packages/identity/dist/reserve-script.js',
         find: 'local today = day - ARGV[1]',

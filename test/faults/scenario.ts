@@ -37,7 +37,7 @@ export interface Scenario {
    * record that a rule leaves out must be counted.
    */
   mayBeLeftOut?: (record: Payload) => boolean
-  /** How long the backlog may remain at the same size while it drains. */
+  /** How long the backlog may go without shrinking while it drains. */
   drainStallMs?: number
   /** Returns the reason if the scenario cannot run on this machine. */
   cannotRun?: () => Promise<string | undefined>

@@ -22,8 +22,8 @@ export interface AttackProcess {
 }
 
 /**
- * How much longer than the attack its process may run. It prepares the attack before the first
- * request, and waits for responses after the last one.
+ * How much longer the process may run than the attack. The process prepares the attack before the
+ * first request, and waits for responses after the last one.
  */
 const spareMs = 60_000
 /** The source in a test, else the built code. */
@@ -31,7 +31,7 @@ const [source, execArgv] = import.meta.url.endsWith('.ts')
   ? ['./attacker.ts', ['--import=tsx', '--conditions=intake:source']]
   : ['./attacker.js', []]
 
-/** Starts a process for one attack. It loads its code while the gateway starts. */
+/** Starts a process for one attack. The process loads its code while the gateway starts. */
 export function startAttackProcess(): AttackProcess {
   const child = fork(new URL(source, import.meta.url), { execArgv })
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>

@@ -58,12 +58,12 @@ export interface Sandbox {
 }
 
 /**
- * Starts the gateway on ports in memory: no Redis, no ClickHouse, no object store. Everything else
- * is the gateway's own code.
+ * Starts the gateway with everything stored in memory, instead of in Redis, ClickHouse and an
+ * object store. All other code is the gateway's own.
  *
  * @param options.host default: 127.0.0.1
  * @param options.port default: a free one
- * @param options.onRequest called for every request to Intake, with its body
+ * @param options.onRequest called several times for each request to Intake (see `OnRequest`)
  * @param options.log default: nothing is logged
  */
 export async function createSandbox(

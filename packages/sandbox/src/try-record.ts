@@ -12,7 +12,7 @@ export interface Tried {
   code: string | undefined
   /** How many records had each outcome. */
   counts: Record<string, number>
-  /** The stored records as JSON, with all digits, as the sandbox shows them. */
+  /** Each stored record as JSON text, as the sandbox shows it. Integers keep all digits. */
   records: string[]
 }
 

@@ -56,8 +56,8 @@ export const migrate = async (options: MigrateOptions): Promise<{ applied: strin
   const translate = translator(layout)
   await readKnown(clickhouse, migrations)
   for (const statement of translate(prepare)) await clickhouse.command(statement)
-  // Reads them again: a server that was added to a cluster has the list of applied migrations only
-  // after these statements.
+  // Reads the list of applied migrations again: a server that was added to the cluster has this
+  // list only after these statements.
   const known = await readKnown(clickhouse, migrations)
 
   // Functions belong to the server, so a restored database lacks them.
@@ -182,7 +182,7 @@ function isConflict(error: unknown): boolean {
   return error instanceof ClickHouseError && conflictCodes.has(error.code)
 }
 
-/** Defines again the views that were changed or dropped by hand; resolves to their names. */
+/** Redefines the views that were changed or dropped by hand. Resolves to their names. */
 export async function repairViews(clickhouse: ClickHouse): Promise<string[]> {
   const differing = await findDifferingViews(clickhouse)
   if (differing.length === 0) return []

@@ -114,7 +114,7 @@ const viewTypes = () =>
   )
 const changeParams = exactParams.statements.find((sql) => sql.includes('MODIFY COLUMN params'))!
 
-/** Gives the column the type that it had before the migration. */
+/** Undoes the migration: gives `params` its former type and marks the migration as not applied. */
 async function undo(): Promise<void> {
   await clickhouse.command(
     'ALTER TABLE intake.logs_raw MODIFY COLUMN params JSON(max_dynamic_paths = 16)',

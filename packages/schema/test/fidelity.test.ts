@@ -212,8 +212,8 @@ t.test(
   'an integer beyond 2^53 in an array is rounded only if the array has fractions',
   async (t) => {
     const large = '9007199254740993'
-    // ClickHouse stores these arrays exactly. The loop adds an array that it does not store
-    // exactly; the gateway sends such an array as text (gateway/src/record/text-array.ts).
+    // ClickHouse stores these arrays exactly. The loop adds one more array, which ClickHouse
+    // rounds. The gateway sends such an array as text (gateway/src/record/text-array.ts).
     const exact = [
       `[${large},1,null]`,
       `[${large},"a",1.5]`,

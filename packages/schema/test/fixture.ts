@@ -36,7 +36,7 @@ async function startIn(t: Test, timeZone: string) {
 
 /**
  * Time zones of the machine, the server or a session. No result may depend on them. The offset of
- * one of them is not a whole number of hours.
+ * Asia/Kathmandu is not a whole number of hours.
  */
 export const timeZones = ['UTC', 'Asia/Kathmandu', 'America/New_York'] as const
 

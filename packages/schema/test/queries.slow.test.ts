@@ -284,7 +284,7 @@ for (const timeZone of ['UTC', 'Asia/Kathmandu']) {
 async function testRecipes(t: Test, reader: ClickHouse, who: string): Promise<void> {
   for (const { title, sql } of recipes) {
     if (title === 'Dead letters by reason') {
-      // A dead letter has the time at which the worker wrote it.
+      // The time of a dead letter is when the worker wrote it, so the period must include today.
       const today = { ...params, from: '2020-01-01 00:00:00', to: '2200-01-01 00:00:00' }
       const found = await reader.query(sql, today)
       t.match(found, [{ table: 'logs', error_code: 117, rows: 2 }], `${title}, ${who}`)

@@ -60,8 +60,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
 }
 
 /**
- * Rejects if a table or column of an applied migration is missing. It is not created again, because
- * its data is lost or elsewhere.
+ * Rejects if a table or column of an applied migration is missing. Does not create it again,
+ * because an empty one would hide that its data is lost or elsewhere.
  */
 async function requireTables(clickhouse: ClickHouse): Promise<void> {
   const missing = await findMissingTables(clickhouse)

@@ -20,7 +20,6 @@ export async function runSwift(dir: string, command: string, ...args: string[]):
   return stdout + stderr
 }
 
-/** Returns the path of a built program. */
 export async function programPath(dir: string, name: string, ...args: string[]): Promise<string> {
   const output = await runSwift(dir, 'build', '--show-bin-path', ...args)
   const folder = output.split('\n').findLast((line) => line.startsWith('/')) ?? ''

@@ -15,9 +15,9 @@ interface Minute {
   stored: number
   accepted: number
   /**
-   * Attempts whose record may or may not be stored, in all minutes together. The minutes are not
-   * separated, because such an attempt is counted in the minute of its refusal (perhaps by another
-   * clock). The `received_at` of its record may be in another minute.
+   * Attempts whose record may or may not be stored, in all minutes together. Such an attempt is
+   * counted in the minute of its refusal (perhaps by another clock), but the `received_at` of its
+   * record may be in another minute.
    */
   unknown: number
 }

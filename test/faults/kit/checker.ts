@@ -23,7 +23,7 @@ export interface Counts {
 
 export interface CheckResult {
   counts: Counts
-  /** Violations of the guarantees; empty if the records are conserved. */
+  /** Violations of the guarantees; empty if there are none. */
   violations: string[]
 }
 
@@ -33,7 +33,7 @@ export interface CheckOptions {
   payload: (seq: number) => Payload
   /** Limits of the response time; undefined if the scenario freezes the gateway itself. */
   deadlinesMs?: { logs: number; feedback: number } | undefined
-  /** How long the backlog may stop shrinking. A backlog that shrinks may take any time to drain. */
+  /** How long the backlog may go without shrinking. The whole time to drain has no limit. */
   drainStallMs?: number | undefined
   /** How many frames are meant to stay in the queue. */
   keptFrames?: number

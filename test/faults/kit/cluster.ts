@@ -164,7 +164,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const asWorker = (url: string) => {
       const changed = new URL(url)
       changed.username = 'worker'
-      // Two attempts in one insert must remain two rows, so that they can be counted.
+      // Otherwise ClickHouse would reduce two attempts in one insert to one row, and they could not
+      // be counted.
       changed.searchParams.set('ch_optimize_on_insert', '0')
       return changed.href
     }

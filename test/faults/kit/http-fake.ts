@@ -27,7 +27,6 @@ export interface HttpFake {
   close(): Promise<void>
 }
 
-/** Whether the request is an insert of records. */
 export const isInsert = ({ url = '' }: IncomingMessage) =>
   /INSERT INTO intake\.(logs|feedback)_raw/.test(decodeURIComponent(url.replaceAll('+', ' ')))
 

@@ -101,7 +101,7 @@ export function createPayloads(options: PayloadOptions): (seq: number) => Payloa
     const params = { seq, square: seq * seq, text: filler(seq), nested: { even: seq % 2 === 0 } }
     const keyed = keyedEvery > 0 && seq % keyedEvery === 0
     const id = `0b000000-0000-4000-8000-${String(seq).padStart(12, '0')}`
-    // A retry is safe with any of three ways. Logs that can be retried use them in turn.
+    // There are three ways to make a retry safe. Logs that can be retried use them in turn.
     const way = keyed ? ways[Math.floor(seq / keyedEvery) % ways.length] : 'none'
     const log = {
       event,

@@ -7,8 +7,8 @@ import { scenarios } from '../scenarios/index.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 /**
- * Runs some scenarios as tests. The files in this folder are the short form of `npm run
- * test:faults`, in several files, so that they can run in parallel.
+ * Runs some scenarios as tests. This folder is the short form of `npm run test:faults`. It has
+ * several files, so that they can run in parallel.
  */
 export function play(...ids: string[]): void {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)

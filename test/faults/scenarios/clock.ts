@@ -34,8 +34,8 @@ export const clockScenarios: Scenario[] = [
       await acknowledged(100)
 
       /**
-       * Takes the frames that are in progress at the call. Resolves when each one's lock has been
-       * renewed or has expired.
+       * Resolves when the lock of every frame that is in progress at the call has been renewed or
+       * has expired.
        */
       async function lockTimePasses(): Promise<void> {
         const left = new Map((await framesInHand(cluster.keys)).map((id) => [id, Infinity]))

@@ -63,8 +63,8 @@ async function statusOfReadyz(url: string): Promise<{ status: number; text: stri
 }
 
 /**
- * Checks that all rows with the same identity are in one partition, which contains one month. A
- * query that reads this month then counts the rows as one record.
+ * Checks that all rows with the same identity are in one partition (a month). Only then does a
+ * query for a month see all these rows and count them as one record.
  */
 async function expectOnePartition({ cluster, expect }: Stage): Promise<void> {
   const split = await cluster.sql.query(

@@ -7,7 +7,7 @@ import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
-/** Adds jobs to the queue of logs. No gateway of this version would add such jobs. */
+/** Adds jobs to the log queue that no gateway of this version would add. */
 async function addRaw({ cluster }: Stage, data: object[]): Promise<Queue> {
   const queue = new Queue(queueNames.logs, { connection: cluster.keys, prefix: queuePrefix })
   for (const one of data) {

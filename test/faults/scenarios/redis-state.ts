@@ -23,8 +23,7 @@ export const redisStateScenarios: Scenario[] = [
     async run({ cluster, acknowledged, producer }) {
       for (let round = 0; round < 2; round++) {
         await acknowledged(50)
-        // Freezes the worker, which would insert the records at once. So the records are only in
-        // Redis.
+        // Freezes the worker, so that the records are only in Redis and not yet in ClickHouse.
         cluster.workers[0]!.freeze()
         const strace = await trace(cluster.redis.pid(), [
           'trace=fdatasync,fsync',

@@ -8,7 +8,7 @@ import { until } from '@intake/test-kit/until'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /**
- * The load has a low rate. Clients retry refused feedback, so the load grows as long as the fault
+ * The rate is low, because clients retry refused feedback: the load grows as long as the fault
  * lasts.
  */
 const load = { rate: 50, feedbackEvery: 10 }

@@ -16,7 +16,7 @@ export const thumbnailScenarios: Scenario[] = [
     id: 'F67',
     title: 'decoder killed at random, S3 away, worker killed: every thumbnail comes later',
     cluster: { thumbnails: true },
-    // The scenario waits until all pictures are decoded. So it is short if there are few pictures.
+    // Few records are feedback, because the scenario waits until all pictures are decoded.
     load: { rate: 30, feedbackEvery: 30 },
     async run({ cluster, acknowledged, producer, random, expect }) {
       const worker = cluster.workers[0]!
@@ -28,8 +28,8 @@ export const thumbnailScenarios: Scenario[] = [
       await until(
         'kills have made pictures fail',
         async () => {
-          // Waits for a new thumbnail before each kill, which shows that the decoder is at work. A
-          // decoder that is still starting has no picture that a kill could make fail.
+          // Waits for a new thumbnail before each kill, because then the decoder is at work.
+          // Killing a decoder that is still starting makes no picture fail.
           const before = await counted('made')
           await until('one more is made', async () => (await counted('made')) > before)
           await pause(random() * withinMs)

@@ -44,8 +44,8 @@ export const workerScenarios: Scenario[] = [
       const fake = await fakeInserts(stage)
       fake.set({ is: 'held' })
       await stage.acknowledged(100)
-      // Waits for the insert before the kill. If the worker completed the frames before the insert,
-      // the kill would lose them.
+      // Kills the worker while its insert is held. If a worker completed frames before their
+      // insert, this kill would lose them.
       await until('an insert is held', () => fake.treated() > 0)
       await cluster.workers[0]!.kill()
       fake.set({ is: 'passed' })

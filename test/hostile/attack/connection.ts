@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net'
 import type { Attacker } from '../hostile-case.ts'
 
 /**
- * Opens a connection. An error only closes it. Nothing is read until there is a listener for data.
+ * Opens a connection. An error closes the connection, but is not thrown. Nothing is read until
+ * there is a listener for data.
  */
 export function dial({ port }: Pick<Attacker, 'port'>): Socket {
   const socket = connect({ port, host: '127.0.0.1' })

@@ -33,8 +33,8 @@ export function exchange(
   return new Promise((resolve) => {
     const finish = (silent: boolean) => {
       clearTimeout(timer)
-      // Leaves a connection open if it got no response. The gateway must exit on SIGTERM even if
-      // there are open connections.
+      // Leaves a connection without a response open, because the gateway must later exit on SIGTERM
+      // despite open connections.
       if (!silent) socket.destroy()
       const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
       const body = text.slice(text.indexOf(headerEnd) + headerEnd.length)
@@ -58,7 +58,6 @@ function isWhole(text: string): boolean {
   return length !== undefined && text.length >= end + headerEnd.length + Number(length)
 }
 
-/** The outcome of a request. */
 type ResponseClass =
   /** 2xx */
   | 'accepted'

@@ -4,7 +4,6 @@ export function head(line: string, headers: Record<string, string | number> = {}
   return `${line} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }
 
-/** A complete request. */
 export function request(
   line: string,
   headers: Record<string, string | number>,

@@ -20,7 +20,6 @@ export async function repeat(
   await Promise.all(Array.from({ length: lanes }, (_, lane) => run(lane)))
 }
 
-/** Resolves when `signal` is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

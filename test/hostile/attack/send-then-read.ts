@@ -5,7 +5,7 @@ import { head, json } from './http-text.ts'
 
 /**
  * Sends a body of 208 KB, over 0.6 s or at once. Reads the response only afterwards, as blocking
- * clients do. Resolves to its status, or to '' if there was no response.
+ * clients do. Resolves to the status of the response, or to '' if there was none.
  */
 export async function sendThenRead(attacker: Attacker, gradually: boolean): Promise<string> {
   const pieces = 13

@@ -6,7 +6,7 @@ type Reader = Pick<ClickHouse, 'query'>
  * Returns statements that create missing tables on the servers of a cluster. They create every
  * stored table that any of the servers has, in its present form. A new replica of a shard must have
  * the columns of the other replicas from the beginning, because ClickHouse compares the replica's
- * columns with those in Keeper. The first migration would create it with fewer columns.
+ * columns with those in Keeper. The first migration would create the table with fewer columns.
  */
 export async function copyTables(clickhouse: Reader, cluster: string): Promise<string[]> {
   const tables = await clickhouse.query<{ statement: string }>(

@@ -6,9 +6,9 @@ import type { ClusterLayout } from './statements.ts'
 type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
- * Plans on which shards rows are stored. These are the shards that the existing tables use, or all
- * shards of the cluster when there are no tables yet. `layout` is undefined without a cluster.
- * `isResharded` is true if shards were added.
+ * Decides which shards store rows: the shards that the existing tables use, or all shards of the
+ * cluster if there are no tables yet. `layout` is undefined without a cluster. `isResharded` is
+ * true if shards were added.
  *
  * @param newShardsFrom the `time` from which on added shards get rows; undefined: they get none
  * @throws {MigrationError} when tables and cluster do not fit

@@ -4,15 +4,15 @@ import { localName, toLocal } from './statements.ts'
 type Place = Pick<ClickHouse, 'cluster'>
 
 /**
- * Returns the name of the table in which a server stores the rows of a sharded table. This table
- * has the partitions and the mutations.
+ * Returns the name of the table in which a server stores the rows of a sharded table. In a cluster,
+ * only this local table has partitions and mutations; the Distributed table has none.
  */
 export const storedTable = ({ cluster }: Place, table: string): string =>
   cluster === undefined ? table : localName(table)
 
 /**
- * Returns the statement that applies an `ALTER TABLE` of a sharded table on every server. The
- * conditions in the change may read sharded tables.
+ * Returns the statement that applies an `ALTER TABLE` of a sharded table on every server. If
+ * `change` has conditions that read sharded tables, each server reads its local tables.
  */
 export const alterStored = (place: Place, table: string, change: string): string =>
   place.cluster === undefined

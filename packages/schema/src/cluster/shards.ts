@@ -24,8 +24,7 @@ const noticeMs = 15 * 60_000
 
 /**
  * Returns the sharding key of a Distributed table. The value of the key is the number of the shard.
- * A cluster can therefore get more shards before the table knows them: rows still go to the right
- * shard.
+ * Rows therefore go to the right shard even if the cluster has more shards than the table uses.
  *
  * @param columns the identity of a row, which is hashed
  * @param time the column that is compared with the changes

@@ -17,7 +17,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
   feedback_raw: { key: identity, time: 'time' },
-  // The facts about a feedback are on the same shard as the feedback, so each server can join both.
+  // A feedback and the facts about its pictures share a shard, so each server can join them.
   attachments_raw: { key: identity, time: 'time' },
   // The key omits `table`, so that a dead letter is on the shard of its record.
   dead_letters_raw: { key: identity, time: 'time' },
@@ -123,7 +123,10 @@ const forms: readonly Form[] = [
 const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
 
-/** Creates the Distributed table over a table, or over a view of single rows. */
+/**
+ * Returns the statement that creates a Distributed table. It reads local tables, or local views of
+ * single rows.
+ */
 function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
   const place = sharded[name]
   const key = place === undefined ? '' : `, ${shardingKey(shards, place.key, place.time)}`

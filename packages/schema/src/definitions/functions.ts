@@ -20,7 +20,7 @@ const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+
  */
 export const functionStatements: readonly string[] = [
   `CREATE OR REPLACE FUNCTION intake_json AS (value) -> ${jsonText('value')}`,
-  // Texts like "nan" and "1e400" are not finite.
+  // `toFloat64OrNull` reads texts like "nan" and "1e400" as numbers that are not finite.
   `CREATE OR REPLACE FUNCTION intake_number AS (value) ->
   if(isFinite(toFloat64OrNull(toString(value))), toFloat64OrNull(toString(value)), NULL)`,
   `CREATE OR REPLACE FUNCTION intake_text AS (value) ->

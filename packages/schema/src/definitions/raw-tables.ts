@@ -14,7 +14,7 @@ const comments: Record<keyof typeof rawTables, string> = {
   counted: 'Every run that has counted. Query intake.counted.',
 }
 
-/** The tables that workers write. Their columns have no comments: those of the views have. */
+/** The tables that workers write. Only the columns of the views have comments. */
 export const rawDefinitions: readonly Definition[] = Object.entries(rawTables).map(
   ([kind, { name, columns }]) => ({
     name: name.replace('intake.', ''),

@@ -63,9 +63,9 @@ const asText = (columns: ColumnComments) =>
     .join(', ')
 
 /**
- * The attachments of a feedback, each with the facts about it. The facts are in the order of the
- * attachments. If they are about other objects, they are left out: `arrayResize` then fills in
- * NULLs.
+ * The attachments of a feedback, each with the facts about it, such as its size and thumbnail. If
+ * the list of facts does not have exactly the keys of the attachments, all facts are NULL:
+ * `arrayResize` fills an empty list with NULLs.
  */
 const attachmentsWithFacts = `CAST(
     arrayMap(
@@ -74,8 +74,8 @@ const attachmentsWithFacts = `CAST(
       arrayResize(if(facts.key = feedback.attachments.key, facts, []), length(feedback.attachments))),
     'Array(Tuple(key String, content_type String, bytes UInt64, sha256 String, width Nullable(UInt32), height Nullable(UInt32), thumbnail_key Nullable(String), error Nullable(String)))')`
 /**
- * The count needs only feedback_raw, so ClickHouse can filter, sort and limit rows by it before the
- * join.
+ * The count needs only feedback_raw. ClickHouse can therefore filter, sort and limit rows by the
+ * count before the join.
  */
 const countOfAttachments = 'length(feedback.attachments) AS attachment_count'
 const fromFeedback = `FROM intake.feedback_raw AS feedback FINAL

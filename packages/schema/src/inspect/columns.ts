@@ -66,8 +66,8 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 
 /**
  * Compares the columns of all servers with those that the migrations create. Returns the
- * differences, in words for an operator. A replica changes a type only some time after the
- * statement that changes it, even the replica that executed the statement.
+ * differences, in words for an operator. Differences can be temporary: every replica, even the one
+ * that executes an `ALTER`, changes the type only some time after the statement.
  *
  * @param unfinished migrations that may have been applied in part; their columns are left out
  */
@@ -89,6 +89,6 @@ export function findOutdatedColumns(
   )
 }
 
-/** Whether `table` has this name, or stores the rows of the table `name` on a single server. */
+/** Whether `table` is named `name`, or stores the rows of the table `name` on a single server. */
 export const isStored = (table: string, name: string): boolean =>
   table === name || table === localName(name)

@@ -23,9 +23,10 @@ export interface ClickHouseFacts {
 }
 
 /**
- * Reads what an operator configures, as a user who may read the system tables.
+ * Reads the state that an operator is responsible for: version, tables, settings and disks. The
+ * user of the connection needs the right to read the system tables.
  *
- * @throws {ClickHouseError} of kind `operator` if the user may not read them
+ * @throws {ClickHouseError} of kind `operator` without this right
  */
 export async function inspectClickHouse(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,

@@ -20,8 +20,8 @@ type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
  * Returns the differences from the tables, views and functions of this release, in words for an
- * operator; empty if there are none. If migrations are missing, only they are named, because they
- * may be the cause of all other differences.
+ * operator; empty if there are none. If migrations are missing, returns only these, because they
+ * may cause all other differences.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)
@@ -91,8 +91,8 @@ function findMissing(tables: Map<string, Table>, wanted = allDefinitions): strin
 }
 
 /**
- * Finds tables with a TTL. The views show only one of several rows with the same identity. If a
- * TTL deleted that row first, a repeat of it that was hidden until then would become visible.
+ * Finds tables with a TTL. Of several rows with the same identity, the views show one and hide the
+ * others. If a TTL deleted the visible row first, a hidden row would become visible.
  */
 function findTtls(tables: Map<string, Table>): string[] {
   return allDefinitions.flatMap(({ name }) =>
@@ -119,10 +119,10 @@ interface ChangedView {
 }
 
 /**
- * Compares each view's query with its definition. ClickHouse prints both in the same form, so
- * different white space is no difference. A view keeps the types that its columns had when it was
- * defined, and converts values to them. So its types are also compared with those of its query, on
- * every server.
+ * Compares each view's query with its definition. `formatQuery` prints both in the same form, so
+ * different white space is no difference. A view keeps the column types from when it was defined,
+ * and converts values to them. So the types of its columns are also compared with the types that
+ * its query has at present, on every server.
  */
 async function findChangedViews(
   clickhouse: Reader,

@@ -27,8 +27,8 @@ const imageSize = box('ispe', u32(0, 16, 16))
 type Extent = [offset: number, length: number]
 
 /**
- * A HEIC with one image. The file lists the same place of the image's data `locations` times: from
- * where the data begin to the end of the file.
+ * A HEIC with one image. Its box `iloc` lists the image's data `locations` times, always as the
+ * same range: from the start of the data to the end of the file.
  *
  * @param options.metadata where the data of a second item is; the gateway removes this data
  */

@@ -38,8 +38,8 @@ export function samsungTrailer(unit: Buffer, entries: Buffer): Buffer {
 }
 
 /**
- * The header of a JPEG scan, filled with as many beginnings of films as fit. Each is followed by
- * the beginning of another scan.
+ * The header of a JPEG scan, filled with as many `ftyp` boxes (the start of a video) as fit. Each
+ * box is followed by the header of another scan.
  */
 function filmsInScanHeader(): Buffer {
   const count = 4_500
