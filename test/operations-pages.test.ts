@@ -23,9 +23,7 @@ const source = sources.join('\n')
 /** The source with concatenated string literals joined, as they are printed. */
 const printed = source.replaceAll(/['`] \+\s+['`]/g, '')
 
-/**
- * Texts that are missing in the source, because they come from the library that stops processes.
- */
+/** Texts that the source does not contain, because the library that stops processes prints them. */
 const printedByOthers = new Set(['killed by timeout'])
 
 t.test('every page that a log line or an error names exists', async (t) => {

@@ -20,7 +20,7 @@ t.teardown(() => redis.disconnect())
 t.test('503 until a gateway has read the policy, although it knows the API key', async (t) => {
   await claimInstallation(redis, 'an-installation')
   const { secret } = await createApiKeyStore({ redis }).create({ name: 'test' })
-  // The policy cannot be read; everything else can.
+  // Makes only the policy unreadable. Everything else in Redis can be read.
   await redis.set(retentionKey, 'not a hash')
   const [port] = await freePorts(1)
   const gateway = createAppProcess({

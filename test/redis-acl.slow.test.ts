@@ -135,11 +135,11 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     (await admin.llen('{intake}:logs:wait')) + (await admin.llen('{intake}:feedback:wait'))
   await until('the worker has taken everything', async () => (await queues()) === 0)
 
-  // Records that are added to a paused queue, one of them twice, wait until the queue is resumed.
+  // A record that is added to a paused queue waits until the queue is resumed.
   t.equal((await intake('queue', 'pause')).code, 0)
   t.equal((await send('paused', { 'idempotency-key': 'two' })).status, 201)
   // Does what `erase --suppress` and `retention apply` do first. The commands themselves are not
-  // run, because each would then wait a minute.
+  // run, because each of them would wait a minute after this step.
   const operator = connectRedis({
     url: urlOf('operator'),
     role: 'consumer',

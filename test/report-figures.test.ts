@@ -42,8 +42,8 @@ const atLoad = (load: string) => {
 }
 
 /**
- * The texts that each page must contain, with figures of the report. A blank may be a line break in
- * the page.
+ * The texts that each page must contain, with figures of the report. In a page, a line break may
+ * replace a blank.
  */
 const pages: Record<string, string[]> = {
   'docs/operations/capacity.md': [

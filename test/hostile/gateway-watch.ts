@@ -30,8 +30,8 @@ export function watchGateway(pid: number): GatewayWatch {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       peakMiB = Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? peakMiB * 1024) / 1024
       descriptors = readdirSync(`/proc/${pid}/fd`).length
-      // Splits behind the program's name (field 2), which may contain spaces. So the first element
-      // of `stat` is field 3. Fields 14 and 15 are utime and stime.
+      // Splits after the name of the program (field 2), because the name may contain spaces. The
+      // first element of `stat` is therefore field 3. Fields 14 and 15 are utime and stime.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       cpuMs = ((Number(stat[11]) + Number(stat[12])) * 1_000) / ticksPerSecond
       const schedstat = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')

@@ -3,7 +3,10 @@ export interface Attacker {
   port: number
   /** A valid key, but not the innocent sender's. */
   apiKey: string
-  /** Aborted at the end of the attack. Open connections stay open until SIGTERM has been tried. */
+  /**
+   * Aborted at the end of the attack. The connections of the attack stay open until the gateway has
+   * been ended with SIGTERM.
+   */
   signal: AbortSignal
 }
 
@@ -28,7 +31,8 @@ export interface HostileCase<Seen extends Facts = Facts> {
   /** The limit for the gateway's peak memory. Default: 900. */
   memoryMiBMax?: number
   /**
-   * The time limit, from the attack's start, by which the gateway must have closed its connections.
+   * The time, from the start of the attack, within which the gateway must close the attack's
+   * connections.
    */
   connectionsEndMs?: number
   /**

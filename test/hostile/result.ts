@@ -15,7 +15,7 @@ export interface Result {
 export interface Seen {
   /**
    * `before` has the responses that the innocent sender got before the attack. `during` has those
-   * from the start of the attack until two seconds after its end.
+   * from the start of the attack until the innocent sender stopped, shortly after the attack.
    */
   before: Notice
   during: Notice
@@ -28,11 +28,14 @@ export interface Seen {
   waitShare: number
   /** Load average of the machine over the last minute. */
   load: number
-  /** How long after the start of the attack its connections were closed; null if they were not. */
+  /**
+   * How long after the start of the attack its connections were closed; null if they were not
+   * closed in time, or if the case does not check it.
+   */
   connectionsEndMs: number | null
   /**
-   * Milliseconds from the acknowledgement of an innocent event until it was visible; only if the
-   * case checks it.
+   * The longest time from the acknowledgement of an event of the innocent sender until the event
+   * was visible, in milliseconds. Undefined if the case does not check it.
    */
   visibleMs?: number
   died: boolean

@@ -25,8 +25,8 @@ export interface RunOptions {
   records: number
   slowestMsMax: number
   /**
-   * Whether to subtract the services' wait for a CPU from the innocent sender's response times; for
-   * a busy machine.
+   * If true, the time for which the services waited for a CPU is subtracted from the response times
+   * of the innocent sender. Use it on a busy machine.
    */
   lessCpuWait?: boolean
 }

@@ -75,7 +75,7 @@ export function watchVisibility(options: {
     }
   }
   const work = Promise.all([every(sendEveryMs, send), every(readEveryMs, readVisible)])
-  // Prevents an unhandled rejection: the error is reported by the function that is returned below.
+  // Prevents an unhandled rejection. The function that is returned below reports the error.
   work.catch(() => stopped.abort())
 
   return async () => {

@@ -65,8 +65,8 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
 })
 /**
- * A command that starts the process so that the kernel kills it when its parent has ended for any
- * reason, even if the process is frozen.
+ * A command that starts the process. When the parent ends for any reason, the kernel kills the
+ * process, even if the process is frozen.
  */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
 /** The timeout of a graceful shutdown. It is much longer than a shutdown takes. */

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One replacement in a built file, which must contain `find`. */
+/** A replacement of text in a built file. The file must contain `find`. */
 export interface Edit {
   file: string
   find: string

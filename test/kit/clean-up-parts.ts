@@ -1,7 +1,7 @@
 /**
  * Statements after which ClickHouse removes replaced parts within seconds instead of eight minutes.
- * They also make ClickHouse open the tables anew, because a table plans its next clean-up up to 30
- * seconds ahead.
+ * A table plans its next clean-up up to 30 seconds ahead. So the statements also detach and attach
+ * each table, after which the table plans its clean-up anew.
  */
 export const cleanUpPartsSoon = [
   'logs_raw',

@@ -4,9 +4,10 @@ import { readFileSync, readdirSync } from 'node:fs'
 const everyMs = 50
 
 /**
- * Returns how long the threads of these processes were runnable but waited for a CPU, in
- * milliseconds since the first call; 0 if the system does not report it. A duration minus this wait
- * is the time that the processes themselves took, even on a busy machine.
+ * Creates a function that returns how long the threads of these processes have been runnable but
+ * waited for a CPU. The result is in milliseconds since the first call; it is 0 if the system does
+ * not report it. A duration minus this wait is the time that the processes themselves took, even on
+ * a busy machine.
  *
  * @param pids may return different processes each time
  */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 
 /**
- * Creates an empty directory. It is removed when the test ends, after all teardowns that were
- * registered later, so services in the directory have been stopped by then. (`t.testdir()` is
+ * Creates an empty directory that is removed when the test ends. Teardowns that were registered
+ * later run first, so services in the directory have been stopped by then. (`t.testdir()` is
  * removed before any teardown runs.)
  */
 export function createDataDir(t: Pick<Test, 'teardown'>): string {

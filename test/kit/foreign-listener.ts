@@ -23,10 +23,10 @@ export interface ForeignListener {
 }
 
 /**
- * Starts a process of the user `nobody` that listens on 127.0.0.1 until the test ends, on each port
- * as soon as the port is free.
+ * Starts a process of the user `nobody` that listens on 127.0.0.1 until the test ends. The process
+ * listens on each port as soon as that port is free.
  *
- * @param wanted 0 selects a free port
+ * @param wanted the ports; 0 selects a free port
  */
 export async function startForeignListener(t: Test, wanted: number[]): Promise<ForeignListener> {
   const child = spawn(process.execPath, ['-e', script, ...wanted.map(String)], {

@@ -1,7 +1,8 @@
 import { pickPort } from '@intake/local'
 
 /**
- * Picks different free ports on loopback, which no other process picks before this process ends.
+ * Picks different free ports on loopback. No other process gets these ports from `pickPort` before
+ * this process ends.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()

@@ -1,3 +1,3 @@
-// The generator of TypeScript clients. It calls the JavaScript API of TypeScript, which TypeScript 7
-// does not have, so this package brings TypeScript 6 for it.
+// The generator of TypeScript clients. It calls TypeScript's JavaScript API, which TypeScript 7
+// does not have. So the dependencies of this package include TypeScript 6.
 export { createClient } from '@hey-api/openapi-ts'

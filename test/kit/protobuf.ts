@@ -7,7 +7,7 @@ export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 /**
  * Parses a message.
  *
- * @throws {RangeError} when the bytes end too early or have a group
+ * @throws {RangeError} when the bytes end too early or contain a group
  */
 export function readMessage(bytes: Buffer): Message {
   const fields = new Map<number, (bigint | Buffer)[]>()

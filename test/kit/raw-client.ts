@@ -8,7 +8,7 @@ interface Listener {
   listen(options: { host: string; port: number }): Promise<unknown>
 }
 
-/** Opens a new connection. An error of the connection only closes it. */
+/** Opens a new connection. An error on the connection closes it, and does not fail the test. */
 export async function open(t: Test, { app }: { app: Listener }): Promise<Socket> {
   if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -20,8 +20,8 @@ export async function open(t: Test, { app }: { app: Listener }): Promise<Socket>
 }
 
 /**
- * Collects the received text. Resolves to it when it matches `pattern` or the connection has
- * closed.
+ * Collects the text that the socket receives. Resolves to this text when the text matches
+ * `pattern`, or when the connection has closed.
  */
 export function received(socket: Socket, pattern = /$^/): Promise<string> {
   return new Promise((resolve) => {

@@ -32,7 +32,7 @@ export const createRedisServer = (options: {
     'repl-diskless-sync-delay 0',
   ])
 
-/** A sentinel. It changes its own configuration file. */
+/** A sentinel, which writes its state into its own configuration file. */
 export const createSentinel = (options: {
   dataDir: string
   port: number

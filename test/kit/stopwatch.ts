@@ -2,8 +2,8 @@ import type { Test } from 'tap'
 import { createCpuWait } from './cpu-wait.ts'
 
 /**
- * Measures elapsed time without the time that this process and the given ones waited for a CPU. So
- * a limit on the result holds on a busy machine too.
+ * Measures elapsed time, minus the time that this process and the processes `pids` waited for a
+ * CPU. So a limit on the result holds on a busy machine, too.
  *
  * @returns a function that returns the milliseconds since the start
  */

@@ -5,7 +5,7 @@ import type { Clock } from '@intake/runtime'
 export interface TestClock extends Clock {
   /**
    * Runs the timers of the next `ms` milliseconds in order. After each timer, waits until all work
-   * that it started has finished or waits for another timer.
+   * that the timer started has finished or waits for another timer.
    */
   advance(ms: number): Promise<void>
   /** Runs timers until none is pending. */

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export interface UntilOptions {
   /**
-   * A value that changes as long as there is progress, such as a counter. Without this function,
-   * only the condition itself counts as progress.
+   * Returns a value that changes as long as there is progress, such as a counter. Without this
+   * function, `stallMs` limits the whole wait.
    */
   progress?: () => unknown
   /**

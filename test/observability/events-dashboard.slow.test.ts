@@ -81,8 +81,8 @@ t.test('each panel counts the chosen applications, whatever their names are', as
     ])
   }
   t.match(await analyst.query(asSent(count, [...valueOf.values()])), [{ events: rows.length }])
-  // A link to the dashboard can give the variable any value. The query must be valid even if the
-  // value is not that of an option.
+  // A link to the dashboard can give the variable any value. The query must be valid even if no
+  // option has this value.
   for (const name of names.slice(1))
     t.match(await analyst.query(asSent(count, [name])), [{ events: Number }], name)
 })

@@ -22,7 +22,7 @@ const doctorOnly = new Set<ProblemCode>([
   'clickhouse_schema',
   'clickhouse_settings',
 ])
-/** The codes whose alerts use other metrics than `intake_problem`. */
+/** The codes whose alerts do not use the metric `intake_problem`. */
 const seenFromOutside = new Set<ProblemCode>(['process_ends', 'clickhouse_disk'])
 const codes = Object.keys(problemCatalogue) as ProblemCode[]
 const rules = readAlertRules()
@@ -46,7 +46,10 @@ t.test('each dashboard is valid, and no two have the same uid', async (t) => {
   t.equal(new Set([...dashboards.values()].map(({ uid }) => uid)).size, dashboards.size)
 })
 
-/** Codes of problems for which a degraded service refuses some requests until an operator acts. */
+/**
+ * Problems that only degrade a service. Their alerts are critical all the same, because the service
+ * refuses some requests until an operator acts.
+ */
 const refusingCodes: ReadonlySet<ProblemCode> = new Set(['queue_full', 'keys_full'])
 
 t.test('each problem code has exactly one alert: its title, severity and page', async (t) => {

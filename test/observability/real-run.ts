@@ -22,7 +22,7 @@ import { namedMetrics } from './named-metrics.ts'
 import { startPrometheus } from './prometheus.ts'
 
 const run = promisify(execFile)
-/** The number of scrapes to wait for. They take a minute, longer than the range of any `rate`. */
+/** The number of scrapes to wait for. They take 75 seconds, longer than the range of any `rate`. */
 const scrapes = 15
 const visibleWithinSeconds = 15
 /** How old the backlog must be before ClickHouse is thawed. */
@@ -154,9 +154,9 @@ async function startReceiver(t: Test): Promise<string> {
 }
 
 /**
- * Runs `promtool check metrics`. Returns those of its lines that are about metrics of Intake or
- * report an error. The exit code is ignored: a line about any other metric also makes promtool
- * fail.
+ * Runs `promtool check metrics`. Returns its lines about Intake's metrics, and its lines that
+ * report an error. The exit code is ignored, because a line about any other metric also makes
+ * promtool fail.
  */
 function complaints(text: string): string[] {
   try {

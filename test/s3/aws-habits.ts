@@ -20,7 +20,9 @@ const key = 'feedback/2026/11/24/an-id/1.png'
 const prefix = 'team/intake'
 const page = new URL('../../docs/deploy/object-store.md', import.meta.url)
 
-/** Tests features of AWS S3 that other servers may lack, as far as this server has them. */
+/**
+ * Tests features of AWS S3 that other servers may lack. Skips the features that this server lacks.
+ */
 export async function testAwsHabits(
   t: Test,
   server: ManagedService,

@@ -29,7 +29,8 @@ export async function keysOf(store: ObjectStore, prefix: string): Promise<string
 }
 
 /**
- * Freezes a server. Its threads stop one by one, so this resolves when the server does not respond.
+ * Freezes a server. Its threads stop one by one, so this function waits until the server does not
+ * respond.
  */
 export async function freeze(t: Test, server: ManagedService): Promise<void> {
   const impatient = openStore(t, server, { timeoutMs: 500 })
@@ -134,8 +135,8 @@ export async function testStore(t: Test, server: ManagedService): Promise<void> 
         await Promise.all([
           t.rejects(patient.put(objectAt(stored)), { code: 'storage_unavailable' }),
           t.rejects(patient.get(stored)),
-          // The thawed server will still execute this removal. So it names an object that does not
-          // exist.
+          // The server will execute this removal when it is thawed. So the removal names an object
+          // that does not exist.
           t.rejects(patient.remove(['feedback/none.png'])),
           t.rejects(keysOf(patient, 'feedback/')),
           t.rejects(patient.checkBucket()),

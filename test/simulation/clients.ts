@@ -26,8 +26,8 @@ interface Sender {
 }
 
 /**
- * Starts realistic clients. Each submission is sent until it is created or the client gives up. All
- * attempts with the same id or key are one submission. Without an id and a key, each attempt is a
+ * Starts realistic clients. A client sends a submission until it is created or the client gives up.
+ * All attempts with the same id or key are one submission. An attempt without an id and a key is a
  * separate submission. Some submissions are sent again after they were created. Some have the key
  * of another submission, or an id that another device has used.
  */
@@ -70,8 +70,8 @@ export function startClients(options: {
 
   const eventIds = new Map<number, string>()
   /**
-   * Returns the UUIDv7 of an event. Some events have times at the lower bound of the accepted
-   * period, so that their retries are too old.
+   * Returns the UUIDv7 of an event. Some events are almost as old as the gateway accepts, so that
+   * it refuses their retries as too old.
    */
   function eventId(index: number): string {
     const agoMs = (random.chance(0.1) ? limits.eventAgeMs - 2_000 : 0) + random.below(eventAgeMs)

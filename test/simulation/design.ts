@@ -14,7 +14,7 @@ export interface Design {
 
   /** When Redis writes to its disk: before it confirms (`always`), or later (`everysec`). */
   appendfsync: 'always' | 'everysec'
-  /** After how many recoveries a stalled job is failed instead of being recovered again. */
+  /** How often a stalled job is recovered at most. At the next stall, the job fails. */
   maxStalledCount: number
   /** Whether a repeated frame keeps its job id. */
   sameJobId: boolean
@@ -23,7 +23,7 @@ export interface Design {
 
   complete: 'after the insert' | 'before the insert'
   beforeInsert: 'nothing' | 'skip if any row is there' | 'leave out rows that are there'
-  /** Whether an insert that reports too few rows counts as failed. */
+  /** Whether an insert counts as failed if ClickHouse reports fewer rows than were sent. */
   checkWrittenRows: boolean
   /** The frames that stop the watermark. It must not advance beyond their oldest record. */
   pending: 'all frames' | 'waiting frames' | 'shard 0'

@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Breaks something, with the probability of this run. What is broken recovers after a while. */
+  /** Causes a random fault, with the probability of this run. The fault ends after a while. */
   strike(): void
 }
 
@@ -82,7 +82,10 @@ export function createFaults(options: {
     clickhouse.failInserts()
   }
 
-  /** The moment between two parts of an insert is short, so some faults wait for it. */
+  /**
+   * Makes ClickHouse fail between two parts of an insert. This moment is short, so some faults wait
+   * for it.
+   */
   function interruptInsert(): void {
     if (clickhouse.isHalfDone()) random.pick([() => kill(clickhouse), failInserts])()
     else isWaitingForInsert = true

@@ -35,7 +35,8 @@ export interface Violation {
 }
 
 /**
- * Finds the guarantees that a run broke. Is called at the end, when everything should have drained.
+ * Finds the guarantees that a run broke. Called at the end of the run, when the queues should be
+ * empty.
  */
 export function judge(options: {
   submissions: readonly Submission[]

@@ -13,10 +13,10 @@ export interface Process {
 }
 
 /**
- * How an event affects the end of a run, and the network.
+ * The kinds of events.
  * - `work`: the run does not end before this event has happened.
- * - `background`: the event repeats endlessly, like a poll.
- * - `answer`: the event is a response, which a bad network may lose.
+ * - `background`: the event repeats endlessly, like a poll. A run does not wait for it.
+ * - `answer`: the event is a response. A bad network may lose it.
  */
 export type EventKind = 'work' | 'background' | 'answer'
 
@@ -71,8 +71,8 @@ export function createScheduler(options: {
   const note = (who: string, what: string) => trace?.(`${now}`.padStart(5) + `  ${who}: ${what}`)
 
   /**
-   * Fills `possible` with the events that are due now. Returns the earliest time at which one more
-   * event becomes due.
+   * Fills `possible` with the events that are due now. Returns the time at which the next event
+   * becomes due.
    */
   function collect(): number {
     possible.length = 0
@@ -113,8 +113,8 @@ export function createScheduler(options: {
       chosen.life = never
       if (!chosen.isQuiet) note(chosen.of.name, chosen.what)
       chosen.run()
-      // Waits one turn. In it, the real code does all work that the event caused, except for work
-      // that it has scheduled for later.
+      // Waits one turn of the event loop. In this turn, the real code does all work that the event
+      // caused, except for work that the code has scheduled for later.
       await turnOfTheLoop()
       return true
     },

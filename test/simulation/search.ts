@@ -15,7 +15,7 @@ export interface Finding {
 /**
  * Runs the seeds until one breaks a rule.
  *
- * @param options.rule the rule to be broken; any by default
+ * @param options.rule the rule that must be broken; default: any rule
  */
 export async function search(options: {
   design: Design

@@ -8,7 +8,8 @@ export const tickMs = 100
 /**
  * The clock of a simulated process. Its timers freeze and die with the process.
  *
- * @param options.isBackground its timers repeat endlessly, so the run does not wait for them
+ * @param options.isBackground if true, the timers repeat endlessly, and a run does not wait for
+ * them
  */
 export function createClock(options: {
   world: World

@@ -21,7 +21,7 @@ export interface Watermark {
   store(kind: RecordKind, untilMs: number): void
   /**
    * Describes each acknowledged record that was not visible although its time was before a
-   * watermark. This time is by the gateway's clock or by Redis's, whichever is earlier.
+   * watermark. Its time is when it arrived or when it was acknowledged, whichever is earlier.
    */
   early(): string[]
 }

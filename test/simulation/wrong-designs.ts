@@ -5,7 +5,10 @@ import type { Rule } from './judge.ts'
 export interface WrongDesign {
   change: Partial<Design>
   breaks: Rule
-  /** The seed of a run that finds the wrong design, if few runs do. The search begins with it. */
+  /**
+   * A seed with which this design breaks the rule; set if only few seeds do. The search begins with
+   * this seed.
+   */
   seed?: number
 }
 

@@ -26,8 +26,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, ''
 /** The time within which a state must be seen. */
 const limitSeconds = 15
 /**
- * How long to wait until a state that an earlier case caused is over. If the cause was an event,
- * its state lasts for five minutes after the event.
+ * How long to wait for the end of a state that an earlier case caused. If the cause was an event,
+ * the state lasts for five minutes after the event.
  */
 const overSeconds = 400
 

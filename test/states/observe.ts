@@ -14,8 +14,8 @@ async function get(app: AppProcess, path: string): Promise<string> {
 }
 
 /**
- * Returns one function for each way of reporting a problem: metric, status, log and alert. The
- * function checks whether the problem is reported in this way.
+ * Returns one function for each way of reporting a problem: metric, status, log and alert. Each
+ * function checks whether the problem is reported in its way.
  */
 export function createObserver(options: {
   app: AppProcess
@@ -43,8 +43,8 @@ export function createObserver(options: {
 }
 
 /**
- * Whether the log does not say yet that the problem is over. A problem that returns before is not
- * logged again.
+ * Whether the log reports the problem but does not yet say that the problem is over. Until then,
+ * the process does not log the problem again.
  */
 export function isOpen(app: AppProcess, code: ProblemCode): boolean {
   const line = app.log.findLast(({ problem }) => problem === code)

@@ -11,7 +11,10 @@ import { startSender } from './sender.ts'
 /** A cluster under a little load, and functions that cause bad states. */
 export interface Stage {
   cluster: Cluster
-  /** Puts a fake between two processes. The fake applies `treatment` where `concerns` is true. */
+  /**
+   * Puts a fake between two processes. It applies `treatment` to the requests that `concerns`
+   * selects.
+   */
   treat(
     network: 'workerToClickHouse' | 'gatewayToS3',
     concerns: (request: IncomingMessage) => boolean,
@@ -22,7 +25,7 @@ export interface Stage {
   /** Begins so many requests that further requests of the same key are refused. */
   holdRequests(): Promise<void>
   releaseRequests(): void
-  /** Resolves to the ids of claimed frames of logs, when there are some. */
+  /** Waits until frames of logs have been claimed; resolves to the ids of these frames. */
   untilClaimed(): Promise<string[]>
   failWebhook(fails: boolean): void
   close(): Promise<void>

@@ -18,5 +18,4 @@ t.teardown(() => cluster.close())
 
 export const env = { REDIS_URL: cluster.redis.url(), CLICKHOUSE_URL: cluster.clickhouse.url() }
 
-/** Runs a command of `intake` on the cluster. */
 export const intake = createIntake({ cwd: root, env })

@@ -38,7 +38,10 @@ const readTimeoutMs = 15_000
 const countTimeoutMs = 120_000
 /** Timeout for reading or storing an object, with retries. */
 const storeTimeoutMs = 20_000
-/** The maximum of concurrent reads. It is low, so that most of ClickHouse is left to inserts. */
+/**
+ * The maximum number of concurrent reads. It is low, so that inserts get most of ClickHouse's
+ * capacity.
+ */
 const readsMax = 6
 const redisHelp = helpOf('redis_connection')
 

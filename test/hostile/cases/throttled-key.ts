@@ -14,8 +14,8 @@ import { hostileCase, type Attacker } from '../hostile-case.ts'
  */
 const requestsMax = 1_400
 /**
- * The attack begins only if the key remains throttled for this long. Otherwise the limit could be
- * reset during the attack.
+ * The attack begins only if the key remains throttled for at least this long. Otherwise the limit
+ * could be reset during the attack.
  */
 const throttledMsMin = 20_000
 
@@ -42,7 +42,7 @@ async function throttledMs({ port, apiKey }: Target): Promise<number> {
   const url = `http://127.0.0.1:${port}/api/log`
   const response = await send(url, { method: 'POST', headers, body: '{}' })
   await response.body.dump()
-  // The header has whole seconds, rounded up. The true time can be almost one second less.
+  // The header states whole seconds, rounded up, so the true time can be almost one second shorter.
   return (Number(response.headers['ratelimit-reset']) - 1) * 1_000
 }
 

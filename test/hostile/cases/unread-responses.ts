@@ -35,9 +35,7 @@ async function sendUnreadOnce(attacker: Attacker, options: Parameters<typeof sen
 }
 
 const documentRequest = head('GET /openapi.json')
-/**
- * Of all requests that need no key, this one gets the largest response, if it is not compressed.
- */
+/** Of all requests that need no key, this one has the largest uncompressed response. */
 const pageRequest = head('GET /docs')
 const megabyte = 1_000_000
 

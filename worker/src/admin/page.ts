@@ -18,10 +18,10 @@ export function createPage(
 }
 
 /**
- * Returns `user:password` of a URL; undefined if the URL has no credentials. The URL may list
- * several hosts. The page derives the key that signs links to pictures from the credentials of
- * Redis. These credentials are the same for all workers, so each worker accepts the links of the
- * other workers.
+ * Returns `user:password` of a URL; undefined if the URL has no credentials. `new URL` is not used,
+ * because it rejects a URL that lists several hosts. The page derives the key that signs links to
+ * pictures from the credentials of Redis. These credentials are the same for all workers, so each
+ * worker accepts the links of the other workers.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

@@ -7,9 +7,9 @@ const postponeMinMs = 5_000
 const postponeMaxMs = 10 * 60_000
 
 /**
- * Moves frames from a queue into its table: takes a batch, inserts it, completes it. Resolves when
- * the consumer has been closed. When no frame of a batch could be stored, it pauses before the next
- * batch; the pause doubles up to a minute.
+ * Moves frames from a queue into its table: takes a batch, inserts it, completes it. If no frame of
+ * a batch could be stored, the function pauses before the next batch; the pause doubles up to a
+ * minute. Resolves when the consumer has been closed.
  */
 export async function drainQueue(options: {
   consumer: Pick<FrameConsumer, 'take'>

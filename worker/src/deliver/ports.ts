@@ -13,8 +13,8 @@ export type RowStore = Pick<ClickHouse, 'insertGzip'>
 export interface DeliveryEvents {
   waitsForFrames(kind: QueueName): void
   /**
-   * A command to Redis failed. If the loop is waiting for frames, the measured time of its wait
-   * starts again at zero, so that the loop counts as alive.
+   * A command to Redis failed. If the loop is waiting for frames, the measured waiting time starts
+   * again at zero, so that the loop counts as alive.
    */
   queueFailed(kind: QueueName): void
   taken(kind: QueueName, frames: readonly ClaimedFrame[]): void

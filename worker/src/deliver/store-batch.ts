@@ -118,8 +118,8 @@ async function announceStored(
 }
 
 /**
- * Returns the halves of an insert; undefined when the insert is a single row, or when splitting is
- * useless because every row is rejected.
+ * Returns the halves of an insert. Returns undefined for a single row, and for a single frame while
+ * every row is rejected, because splitting is then useless.
  */
 function split(
   parts: readonly Part[],

@@ -32,7 +32,8 @@ const insertEndMs = 3_000
 const closeTimeoutMs = 7_000
 
 /**
- * An unreadable frame is handed out again every minute, so its problem is shown for two minutes.
+ * How long the problem of an unreadable frame is shown. The frame is handed out again every minute,
+ * so the problem remains visible in between.
  */
 const unreadableMs = 2 * 60_000
 
@@ -41,7 +42,7 @@ export interface WorkerOptions {
   sources: Record<QueueName, JobSource>
   store: RowStore
   /**
-   * Called with rows of feedback that were stored, before their frames are completed. When it
+   * Called with stored rows of feedback, before the frames of these rows are completed. When it
    * rejects, the frames are redelivered.
    */
   announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined

@@ -8,8 +8,8 @@ import { repeatInsert } from './repeat-insert.ts'
 
 /**
  * Stores a single row as a dead letter. Resolves to false if the row failed with an unrecognised
- * code and its dead letter cannot be written either. In that case the row itself may not be at
- * fault.
+ * code and its dead letter cannot be written either. The row must then be retried, because the row
+ * itself may not be at fault.
  */
 export async function writeDeadLetter(
   { row, refusal }: { row: string; refusal: ClickHouseError },

@@ -6,14 +6,17 @@ const everyMs = 60 * 60_000
 const daysBack = 30
 
 /**
- * The days in which the worker looks for feedback that no worker examined when it arrived, because
- * the worker was killed or ran without thumbnails.
+ * The days in which the worker looks for feedback that was not examined when it arrived, because a
+ * worker was killed or ran without thumbnails.
  */
 export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => number }) {
   let days: Arrival[] = []
   let dueAt = clock.now()
   return {
-    /** Starts again with the latest day, if at least an hour has passed since the last start. */
+    /**
+     * Lists all days again, the latest first. Does nothing if the last list is less than an hour
+     * old.
+     */
     refill(): void {
       if (clock.now() < dueAt) return
       dueAt = clock.now() + everyMs

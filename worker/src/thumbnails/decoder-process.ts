@@ -46,7 +46,10 @@ const picturesMax = 100
  */
 const memoryKib = 400_000
 
-/** The number of characters that are kept of what the process writes to standard error. */
+/**
+ * The maximum number of characters of the process's standard error that are kept. The last ones are
+ * kept.
+ */
 const writtenMax = 2_000
 
 const isSource = import.meta.url.endsWith('.ts')
@@ -54,9 +57,9 @@ const script = fileURLToPath(
   new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
 )
 /**
- * `--jitless`: from Node 24 on, V8's compiler reserves 520 MB, which count as data, so that `ulimit
- * -d` would end the process at its start. Tests run the TypeScript source, which the process loads
- * with `tsx`.
+ * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB. They count
+ * as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript source,
+ * which the process loads with `tsx`.
  */
 const nodeOptions = isSource
   ? ['--jitless', '--import=tsx', '--conditions=intake:source']
@@ -134,8 +137,8 @@ function start(path: string) {
     },
   )
   const { stdin, stdout, stderr } = child as Partial<typeof child>
-  // The output ends if the process cannot be started or is killed, and `next` then reports this. If
-  // no file descriptor is left, there is no output at all.
+  // If the process cannot be started or is killed, its output ends, and `next` reports this. If no
+  // file descriptor is left, there is no output at all.
   child.on('error', () => stdout?.destroy())
   if (stdin === undefined || stdout === undefined || stderr === undefined) {
     throw new Error('the decoder of pictures cannot be started: too many open files')

@@ -29,7 +29,7 @@ const temporary: ReadonlySet<ThumbnailError | undefined> = new Set([
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
  * does not change. Resolves to false, and stores nothing, if a picture must be tried again.
  *
- * @param options.isLastAttempt whether a picture that fails again gets its error as a fact
+ * @param options.isLastAttempt if true, the error of a picture that fails again is stored as a fact
  */
 export async function examineFeedback(
   feedback: UnexaminedFeedback,
@@ -41,7 +41,7 @@ export async function examineFeedback(
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
-    // When the worker closes, it ends the decoder. So this error says nothing about the picture.
+    // A worker that closes ends the decoder. So an error says nothing about the picture.
     if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
@@ -70,7 +70,7 @@ async function examine(
   { objects, decoder, isClosed, onDecoderEnded }: ExamineOptions,
 ): Promise<Examined> {
   const { key, content_type: contentType, bytes, sha256 } = attachment
-  // No gateway has made this key, so its object is not a picture that was accepted.
+  // If no gateway can have made this key, its object is not a picture that was accepted.
   if (parseAttachmentKey(key) === undefined) return { error: 'differs' }
   if (bytes > pictureBytesMax) return { error: 'bytes' }
   const body = await objects.get(key, { bytesMax: pictureBytesMax })

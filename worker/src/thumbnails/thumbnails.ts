@@ -105,7 +105,7 @@ export function startThumbnails(
       clock.clearTimeout(timer)
       polling.close()
       decoder.end()
-      // Work that fails now is left undone; another worker finds it.
+      // Work that fails during the close is not done by this worker; another worker finds it.
       await withTimeout(running, closeTimeoutMs, 'ending the thumbnails').catch(() => {})
     },
   }

@@ -4,8 +4,8 @@ import { examineFeedback, type ExamineOptions } from './examine-feedback.ts'
 import { nameOf, type Retries, type Work } from './retries.ts'
 
 /**
- * The pauses before the second and the third attempt for a picture. If the third fails, its error
- * is stored.
+ * The pauses before the second and the third attempt for a picture. If the third attempt fails, the
+ * error is stored.
  */
 const pausesMs = [60_000, 10 * 60_000]
 /**

@@ -10,8 +10,9 @@ import { createTurns } from './turns.ts'
 const pageRows = 200
 
 /**
- * The feedback whose pictures have to be examined. Each worker has its own list. It reads from
- * ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the worker ends.
+ * The feedback whose pictures have to be examined. Each worker has its own list. A worker reads
+ * from ClickHouse which feedback has no facts yet. Failed attempts are forgotten when the worker
+ * ends.
  */
 export function createWorkList(
   options: ExamineOptions & {
@@ -22,7 +23,8 @@ export function createWorkList(
 ) {
   const { reader, clock, isClosed } = options
   /**
-   * Feedback that arrived since this time (in ms since 1970) must be looked for; Infinity for none.
+   * The arrival time, in milliseconds since 1970, from which new feedback must be looked for;
+   * Infinity if there is none.
    */
   let sinceMs = Infinity
   const catchUp = createCatchUp(options)
@@ -51,7 +53,8 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // Keeps the start of the period if more feedback may be left in it, or after an error.
+      // After an error, or if the period may contain more feedback, the same period is read again
+      // later.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }
@@ -85,8 +88,8 @@ export function createWorkList(
       while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
         await examineNew()
         await examineDay()
-        // Retries come last. If they fail again and again, they end this run, and nothing after
-        // them is reached.
+        // Retries come last, because three failures in a row end this run of `examineAll`. What
+        // came after the retries might never be reached.
         isDue = await examineDue()
       }
     },
@@ -94,9 +97,9 @@ export function createWorkList(
 }
 
 /**
- * Finds feedback of this period that is not known yet. Known feedback can fill the result of a
- * query. So the query is repeated with twice the rows, until half of them are unknown or the period
- * has no more.
+ * Finds feedback of this period that `isKnown` does not exclude. Excluded feedback can fill the
+ * result of a query. So the query is repeated with twice the rows, until at most half of them are
+ * excluded or the period has no more.
  */
 async function findWork(
   arrival: Arrival,

@@ -6,7 +6,8 @@ import type { Clock } from '@intake/runtime'
 /** The current work of a queue's loop. */
 export interface Activity {
   /**
-   * How long the loop has been waiting for a frame, without an error; undefined if it has a frame.
+   * How long the loop has been waiting for a frame; undefined if it has a frame. After an error,
+   * this time starts again at zero.
    */
   waitingMs: number | undefined
   /** How long the insert in progress has been running; undefined if there is none. */
@@ -31,7 +32,7 @@ export interface LoopState {
   waits(): void
   /**
    * Called when the loop is alive although it has got no frames yet. If it is waiting for frames,
-   * the measured time of its wait starts again at zero.
+   * the measured waiting time starts again at zero.
    */
   waitsAnew(): void
   took(): void

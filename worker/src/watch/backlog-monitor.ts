@@ -20,8 +20,8 @@ export interface QueueState extends Backlog {
    */
   secondsToDrain: number
   /**
-   * The seconds since the first of the latest readings that all found waiting frames that may be
-   * taken. It is 0 if the latest reading found none.
+   * For how many seconds every reading has found waiting frames that may be taken. It is 0 if the
+   * latest reading found none.
    */
   waitingSeconds: number
 }
@@ -31,7 +31,7 @@ export interface BacklogMonitor {
   of(kind: QueueName): QueueState | undefined
   /** The shards of the log queue; undefined while Redis cannot be read. */
   shards(): Backlogs['shards'] | undefined
-  /** Whether Redis has no mark of an installation: it is new, or it has lost its frames. */
+  /** Whether Redis lacks the mark of an installation, because it is new or has lost its frames. */
   isLost(): boolean
   close(): void
 }
@@ -68,8 +68,8 @@ export function startBacklogMonitor(options: {
   const { readBacklogs, mayTake = () => true, onError, clock = systemClock } = options
   const samples = new Map<QueueName, Sample[]>()
   /**
-   * For each queue, when a reading first found waiting frames that may be taken. It has no entry if
-   * the latest reading found none.
+   * For each queue, the time since which every reading has found waiting frames that may be taken.
+   * A queue has no entry if the latest reading found none.
    */
   const waitingSince = new Map<QueueName, number>()
   let isLost = false

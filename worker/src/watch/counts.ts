@@ -12,9 +12,9 @@ const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_
 const pausePerRun = 20
 
 /**
- * Keeps the counts of hours and the catalogue up to date. The two run independently, so that the
- * failure of one does not delay the other. Any worker may count, but first checks whether another
- * worker has counted lately.
+ * Keeps two counts up to date: `hours` and `catalogue`. Each runs independently, so that a failure
+ * of one does not delay the other. Any worker may count, but first checks whether another worker
+ * has counted lately.
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts
@@ -42,8 +42,8 @@ export function startCounts(options: {
       await refreshCounts({ reader, store, name })
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
-      // Until the first success, polls follow each other quickly, for example while ClickHouse is
-      // not ready. A pause shorter than the interval would only delay these polls.
+      // Before the first success, polls follow each other quickly, for example while ClickHouse is
+      // not ready. Setting a pause shorter than the interval would only delay these polls.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }

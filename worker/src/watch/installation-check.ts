@@ -12,8 +12,8 @@ import { withTimeout, type Clock } from '@intake/runtime'
 export interface InstallationCheck extends PolledCheck {
   /**
    * Whether frames may be taken. True if Redis has the same mark as ClickHouse, or has no mark
-   * because it lost its data. False until the mark was read through the current connection to
-   * Redis.
+   * because it lost its data. After each new connection to Redis, false until the mark has been
+   * read.
    */
   isConfirmed(): boolean
   /** How the marks differ, in words for an operator; undefined if no difference is known. */
@@ -21,13 +21,13 @@ export interface InstallationCheck extends PolledCheck {
 }
 
 /**
- * Compares the installations of Redis and ClickHouse, every few seconds and when Redis is
+ * Compares the installations of Redis and ClickHouse, every few seconds and whenever Redis has been
  * connected. While ClickHouse cannot be read, the last result is kept and the check reports the
  * reason. So the check detects an outage of ClickHouse even when there is nothing to insert.
  *
  * @param options.readMark reads the mark in Redis
- * @param options.redis emits `close` when a connection has ended, because the next connection may
- * lead to another Redis, and `ready` when the mark can be read
+ * @param options.redis emits `ready` when the mark can be read, and `close` when a connection has
+ * ended; the next connection may lead to another Redis
  */
 export function startInstallationCheck(options: {
   redis: { on(event: 'close' | 'ready', listener: () => void): unknown }

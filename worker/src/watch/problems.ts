@@ -40,7 +40,7 @@ interface Watched {
   installation: Pick<InstallationCheck, 'problem' | 'error' | 'difference'>
   backlogs: Pick<BacklogMonitor, 'of' | 'isLost'>
   stored: Pick<StoredStateMonitor, 'state' | 'error'>
-  /** Whether PAGE_CLICKHOUSE_URL is set; the user in it must then be able to read. */
+  /** Whether PAGE_CLICKHOUSE_URL is set. If it is, a failed read is a problem. */
   hasReader: boolean
   activity: WorkerMetrics['activity']
   refusals: Pick<RefusalRuns, 'long'>
@@ -92,8 +92,8 @@ function insertChecks({ installation, activity, refusals }: Watched): Checks {
       return last?.kind === failure ? `inserts of ${kind} fail: ${last.reason}` : undefined
     })
   /**
-   * Returns why ClickHouse cannot be read, if this is a failure of the given kind. An insert would
-   * fail for the same reason.
+   * Returns why ClickHouse cannot be read, if the reason is a failure of the given kind. An insert
+   * would fail for the same reason.
    */
   const unreachable = (failure: FailureKind) => {
     const error = installation.error()

@@ -11,13 +11,13 @@ const intervalMs = 5_000
  */
 const turnMs = 0.8 * intervalMs
 const readTimeoutMs = 10_000
-/** The maximum number of frames that are read. Redis needs some milliseconds for them. */
+/** The maximum number of frames that are read. Redis needs some milliseconds to return so many. */
 const framesMax = 20_000
 
 export interface Watermark {
   /**
    * Milliseconds since the watermarks of all kinds were last stored. While another worker has the
-   * turn, this worker assumes that the worker with the turn stores them.
+   * turn, this worker assumes that the other worker stores them.
    */
   lateMs(): number
   close(): void

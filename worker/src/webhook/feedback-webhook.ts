@@ -62,8 +62,7 @@ export function startFeedbackWebhook(options: {
   log: Logger
   onError: (error: Error) => void
   /**
-   * Called for each failed request, for a request that is given up, and when too many requests
-   * wait.
+   * Called for each failed request, when a request is given up, and when too many requests wait.
    */
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]

@@ -21,8 +21,8 @@ const frameOf = (text: string, attempts = 1): ClaimedFrame => {
 }
 
 /**
- * Drains a queue that hands out these batches and then ends, into a table whose inserts behave as
- * given.
+ * Drains a queue into a table. The queue hands out these batches and then ends. `insertGzip` is the
+ * table's insert.
  */
 function build(batches: ClaimedFrame[][], insertGzip: () => Promise<void>) {
   const clock = createTestClock()

@@ -165,7 +165,8 @@ t.test('a process that takes more than 400 MB fails', async (t) => {
 
 t.test('a picture that takes more than 400 MB ends the process', async (t) => {
   const create = { width: 7_000, height: 7_000, channels: 3 as const, background: 'gray' }
-  // A progressive JPEG is kept as coefficients: 392 MB with the four channels of CMYK.
+  // The decoder keeps the coefficients of a whole progressive JPEG: here 392 MB, with the four
+  // channels of CMYK.
   const jpeg = sharp({ create })
     .toColourspace('cmyk')
     .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })

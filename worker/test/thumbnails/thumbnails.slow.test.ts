@@ -418,7 +418,8 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
 })
 
 t.test('a page of pictures that wait for their retry delays no other picture', async (t) => {
-  // A query returns 200 feedback. It has one of every API key before it has a second of any key.
+  // A query returns 200 feedback. It returns one of each API key before it returns a second one of
+  // any key.
   const waiting = await addMany(t, 200, (index) => ({ api_key_id: `key-${index}` }))
   const newer = await addMany(t, 2, { api_key_id: 'key-newer' })
   const { read, noted } = noting()
@@ -433,8 +434,8 @@ t.test('a page of pictures that wait for their retry delays no other picture', a
 
 t.test('pictures that can never be read delay no older picture', async (t) => {
   const [older] = await addMany(t, 1, {})
-  // Three feedback are tried in every minute, because three failures end a turn. When the first are
-  // due again, some of the others have not been tried yet.
+  // Three feedback are tried in every minute, because three failures end a turn. When the first
+  // three are due again, some of the others have not been tried yet.
   await addMany(t, 50, {})
   const clock = createTestClock()
   const read: string[] = []

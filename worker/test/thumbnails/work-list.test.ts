@@ -9,10 +9,9 @@ const sha256 = 'a'.repeat(64)
 const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`
 
 /**
- * Calls `examineAll` once. Returns for how many feedback records it has stored facts about the
- * attachments.
+ * Calls `examineAll` once. Returns the number of feedback records for which it has stored facts.
  *
- * @param options.lagMs how long after they were stored the facts reach the replica that is read
+ * @param options.lagMs the time from storing the facts until the replica that is read has them
  * @param options.missing how many of the newest feedback records have no object
  */
 async function examined(t: Test, options: { total: number; lagMs?: number; missing?: number }) {

@@ -8,7 +8,7 @@ import type { Request } from './make-thumbnail.ts'
 
 /**
  * The process ends itself when one picture takes this long, in case the worker is gone. A running
- * worker kills it earlier.
+ * worker kills the process earlier.
  */
 const pictureMs = 30_000
 

@@ -4,8 +4,9 @@ import { examinePicture, PictureError } from '@intake/pictures'
 import { thumbnailPixels, type Examined } from '../examined.ts'
 
 /**
- * The only formats that are decoded. Everything else that libvips could read is blocked: HEIF and
- * AVIF, whose decoders allowed remote code execution in August 2026, TIFF, SVG, PDF and more.
+ * The only formats that are decoded. Everything else that libvips could read is blocked, such as
+ * TIFF, SVG and PDF. HEIF and AVIF are blocked, too: their decoders allowed remote code execution
+ * in August 2026.
  */
 const loaders = new Map([
   ['image/jpeg', 'VipsForeignLoadJpegBuffer'],
@@ -19,8 +20,8 @@ sharp.cache(false)
 sharp.concurrency(1)
 
 /**
- * The maximum number of pixels. At four bytes each they take 200 MB in a format that must be
- * decoded as a whole.
+ * The maximum number of pixels. At four bytes per pixel, a picture takes up to 200 MB in a format
+ * that must be decoded as a whole.
  */
 const pixelsMax = 50_000_000
 /**
@@ -48,8 +49,8 @@ export async function makeThumbnail(
   const walked = walk(bytes, contentType)
   if (walked === undefined) return { error: 'unreadable' }
   const { width, height } = walked
-  // The limits apply to all formats. In a list, a small picture of a format that is not decoded is
-  // shown itself, without a thumbnail.
+  // The limits apply to all formats, even to those that are not decoded. A browser decodes pictures
+  // of such formats: the page's lists show small ones without a thumbnail.
   if (width * height > pixelsMax || Math.max(width, height) > sideMax)
     return { width, height, error: 'pixels' }
   if (!loaders.has(contentType)) return { width, height, error: 'format' }

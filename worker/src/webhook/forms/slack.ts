@@ -7,8 +7,8 @@ import type { Notice } from './notice.ts'
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   return JSON.stringify({
-    // This text is shown in notifications. The characters that begin mentions and links are
-    // escaped.
+    // Notifications show this text. It may contain mentions and links, so their first characters
+    // are escaped.
     text: escape(`${app}: ${text.slice(0, 200).toWellFormed()}`),
     blocks: [
       { type: 'header', text: plain(app.slice(0, 150).toWellFormed()) },
