@@ -141,9 +141,10 @@ async function untilColumnsChanged(options: {
 
 /**
  * The error codes of a statement on a table that another migrator is altering (517) or replacing
- * (57, 60, 218, 521) at the same time.
+ * (57, 60, 218, 521) at the same time. ClickHouse can also find that the table's file is gone (107)
+ * or half written (62, a syntax error) while the other migrator writes it.
  */
-const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 218, 517, 521])
+const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 62, 107, 218, 517, 521])
 const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { deviceFields, type DeviceField } from '@intake/contract'
 import { ownClickHouse } from '@intake/test-kit/own-services'
 import { createDefinitions, definitions } from '../src/definitions/index.ts'
-import { createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { migrate, type Migration } from '../src/index.ts'
 import { failureOf, logRow, member } from './fixture.ts'
 import { views } from './views.ts'
@@ -85,6 +85,20 @@ t.test('changed definitions are applied again, and so are former ones', async (t
     t.same(await migrate({ clickhouse, definitions: current }), { applied: ['definitions'] })
     t.same(await migrate({ clickhouse, definitions: current }), { applied: [] })
   }
+})
+
+t.test('a table whose file another migrator is writing is altered later', async (t) => {
+  const changed = { ...definitions, statements: definitions.statements.slice(0, 2) }
+  const codes = [62, 107]
+  const command: typeof clickhouse.command = async (sql, ...rest) => {
+    const code = sql.startsWith('ALTER TABLE intake.') ? codes.shift() : undefined
+    if (code !== undefined) throw new ClickHouseError('being written', { kind: 'retry', code })
+    return clickhouse.command(sql, ...rest)
+  }
+  const writing = { ...clickhouse, command }
+  t.same(await migrate({ clickhouse: writing, definitions: changed }), { applied: ['definitions'] })
+  t.same(codes, [])
+  t.same(await migrate({ clickhouse }), { applied: ['definitions'] })
 })
 
 t.test('every table has a comment, and every column outside of raw tables', async (t) => {

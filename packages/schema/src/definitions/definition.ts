@@ -16,9 +16,12 @@ export interface Definition {
  * the raw tables.
  */
 export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
-  const comments = Object.entries(columns).flatMap(([column, text]) =>
-    text === '' ? [] : [`COMMENT COLUMN ${column} ${quote(text)}`],
-  )
+  const comments = [
+    `MODIFY COMMENT ${quote(comment)}`,
+    ...Object.entries(columns).flatMap(([column, text]) =>
+      text === '' ? [] : [`COMMENT COLUMN ${column} ${quote(text)}`],
+    ),
+  ]
   const view =
     select === undefined
       ? []
@@ -26,11 +29,7 @@ export const statementsOf = ({ name, comment, columns, select }: Definition): st
           `CREATE OR REPLACE VIEW intake.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 ${select}`,
         ]
-  return [
-    ...view,
-    `ALTER TABLE intake.${name} MODIFY COMMENT ${quote(comment)}`,
-    ...(comments.length === 0 ? [] : [`ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`]),
-  ]
+  return [...view, `ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`]
 }
 
 const quote = (text: string) => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`
