@@ -92,10 +92,11 @@ final class LogQueue {
     let text = isNew ? head(of: open) + lines : lines
     makeRoom(events: lineCount, bytes: text.count, except: segment)
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
-    guard storage.append(text, to: name, isNew: isNew) else {
-      // Another client has taken the stored part over, or the file cannot be written. So the new
-      // lines become a new segment.
-      forget(segment)
+    let isThere = try? storage.append(text, to: name, isNew: isNew)
+    guard isThere == true else {
+      // The new lines become a new segment. If the file cannot be written, the stored lines remain
+      // a segment that can be sent. If it is gone, another client has taken them over.
+      if isThere == nil { close() } else { forget(segment) }
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
       self.open = Open(segment: Segment(entry), user: open.user, era: open.era, room: open.room)
       self.open?.segment.name = ""
@@ -255,7 +256,7 @@ final class LogQueue {
       part.entry.count = stored.lines.count
       part.entry.bytes = text.count
       part.name = part.entry.text
-      _ = storage.append(text, to: part.name, isNew: true)
+      _ = try? storage.append(text, to: part.name, isNew: true)
       storage.sync(part.name)
       added.append(part)
       count += part.entry.count

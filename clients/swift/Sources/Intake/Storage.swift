@@ -41,18 +41,18 @@ final class Storage {
 
   /// Appends bytes to the file with this name; creates the file if `isNew`.
   ///
-  /// - Returns: false, without storing the bytes, if the file is not new and is missing or cannot
-  /// be written
-  func append(_ bytes: [UInt8], to name: String, isNew: Bool) -> Bool {
+  /// - Returns: false, without storing the bytes, if the file is not new and is missing
+  /// - Throws: without storing the bytes, if the file is not new and cannot be written
+  func append(_ bytes: [UInt8], to name: String, isNew: Bool) throws -> Bool {
     if memory[name] != nil && !isNew {
       memory[name]?.append(contentsOf: bytes)
       return true
     }
     do {
       return try files.append(bytes, to: name, isNew: isNew)
-    } catch {
-      if isNew { memory[name] = Data(bytes) }
-      return isNew
+    } catch where isNew {
+      memory[name] = Data(bytes)
+      return true
     }
   }
 

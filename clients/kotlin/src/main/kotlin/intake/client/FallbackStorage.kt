@@ -51,9 +51,8 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage that keeps new names and values in memory if the real storage is full, forbidden or
- * broken. `read`, `get` and `rename` throw if the real storage fails, because null or false would
- * mean "does not exist". If an append to an existing name fails, it returns false as if the name
- * did not exist. The caller then stores the remaining lines under a new name.
+ * broken. `read`, `get`, `rename` and an append to an existing name throw if the real storage
+ * fails, because null or false would mean "does not exist".
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()
@@ -84,9 +83,11 @@ internal class FallbackStorage(private val storage: Storage) : Storage {
         count: Int,
         print: (first: Long) -> String,
     ): Boolean {
-        if (!isNew && memory.append(name, false, count, print)) return true
-        return orElse(null) { storage.append(name, isNew, count, print) }
-            ?: memory.append(name, isNew, count, print)
+        if (!isNew)
+            return memory.append(name, false, count, print) ||
+                orThrow { storage.append(name, false, count, print) }
+        return orElse(null) { storage.append(name, true, count, print) }
+            ?: memory.append(name, true, count, print)
     }
 
     override fun create(name: String, text: String) {

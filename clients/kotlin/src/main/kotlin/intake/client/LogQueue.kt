@@ -150,17 +150,27 @@ internal class LogQueue(private val core: Core) {
             if (isNew) segment.name = segment.printOpenName(core.run)
             val context = if (isNew) printContext(contextOf(memory)) else null
             val isThere =
-                storage.append(segment.name, isNew, end - from) { first ->
-                    textOf(memory, context, first, end)
+                try {
+                    storage.append(segment.name, isNew, end - from) { first ->
+                        textOf(memory, context, first, end)
+                    }
+                } catch (error: IOException) {
+                    if (isNew) throw error
+                    null
                 }
             synchronized(core.memory) {
-                if (isThere) {
+                if (isThere == true) {
                     memory.stored = end
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
                 }
-                // The stored part is gone, because another run has taken the segment over. So the
-                // events that are only in memory become a new segment.
+                // The events that are only in memory become a new segment. If the file cannot be
+                // written, the stored events remain a segment, whose size `load` corrects. If it is
+                // gone, another run has taken them over.
+                if (isThere == null && segment.isKnown) {
+                    val stored = Segment(segment.key, count = from, name = segment.name)
+                    insert(segments.indexOf(segment), stored)
+                }
                 memory.lines.subList(0, from).clear()
                 memory.numbered -= from
                 memory.stored = 0

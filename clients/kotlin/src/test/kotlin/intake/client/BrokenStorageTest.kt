@@ -26,7 +26,7 @@ private class FailingReads(
     override fun get(key: String) = fallible(key) { files.get(key) }
 }
 
-class FailedReadTest {
+class BrokenStorageTest {
     @get:Rule val folder = TemporaryFolder()
 
     private val dir by lazy { folder.newFolder() }
@@ -94,6 +94,37 @@ class FailedReadTest {
         assertEquals(listOf("tap"), logs.map { it["event"] })
         assertEquals(emptyMap<String, Int>(), next.stats().dropped)
         next.shutdown().get()
+    }
+
+    @Test
+    fun `events are sent in this run if the disk becomes full while their segment is open`() {
+        val files = FileStorage { dir }
+        var isFull = false
+        val full =
+            object : Storage by files {
+                override fun append(
+                    name: String,
+                    isNew: Boolean,
+                    count: Int,
+                    print: (first: Long) -> String,
+                ): Boolean {
+                    if (isFull) throw IOException("the disk is full")
+                    return files.append(name, isNew, count, print)
+                }
+            }
+        val intake = start(full)
+        intake.log("stored")
+        intake.stored().get()
+        isFull = true
+        intake.log("in memory")
+        intake.stored().get()
+        assertEquals(2, intake.stats().pendingLogs)
+        assertEquals(0, intake.flush(60_000).get())
+        assertEquals(listOf("stored", "in memory"), logs.map { it["event"] })
+        assertEquals(emptyMap<String, Int>(), intake.stats().dropped)
+        assertEquals(0L, intake.stats().storageBytes)
+        assertEquals(emptyList<String>(), files.list().filter(isSegment))
+        intake.shutdown().get()
     }
 
     @Test

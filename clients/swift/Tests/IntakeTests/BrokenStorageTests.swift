@@ -3,9 +3,9 @@ import XCTest
 
 @testable import Intake
 
-/// Tests with files that cannot be read for a while. Such a file is replaced by a link to a folder:
-/// the link can be deleted, renamed and replaced like a file, but not read.
-final class FailedReadTests: XCTestCase {
+/// Tests with files that cannot be read or written for a while. Such a file is replaced by a link
+/// to a folder: the link can be deleted, renamed and replaced like a file, but not read or written.
+final class BrokenStorageTests: XCTestCase {
   private var directory = FileManager.default.temporaryDirectory
   private var aside = FileManager.default.temporaryDirectory
   private let server = FakeServer()
@@ -49,8 +49,8 @@ final class FailedReadTests: XCTestCase {
     try manager.createSymbolicLink(at: file, withDestinationURL: aside)
   }
 
-  private func restore(_ name: String) throws {
-    let file = directory.appendingPathComponent(name)
+  private func restore(_ name: String, as newName: String? = nil) throws {
+    let file = directory.appendingPathComponent(newName ?? name)
     if rename(aside.appendingPathComponent(name).path, file.path) != 0 { throw FileError.last }
   }
 
@@ -91,6 +91,24 @@ final class FailedReadTests: XCTestCase {
     XCTAssertEqual(server.events, ["tap"])
     await next.shutdown()
     await killed.shutdown(timeout: 0)
+  }
+
+  func testStoredEventsAreSentInThisRunIfTheirSegmentCannotBeWritten() async throws {
+    let intake = start()
+    intake.log("stored")
+    await intake.stored()
+    let name = try XCTUnwrap(segmentNames.first)
+    try hide(name)
+    intake.log("later")
+    await intake.stored()
+    let closed = try XCTUnwrap(segmentNames.first { $0.hasPrefix(name.prefix(36)) })
+    try restore(name, as: closed)
+    let left = await intake.flush(timeout: 60)
+    XCTAssertEqual(left, 0)
+    XCTAssertEqual(server.events, ["stored", "later"])
+    let dropped = await intake.stats().dropped
+    XCTAssertEqual(dropped, [:])
+    await intake.shutdown()
   }
 
   func testASegmentThatIsGoneCountsAsSentByAnotherClient() async throws {
