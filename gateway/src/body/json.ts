@@ -194,9 +194,9 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       if (typeof inner === 'object' && inner !== null) isNested = true
       survey(inner, depthLeft - 1, found, true)
     }
-    // An array without inner objects and arrays is not examined: it is stored as text only if it
-    // has a large number, which sets `isRounded`. A document that is nested too deeply is not
-    // examined either, because `isMixedArray` and `losesNull` would overflow the stack.
+    // An array of simple values needs no examination: it is stored as text only if a number in it
+    // is large, and `isRounded` is already set then. A document that is nested too deeply is not
+    // examined, because `isMixedArray` and `losesNull` would overflow the stack.
     if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
       found.isOdd = true
     }

@@ -12,9 +12,9 @@ export interface Exchange {
   /** True once the response has been sent, or the connection has ended. */
   isOver: boolean
   /**
-   * Fails the request with an error that becomes its response. The step for which the request waits
-   * sets this function. It has no effect once that step has ended. Undefined before the first step
-   * and after a failure.
+   * Fails the request: the error becomes the response. Each step for which the request waits sets
+   * this function; after the step, a call has no effect. Undefined before the first step and after
+   * a failure.
    */
   fail: ((error: IntakeError) => void) | undefined
   /** The error that the first step fails with, if the request was broken before that step began. */

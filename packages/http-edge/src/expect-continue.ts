@@ -10,8 +10,8 @@ export function awaitContinue(request: IncomingMessage): void {
 }
 
 /**
- * Whether the client still waits for `100 Continue`. If such a request is refused, the client may
- * send the body or not.
+ * Whether the client still waits for `100 Continue`. If such a request is refused, it is not known
+ * whether the client will send the body.
  */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request)

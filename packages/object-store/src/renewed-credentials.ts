@@ -51,8 +51,8 @@ export function renewCredentials(options: {
   return async () => {
     const leftMs = (current?.expiresAtMs ?? 0) - wallMs()
     if (current === undefined || leftMs < unusableBeforeMs) return renew()
-    // The error of this renewal is ignored, because a later request tries again. Shortly before the
-    // credentials expire, requests wait for the renewal and reject with its error.
+    // This request still has usable credentials, so it ignores a failed renewal. A later request
+    // tries again.
     if (leftMs < renewBeforeMs && wallMs() >= notBeforeMs) renew().catch(() => undefined)
     return current
   }

@@ -77,8 +77,8 @@ const corners = [
 ] as const
 
 /**
- * For each orientation, the position at which the pixel shown at (x, y) is stored, in a picture of
- * `w` times `h` stored pixels.
+ * For each orientation, a function that takes the position (x, y) of a pixel as shown, and returns
+ * the position of this pixel in the file. `w` and `h` are the size of the picture in the file.
  */
 const storedAt: ((x: number, y: number, w: number, h: number) => [number, number])[] = [
   (x, y) => [x, y],

@@ -77,8 +77,8 @@ export async function findSilentServers(cluster: Cluster): Promise<string[]> {
 }
 
 /**
- * Whether there is a connection for keys of the main hash tag. In a cluster, a node's first command
- * opens the connection; until then, the connection counts as existing.
+ * Whether there is a connection for keys of the main hash tag. In a cluster, the client connects to
+ * a node when it sends the first command to it. Before that, the result is true, too.
  */
 export function isConnected(redis: Redis): boolean {
   if (redis.status !== 'ready') return false

@@ -27,11 +27,12 @@ const secondMs = 1_000
 const earlyMs = 50
 
 /**
- * Returns a pause of about `ms` that ends at a whole second of the clock. Pauses of less than a
- * second are not changed. Polls that pause like this run in the same turn of the event loop, so an
- * idle process wakes up once for all of them. (A turn after a pause costs much more than the polls
- * in it.) The result is at most `earlyMs` longer than `ms`. It is usually about `ms`, because the
- * previous pause ended at a whole second, too.
+ * Returns a pause that ends at a whole second of the clock: the last one that is at most
+ * `ms + earlyMs` away. The pause is usually about `ms`, because the previous pause ended at a whole
+ * second, too. After an event at another time it can be almost a second shorter. A pause of less
+ * than a second is returned unchanged. All polls that pause like this run in one turn of the event
+ * loop, so an idle process wakes up once for all of them. (A turn after a pause costs much more
+ * than the polls in it.)
  */
 export function untilWholeSecond(ms: number, clock: Pick<Clock, 'now'>): number {
   if (ms < secondMs) return ms

@@ -31,7 +31,7 @@ export function upgradeScenarios(builds: { old: string }): Scenario[] {
       async run(stage) {
         const { acknowledged } = stage
         await acknowledged(some)
-        // Replaces the worker first, so that the old worker gets frames of the new gateway.
+        // First goes back to the old worker, so that it gets frames of the new gateway.
         await replaceWorker(stage, { root: builds.old })
         await replaceGateway(stage, { root: builds.old })
         expectNoneCutOff(stage)

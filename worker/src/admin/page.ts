@@ -19,9 +19,10 @@ export function createPage(
 
 /**
  * Returns `user:password` of a URL; undefined if the URL has no credentials. `new URL` is not used,
- * because it rejects a URL that lists several hosts. The page derives the key that signs links to
- * pictures from the credentials of Redis. These credentials are the same for all workers, so each
- * worker accepts the links of the other workers.
+ * because it rejects a URL that lists several hosts.
+ *
+ * From the credentials of Redis, the page derives the key that signs its links to pictures. All
+ * workers have the same credentials, so each worker accepts the links of the others.
  */
 const credentialsOf = (url: string): string | undefined => {
   const [, credentials] = /^[^:]+:\/\/([^/?#]*:[^/?#]+)@/.exec(url) ?? []

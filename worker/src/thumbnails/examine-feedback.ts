@@ -70,7 +70,7 @@ async function examine(
   { objects, decoder, isClosed, onDecoderEnded }: ExamineOptions,
 ): Promise<Examined> {
   const { key, content_type: contentType, bytes, sha256 } = attachment
-  // If no gateway can have made this key, its object is not a picture that was accepted.
+  // Every accepted picture has a key in the form that gateways make. This key has another form.
   if (parseAttachmentKey(key) === undefined) return { error: 'differs' }
   if (bytes > pictureBytesMax) return { error: 'bytes' }
   const body = await objects.get(key, { bytesMax: pictureBytesMax })

@@ -21,8 +21,8 @@ export interface Core {
    * The fields that describe the sender of a record that is made now.
    *
    * @param user if empty, the UUID of the device is sent as the user
-   * @param isOfFeedback true for all properties of the device; false for only those that log events
-   * carry
+   * @param isOfFeedback whether the record is feedback, which has all properties of the device; a
+   * log event has fewer
    */
   senderOf(user: string, isOfFeedback: boolean): Sender
 }

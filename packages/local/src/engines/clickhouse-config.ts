@@ -192,7 +192,8 @@ export function usersConfig(
     if (parts.length !== 2) throw new Error(`users.xml has ${found} ${parts.length - 1} times`)
     config = parts.join(replacement)
   }
-  // Anything that was not replaced still has an attribute, or an address other than loopback.
+  // The deployed file has attributes only where something must be replaced (`from_env`, `remove`).
+  // So an attribute that is left, or an address other than loopback, was overlooked.
   const [left] = /<\w+\s+\w.*|<ip>(?!127\.0\.0\.1<).*|<host.*/.exec(config) ?? []
   if (left !== undefined) throw new Error(`users.xml has ${left}`)
   return config

@@ -18,7 +18,7 @@ const chunks = {
 const pixels = setOfFourLetters('VP8 ,VP8L,ALPH,ANMF')
 const kept = setOfFourLetters('VP8X,VP8 ,VP8L,ALPH,ANIM,ANMF,ICCP')
 const inFrame = setOfFourLetters('VP8 ,VP8L,ALPH')
-/** The content size of chunks with fixed fields. A longer chunk may hide a text, and is cut off. */
+/** The content size of chunks with fixed fields. The rest of a longer chunk could hide a text. */
 const fixedBytes: ReadonlyMap<number, number> = new Map([
   [chunks.extended, 10],
   [chunks.animation, 6],

@@ -11,7 +11,10 @@ const hourVersion = {
   version_name:
     'device.version_name; empty if it was not sent, or one of the rarest, beyond the 500 of an hour.',
 }
-const event = { event: 'Name of the event; empty: the rarest, beyond the 2,000 of an hour.' }
+const event = {
+  event:
+    'Name of the event; empty: the rarest pairs of event and version, beyond 2,000 in an hour.',
+}
 const seen = {
   first_seen: 'Time of the first such record, UTC.',
   last_seen: 'Time of the latest such record, UTC.',
