@@ -190,7 +190,8 @@ function metricsPage() {
   return `# Metrics
 
 ${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text. The values of
-labels come from closed lists, so the number of series does not depend on what clients send. [Alerts and dashboards](observability.md) use these names.
+labels come from closed lists, so the number of series does not depend on what clients send.
+[Alerts and dashboards](observability.md) use these names.
 
 \`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
 

@@ -65,7 +65,7 @@ const pages: Record<string, string[]> = {
     `One worker stored ${drained('rows/s')} rows per second, ${ofDirect} what direct inserts`,
     `with ${drained('worker CPU at saturation, µs/row')} µs of CPU per row`,
     `(each ${drained('rows/s')} rows per second;`,
-    `More than ${drained('rows/s')} rows per second were not measured`,
+    `More than ${drained('rows/s')} rows per second were not measured in this run`,
   ],
   'bench/notes/capacity.md': [`has ${perFrame} rows per frame and ${waiting('memory, B/event')} B`],
   'docs/operations/scaling.md': [

@@ -151,10 +151,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /**
-   * Returns the `overflow` counter of a kind. It may exceed `countersMax`, because a minute has at
-   * most three such counters.
-   */
+  /** Returns the `overflow` counter of a kind. It has no limit: a minute has at most three. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

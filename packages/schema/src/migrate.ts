@@ -141,10 +141,11 @@ async function untilColumnsChanged(options: {
 
 /**
  * The error codes of a statement on a table that another migrator is altering (517) or replacing
- * (57, 60, 218, 521) at the same time. ClickHouse can also find that the table's file is gone (107)
- * or half written (62, a syntax error) while the other migrator writes it.
+ * (57, 60, 218, 521) at the same time, or whose temporary file the other migrator has renamed (107).
  */
-const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 62, 107, 218, 517, 521])
+const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 107, 218, 517, 521])
+/** Matches the syntax error (62) for a table's file that is empty or that is being written. */
+const halfWritten = /Syntax error \(in file |: Empty query\./
 const conflictPausesMs = [100, 200, 400, 800]
 const roundsMax = 8
 
@@ -180,7 +181,10 @@ async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void
 }
 
 function isConflict(error: unknown): boolean {
-  return error instanceof ClickHouseError && conflictCodes.has(error.code)
+  if (!(error instanceof ClickHouseError)) return false
+  return (
+    conflictCodes.has(error.code) || (error.code === 62 && halfWritten.test(error.serverText ?? ''))
+  )
 }
 
 /** Redefines the views that were changed or dropped by hand. Resolves to their names. */

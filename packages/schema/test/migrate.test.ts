@@ -87,17 +87,38 @@ t.test('changed definitions are applied again, and so are former ones', async (t
   }
 })
 
+/** The errors of a statement while another migrator writes the file of its table. */
+const conflicts = [
+  [107, 'Code: 107. DB::Exception: rename failed'],
+  [62, 'Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)'],
+  [
+    62,
+    'Code: 62. DB::Exception: Syntax error (in file store/360/v.sql): failed at position 8 (VIE)',
+  ],
+] as const
+const syntaxError = [62, 'Code: 62. DB::Exception: Syntax error: failed at position 29'] as const
+
+/** A ClickHouse whose first `ALTER` statements fail with these errors. */
+function failing(errors: readonly (readonly [code: number, serverText: string])[]) {
+  const left = [...errors]
+  const command: typeof clickhouse.command = async (sql, ...rest) => {
+    const [code, serverText] = (sql.startsWith('ALTER TABLE intake.') && left.shift()) || []
+    if (code === undefined) return clickhouse.command(sql, ...rest)
+    throw new ClickHouseError(`${code}`, { kind: 'split', code, serverText: serverText! })
+  }
+  return { left, clickhouse: { ...clickhouse, command } }
+}
+
 t.test('a table whose file another migrator is writing is altered later', async (t) => {
   const changed = { ...definitions, statements: definitions.statements.slice(0, 2) }
-  const codes = [62, 107]
-  const command: typeof clickhouse.command = async (sql, ...rest) => {
-    const code = sql.startsWith('ALTER TABLE intake.') ? codes.shift() : undefined
-    if (code !== undefined) throw new ClickHouseError('being written', { kind: 'retry', code })
-    return clickhouse.command(sql, ...rest)
-  }
-  const writing = { ...clickhouse, command }
-  t.same(await migrate({ clickhouse: writing, definitions: changed }), { applied: ['definitions'] })
-  t.same(codes, [])
+  const written = failing(conflicts)
+  t.same(await migrate({ clickhouse: written.clickhouse, definitions: changed }), {
+    applied: ['definitions'],
+  })
+  t.same(written.left, [])
+  const wrong = failing([syntaxError, syntaxError])
+  t.equal((await failureOf(migrate({ clickhouse: wrong.clickhouse }))).code, 62)
+  t.same(wrong.left, [syntaxError], 'a wrong statement is not repeated')
   t.same(await migrate({ clickhouse }), { applied: ['definitions'] })
 })
 

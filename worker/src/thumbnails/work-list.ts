@@ -53,8 +53,7 @@ export function createWorkList(
     try {
       mayBeMore = await examineArrived({ fromMs, toMs: limits.recordTimeMs.before })
     } finally {
-      // After an error, or if the period may contain more feedback, the same period is read again
-      // later.
+      // Reads the same period again after an error, or if it may contain more feedback.
       if (mayBeMore) sinceMs = Math.min(sinceMs, fromMs)
     }
   }

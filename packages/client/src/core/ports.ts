@@ -14,7 +14,7 @@ export interface Storage {
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
-   * which starts at 1.
+   * which starts at 1. Stores the whole text or, if it rejects, nothing of it.
    *
    * @param isNew true if `name` does not exist yet
    * @param count how many numbers to reserve

@@ -82,8 +82,14 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       const file = await open(pathOf(name), O_APPEND | O_WRONLY).catch(orIfAbsent(undefined))
       if (file === undefined) return false
       try {
-        await file.appendFile(print(await sequence.reserve(count)))
-        await file.datasync()
+        const { size } = await file.stat()
+        try {
+          await file.appendFile(print(await sequence.reserve(count)))
+          await file.datasync()
+        } catch (error) {
+          await file.truncate(size)
+          throw error
+        }
       } finally {
         await file.close()
       }

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import * as promises from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
@@ -66,6 +67,28 @@ t.test('a new name is there whole or not at all', async (t) => {
   mkdirSync(join(dir, 'taken'))
   await t.rejects(storage.append('taken', true, 1, () => 'x'))
   t.same(readdirSync(dir).toSorted(), ['sequence', 'taken'])
+})
+
+t.test('nothing remains of a text that was appended in part', async (t) => {
+  const full = async (...args: Parameters<typeof promises.open>) => {
+    const file = await promises.open(...args)
+    const { appendFile } = file
+    file.appendFile = async (text) => {
+      await appendFile.call(file, (text as string).slice(0, 5))
+      throw new Error('ENOSPC')
+    }
+    return file
+  }
+  const { createFileStorage: createFull } = await t.mockImport<
+    typeof import('../../src/node/files.ts')
+  >('../../src/node/files.ts', { 'node:fs/promises': { ...promises, open: full } })
+  const storage = createFull(createDataDir(t))
+  await storage.append('a', true, 1, () => 'one\n')
+  await t.rejects(
+    storage.append('a', false, 2, () => 'two\nthree\n'),
+    /ENOSPC/,
+  )
+  t.equal(await storage.read('a'), 'one\n')
 })
 
 t.test('a directory that is deleted while the client runs is made again', async (t) => {

@@ -6,7 +6,7 @@ const eventTuple =
  * are counted under an empty event name. The limit keeps rows small even if an application puts
  * values into the names of its events.
  */
-const namesMax = 2_000
+const pairsMax = 2_000
 /**
  * The maximum number of versions in an hour of an application. The versions with the fewest events
  * are counted together, without a name and a code.
@@ -41,7 +41,7 @@ export const countHours = `WITH
   ranked AS (
     SELECT *, row_number() OVER (PARTITION BY bundle_identifier, hour ORDER BY records DESC, event) AS place FROM by_version),
   events AS (
-    SELECT bundle_identifier, hour, if(place > ${namesMax}, '', event) AS name, version_code, version_name,
+    SELECT bundle_identifier, hour, if(place > ${pairsMax}, '', event) AS name, version_code, version_name,
       sum(ranked.records) AS records
     FROM ranked GROUP BY bundle_identifier, hour, name, version_code, version_name),
   devices AS (

@@ -105,7 +105,7 @@ const forms: readonly Form[] = [
     },
   ],
   [
-    /^ALTER TABLE intake\.(\w+)\s+(?=MODIFY COMMENT|COMMENT COLUMN)([^]*)$/,
+    /^ALTER TABLE intake\.(\w+)\s+(?=MODIFY COMMENT)([^]*)$/,
     ([, name = '', change = ''], { cluster }) => [alter(name, cluster, change)],
   ],
   [

@@ -91,7 +91,14 @@ internal class FileStorage(directory: () -> File) : Storage {
             growing = FileOutputStream(fileOf(name), true)
             growingName = name
         } else if (growingName != name || !fileOf(name).exists()) return false
-        growing!!.write(print(reserve(count)).toByteArray())
+        val file = growing!!
+        val before = file.channel.size()
+        try {
+            file.write(print(reserve(count)).toByteArray())
+        } catch (error: IOException) {
+            if (isNew) remove(name) else file.channel.truncate(before)
+            throw error
+        }
         // Checks after the write whether the file still exists: another process may take it over,
         // and rename it, at any moment.
         return fileOf(name).exists()

@@ -154,8 +154,8 @@ internal class LogQueue(private val core: Core) {
                     storage.append(segment.name, isNew, end - from) { first ->
                         textOf(memory, context, first, end)
                     }
-                } catch (error: IOException) {
-                    if (isNew) throw error
+                } catch (_: IOException) {
+                    storage.sync()
                     null
                 }
             synchronized(core.memory) {
@@ -165,17 +165,20 @@ internal class LogQueue(private val core: Core) {
                     return memory
                 }
                 // The events that are only in memory become a new segment. If the file cannot be
-                // written, the stored events remain a segment, whose size `load` corrects. If it is
-                // gone, another run has taken them over.
+                // written, the stored events remain a segment. If it is gone, another run has taken
+                // them over.
+                val old = memory.lines.subList(0, from)
+                val size = (old + printContext(contextOf(memory))).sumOf { textBytes(it) + 1L }
                 if (isThere == null && segment.isKnown) {
-                    val stored = Segment(segment.key, count = from, name = segment.name)
+                    val stored =
+                        Segment(segment.key, count = from, bytes = size, name = segment.name)
                     insert(segments.indexOf(segment), stored)
                 }
-                memory.lines.subList(0, from).clear()
+                old.clear()
                 memory.numbered -= from
                 memory.stored = 0
                 segment.key = core.newId()
-                grow(segment, -from, 0)
+                grow(segment, -from, -size)
             }
         }
     }

@@ -17,7 +17,7 @@ internal interface Storage {
 
     /**
      * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
-     * which starts at 1.
+     * which starts at 1. Stores the whole text or, if it throws, nothing of it.
      *
      * @param isNew whether `name` is to be created
      * @param count how many numbers are reserved

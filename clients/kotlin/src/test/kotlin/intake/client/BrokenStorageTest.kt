@@ -115,10 +115,13 @@ class BrokenStorageTest {
         val intake = start(full)
         intake.log("stored")
         intake.stored().get()
+        val before = intake.stats().storageBytes
         isFull = true
         intake.log("in memory")
         intake.stored().get()
         assertEquals(2, intake.stats().pendingLogs)
+        val after = intake.stats().storageBytes
+        assertTrue("$before and $after", after in before + 1..2 * before + 50)
         assertEquals(0, intake.flush(60_000).get())
         assertEquals(listOf("stored", "in memory"), logs.map { it["event"] })
         assertEquals(emptyMap<String, Int>(), intake.stats().dropped)
