@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import type * as files from '../../src/node/files.ts'
 import { createFileStorage } from '../../src/node/files.ts'
 import { createIntake } from '../../src/node/index.ts'
 import { processMark } from '../../src/node/runs.ts'
@@ -79,9 +80,10 @@ t.test('nothing remains of a text that was appended in part', async (t) => {
     }
     return file
   }
-  const { createFileStorage: createFull } = await t.mockImport<
-    typeof import('../../src/node/files.ts')
-  >('../../src/node/files.ts', { 'node:fs/promises': { ...promises, open: full } })
+  const { createFileStorage: createFull } = await t.mockImport<typeof files>(
+    '../../src/node/files.ts',
+    { 'node:fs/promises': { ...promises, open: full } },
+  )
   const storage = createFull(createDataDir(t))
   await storage.append('a', true, 1, () => 'one\n')
   await t.rejects(
