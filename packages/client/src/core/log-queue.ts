@@ -201,15 +201,18 @@ export function createLogQueue(core: Core): LogQueue {
     // The append failed, so the lines that are not stored move to a new segment. If storage is full
     // or broken, the stored lines remain a segment, whose size `load` corrects. If the name does
     // not exist, another run has taken over the stored lines.
-    const size = lines.splice(0, stored).reduce((sum, line) => sum + textBytes(line) + 1, 0)
-    const part = { key: segment.key, name: segment.name, state: stateOfEnded(segment.state) }
-    if (isThere === undefined) {
-      insert(segment, [newSegment({ ...part, count: stored, bytes: size })])
-    }
+    const part = newSegment({
+      key: segment.key,
+      name: segment.name,
+      state: stateOfEnded(segment.state),
+      count: stored,
+      bytes: textBytes(lines.splice(0, stored).join('\n')),
+    })
+    if (isThere === undefined) insert(segment, [part])
     memory.numbered -= stored
     memory.stored = 0
     segment.key = newId()
-    grow(segment, -stored, -size)
+    grow(segment, -stored, -part.bytes)
     return write(segment)
   }
 
