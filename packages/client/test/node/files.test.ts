@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import * as promises from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import type * as files from '../../src/node/files.ts'
 import { createFileStorage } from '../../src/node/files.ts'
 import { createIntake } from '../../src/node/index.ts'
 import { processMark } from '../../src/node/runs.ts'
@@ -71,21 +70,18 @@ t.test('a new name is there whole or not at all', async (t) => {
 })
 
 t.test('nothing remains of a text that was appended in part', async (t) => {
-  const full = async (...args: Parameters<typeof promises.open>) => {
-    const file = await promises.open(...args)
-    const { appendFile } = file
-    file.appendFile = async (text) => {
-      await appendFile.call(file, (text as string).slice(0, 5))
-      throw new Error('ENOSPC')
-    }
-    return file
-  }
-  const { createFileStorage: createFull } = await t.mockImport<typeof files>(
-    '../../src/node/files.ts',
-    { 'node:fs/promises': { ...promises, open: full } },
-  )
-  const storage = createFull(createDataDir(t))
+  const dir = createDataDir(t)
+  const storage = createFileStorage(dir)
   await storage.append('a', true, 1, () => 'one\n')
+  const file = await open(join(dir, 'a'))
+  const handle = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const { appendFile } = handle
+  t.teardown(() => (handle.appendFile = appendFile))
+  handle.appendFile = async function (text) {
+    await appendFile.call(this, (text as string).slice(0, 5))
+    throw new Error('ENOSPC')
+  }
   await t.rejects(
     storage.append('a', false, 2, () => 'two\nthree\n'),
     /ENOSPC/,
