@@ -1,8 +1,8 @@
 // Runs the programs of the images, from the folders that check-images.sh made. Only Redis,
 // ClickHouse and S3 are started by code of this checkout. Checks that setup creates the tables,
-// that a log and a feedback with an image become rows in ClickHouse, that the daily commands and
-// the health check succeed, and that SIGTERM ends each process with code 0. Usage: node
-// deploy/smoke-images.mjs FOLDER
+// that a log and a feedback with an image become rows in ClickHouse, that the image gets a
+// thumbnail, that the daily commands and the health check succeed, and that SIGTERM ends each
+// process with code 0. Usage: node deploy/smoke-images.mjs FOLDER
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -56,6 +56,7 @@ try {
   const worker = await startProgram('worker', {
     ...services,
     CLICKHOUSE_URL: clickhouse.workerUrl,
+    PAGE_CLICKHOUSE_URL: clickhouse.readerUrl,
     WORKER_ADMIN_PORT: '0',
   })
   await checkHealth('gateway', { GATEWAY_ADMIN_PORT: String(gateway.up.adminPort) })
@@ -64,16 +65,19 @@ try {
 
   const { log, feedback } = await send(`http://127.0.0.1:${port}`)
   const reader = createClickHouse({ url: clickhouse.url })
-  const rowOf = (table, id) =>
-    untilOne(() => reader.query(`SELECT * FROM intake.${table} WHERE id = '${id}'`))
+  const untilRow = (table, { id }, condition) =>
+    untilOne(() =>
+      reader.query(`SELECT id FROM intake.${table} WHERE id = '${id}' AND ${condition}`),
+    )
   try {
-    await rowOf('logs', log.id)
-    const { attachments } = await rowOf('feedback', feedback.id)
-    assert.equal(attachments.length, 1)
+    await untilRow('logs', log, "event = 'smoke'")
+    await untilRow('feedback', feedback, 'length(attachments) = 1')
+    await untilRow('feedback', feedback, "attachments[1].thumbnail_key != ''")
   } finally {
     await reader.close()
   }
   console.log('a log, and a feedback with an image, went through gateway, queue and worker')
+  console.log('worker: the image has a thumbnail')
 
   await intake('retention', 'apply')
   await intake('erasures', 'apply')
