@@ -43,18 +43,27 @@ export const hotPath = [
  * Finds what is wrong with the report of the bench.
  *
  * @param report bench/results/latest.md
- * @param changedSince returns the commits after a given commit that changed one of the given paths,
- * one commit per line
+ * @param changedSince returns the files of the given paths that have changed since a commit, each
+ * with its text at that commit and its present text; a text is empty if there is no such file
  */
-export function findReportProblems(report, changedSince) {
+export async function findReportProblems(report, changedSince) {
   const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
   // If the tree had uncommitted changes, the report has a `+` after the commit, and the pattern
   // does not match.
   if (commit === undefined) return ['bench/results/latest.md is of no commit']
-  const changes = changedSince(commit, hotPath).split('\n').filter(Boolean)
+  // Imported here, because scripts/release.mjs imports this file before packages are installed.
+  const { transformSync } = await import('esbuild')
+  // Comments and types cost nothing at run time.
+  const codeOf = (file, text) =>
+    file.endsWith('.ts')
+      ? transformSync(text, { loader: 'ts', minifyWhitespace: true, legalComments: 'none' }).code
+      : text
+  const changes = changedSince(commit, hotPath)
+    .filter(({ file, before, now }) => codeOf(file, before) !== codeOf(file, now))
+    .map(({ file }) => file)
   if (changes.length === 0) return []
   return [
-    `bench/results/latest.md is of ${commit.slice(0, 9)}; ${changes.length} commits changed the hot path since: npm run bench -- --save`,
+    `bench/results/latest.md is of ${commit.slice(0, 9)}; code of the hot path changed since (${changes.join(', ')}): npm run bench -- --save`,
   ]
 }
 

@@ -66,7 +66,16 @@ async function check() {
       findChangelogProblems(read('CHANGELOG.md'), version),
     'the measured costs are those of the code': () =>
       findReportProblems(read('bench/results/latest.md'), (commit, paths) =>
-        run('git', 'log', '--format=%h', `${commit}..HEAD`, '--', ...paths),
+        run('git', 'diff', '--name-status', '--no-renames', commit, 'HEAD', '--', ...paths)
+          .trim()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => line.split('\t'))
+          .map(([status, file]) => ({
+            file,
+            before: status === 'A' ? '' : run('git', 'show', `${commit}:${file}`),
+            now: status === 'D' ? '' : run('git', 'show', `HEAD:${file}`),
+          })),
       ),
     'everything is committed': () =>
       run('git', 'status', '--porcelain').split('\n').filter(Boolean),
@@ -82,7 +91,7 @@ async function check() {
     ...(!values['without-images'] && { 'the contents of the images start': checkImages }),
   }
   for (const [what, find] of Object.entries(checks)) {
-    const problems = problemsOf(find)
+    const problems = await problemsOf(find)
     console.log(`${problems.length === 0 ? 'ok  ' : 'FAIL'} ${what}`)
     for (const problem of problems) console.log(`     ${problem}`)
     if (problems.length > 0) process.exitCode = 1
@@ -93,9 +102,9 @@ async function check() {
  * Returns the problems that a check finds. If the check throws, returns the error as the problem,
  * so that the other checks still run.
  */
-function problemsOf(find) {
+async function problemsOf(find) {
   try {
-    return find()
+    return await find()
   } catch (error) {
     return [error.message]
   }

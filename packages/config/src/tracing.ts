@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 
 /**
- * Settings of gateway and worker. The OpenTelemetry SDK itself reads these variables from the
- * environment, and its other standard variables too. This schema only documents and checks these.
+ * Settings of gateway and worker. This schema documents and checks these variables. The
+ * OpenTelemetry SDK reads them from the environment, like its other standard variables.
  */
 export const TracingConfig = Type.Object({
   OTEL_TRACES_EXPORTER: Type.Union([Type.Literal('none'), Type.Literal('otlp')], {

@@ -22,7 +22,7 @@ export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => n
       dueAt = clock.now() + everyMs
       days = lastDays(wallMs())
     },
-    /** The latest day that is not finished; undefined if all are. */
+    /** The latest day that is not finished; undefined if every day is finished. */
     day: (): Arrival | undefined => days[0],
     finishDay: () => void days.shift(),
   }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A batch of events that are stored, sent and deleted together.
 final class Segment {
-  /// The intended content of the file's name. `name` is the file's actual name, which may still
-  /// contain an older state.
+  /// What the file's name should say, including the state of the segment. `name` is the name that
+  /// the file has now. It may still say an older state.
   var entry: SegmentName
   var name: String
   /// Whether an attempt may have stored events. If so, their ids must not change.

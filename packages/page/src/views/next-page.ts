@@ -5,8 +5,8 @@ import type { ListSearch } from '../search.ts'
 import { cursorOf, listLink } from './links.ts'
 
 /**
- * The end of a list: a link to the next page, the period that was not searched, or the note that
- * nothing follows.
+ * Shows what stands below a list: a link to the next page, a link to search further back, or the
+ * note that nothing follows.
  */
 export function nextPage(kind: RecordKind, search: ListSearch, found: Found<RecordHead>): Html {
   const last = found.rows.at(-1)

@@ -158,8 +158,9 @@ async function findStale(
 }
 
 /**
- * Counts the hours or the day, and returns the rows as lines of JSON. An hour or day that has no
- * records any more gets a row without events, which replaces its former count.
+ * Counts the records of the stale hours of `day`, or of the whole day. Returns the counts as lines
+ * of JSON. An hour or day that has no records any more gets a row without events, which replaces
+ * its former count.
  */
 async function count(
   reader: Pick<ClickHouse, 'query' | 'lines'>,

@@ -273,8 +273,8 @@ internal class LogQueue(private val core: Core) {
     fun release(segment: Segment) = synchronized(core.memory) { segment.isBusy = false }
 
     /**
-     * Marks a segment as attempted in storage, and returns its content. Throws an [IOException] if
-     * the segment cannot be read now.
+     * Records in storage that an attempt to send a segment begins, and returns the segment's
+     * content. Throws an [IOException] if the segment cannot be read now.
      *
      * @return null if the segment no longer exists, or if the client has ended
      */
