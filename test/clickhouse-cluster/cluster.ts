@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { startChild, untilReady } from '@intake/local'
+import { startChild, superviseProcess, untilReady, type SupervisedProcess } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { until } from '@intake/test-kit/until'
@@ -27,7 +27,11 @@ const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const readyMs = 120_000
 export const cluster = 'fleet'
 
-/** Starts `servers` servers. The first `shards` of them form a cluster. They end with the test. */
+/**
+ * Starts `servers` servers. The first `shards` of them form a cluster. They end with the test. A
+ * server that ends by itself is started again, as it would be in production. The embedded engine
+ * often aborts a few seconds after another server of its cluster was killed.
+ */
 export async function startCluster(
   t: Test,
   { servers: count, shards }: { servers: number; shards: number },
@@ -60,31 +64,38 @@ function defineServer(
   mkdirSync(join(dir, 'data'))
   const [config, users] = [join(dir, 'config.xml'), join(dir, 'users.xml')]
   writeFileSync(users, usersConfig)
-  let child: ReturnType<typeof startChild> | undefined
-  t.teardown(() => child?.stop())
+  const launch = async ({ signal }: { signal: AbortSignal }) => {
+    const child = startChild({
+      name,
+      command: process.execPath,
+      args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
+      logFile: join(dir, 'log'),
+    })
+    await untilReady({
+      child,
+      signal,
+      timeoutMs: readyMs,
+      probe: async () => (await responds(http)) && (await accepts(tcp[index]!)),
+    })
+    return child
+  }
+  let server: SupervisedProcess | undefined
+  t.teardown(() => server?.stop())
   return {
     start: async (shards) => {
       writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
       // After SIGKILL the system still holds the connections of the killed server for some time.
       // Until they end, the engine cannot listen on its TCP port.
       await until(`${name} responds`, async () => {
-        child = startChild({
-          name,
-          command: process.execPath,
-          args: [script, join(dir, 'data'), config, String(http), String(tcp[index])],
-          logFile: join(dir, 'log'),
-        })
-        await untilReady({
-          child,
-          timeoutMs: readyMs,
-          probe: async () => (await responds(http)) && (await accepts(tcp[index]!)),
-        })
+        const say = (line: string) => t.comment(line)
+        server = superviseProcess({ name, launch, say, onChange: () => {} })
+        await server.start()
         return true
       })
     },
     kill: async () => {
-      child?.kill()
-      await child?.exited
+      server?.kill()
+      await server?.stop()
     },
   }
 }

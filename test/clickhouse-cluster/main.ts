@@ -2,7 +2,6 @@ import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -107,7 +106,7 @@ t.test('no row is lost or doubled when a server is killed while inserts run', as
   const write = async () => {
     while (!ending.signal.aborted) {
       const rows = rowsOf(100)
-      while (!(await insertOnce(rows))) await pause(1_000)
+      await until('the rows are stored', () => insertOnce(rows), { everyMs: 1_000 })
       stored += rows.length
     }
   }
