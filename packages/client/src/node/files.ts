@@ -83,10 +83,12 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       if (file === undefined) return false
       try {
         const { size } = await file.stat()
+        const first = await sequence.reserve(count)
         try {
-          await file.appendFile(print(await sequence.reserve(count)))
+          await file.appendFile(print(first))
           await file.datasync()
         } catch (error) {
+          sequence.takeBack(first, count)
           await file.truncate(size)
           throw error
         }

@@ -8,6 +8,11 @@ import { createSerial } from '../core/serial.ts'
 export interface Sequence {
   /** Reserves numbers; resolves to the first one. */
   reserve(count: number): Promise<number>
+  /**
+   * Takes back numbers that were reserved for a failed write, which will reserve them again. Has no
+   * effect if other numbers were reserved after them.
+   */
+  takeBack(first: number, count: number): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
   reserveSync(count: number): number
   close(): void
@@ -37,6 +42,10 @@ export function openSequence(dir: string): Sequence {
     return last + 1
   }
 
+  function takeBack(first: number, count: number): void {
+    if (counter.last === first + count - 1) counter.last = first - 1
+  }
+
   const text = () => String(counter.last).padStart(digits, '0')
 
   return {
@@ -55,6 +64,7 @@ export function openSequence(dir: string): Sequence {
         }
         return first
       }),
+    takeBack,
     reserveSync(count) {
       try {
         mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -99,7 +99,13 @@ export function createAsyncStorage(
         const pieces = await startingWith(pieceStart(name))
         const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
         const piece = pieceKey(name, number)
-        await put(piece, print(last + 1))
+        try {
+          await put(piece, print(last + 1))
+        } catch (error) {
+          // The events of an existing name will be appended to a new one, with the same numbers.
+          if (!isNew) await put('sequence', String(last)).catch(nothing)
+          throw error
+        }
         try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {

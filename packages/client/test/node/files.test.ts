@@ -69,25 +69,30 @@ t.test('a new name is there whole or not at all', async (t) => {
   t.same(readdirSync(dir).toSorted(), ['sequence', 'taken'])
 })
 
-t.test('nothing remains of a text that was appended in part', async (t) => {
-  const dir = createDataDir(t)
-  const storage = createFileStorage(dir)
-  await storage.append('a', true, 1, () => 'one\n')
-  const file = await open(join(dir, 'a'))
-  const handle = Object.getPrototypeOf(file) as FileHandle
-  await file.close()
-  const { appendFile } = handle
-  t.teardown(() => (handle.appendFile = appendFile))
-  handle.appendFile = async function (text) {
-    await appendFile.call(this, (text as string).slice(0, 5))
-    throw new Error('ENOSPC')
-  }
-  await t.rejects(
-    storage.append('a', false, 2, () => 'two\nthree\n'),
-    /ENOSPC/,
-  )
-  t.equal(await storage.read('a'), 'one\n')
-})
+t.test(
+  'nothing remains of a text that was appended in part, and no number is unused',
+  async (t) => {
+    const dir = createDataDir(t)
+    const storage = createFileStorage(dir)
+    await storage.append('a', true, 1, () => 'one\n')
+    const file = await open(join(dir, 'a'))
+    const handle = Object.getPrototypeOf(file) as FileHandle
+    await file.close()
+    const { appendFile } = handle
+    t.teardown(() => (handle.appendFile = appendFile))
+    handle.appendFile = async function (text) {
+      await appendFile.call(this, (text as string).slice(0, 5))
+      throw new Error('ENOSPC')
+    }
+    await t.rejects(
+      storage.append('a', false, 2, () => 'two\nthree\n'),
+      /ENOSPC/,
+    )
+    t.equal(await storage.read('a'), 'one\n')
+    await storage.append('b', true, 2, (first) => `${first}\n`)
+    t.equal(await storage.read('b'), '2\n')
+  },
+)
 
 t.test('a directory that is deleted while the client runs is made again', async (t) => {
   const server = await startHttpIntake(t)

@@ -55,6 +55,18 @@ t.test('a full storage keeps nothing of what was sent', async (t) => {
   t.same([...device.values.keys()], ['i.sequence'])
 })
 
+t.test('the numbers of a failed append are used by the next one', async (t) => {
+  const device = createDevice()
+  const storage = createAsyncStorage(device, 'i.')
+  const print = (first: number) => `${first}\n`
+  await storage.append('a', true, 1, print)
+  device.isFull = true
+  await t.rejects(storage.append('a', false, 2, print), /SQLITE_FULL/)
+  device.isFull = false
+  await storage.append('b', true, 2, print)
+  t.equal(await storage.read('b'), '2\n')
+})
+
 t.test('a build number that is no integer is left out', async (t) => {
   for (const [build, code] of [
     ['12', 12],

@@ -93,10 +93,16 @@ internal class FileStorage(directory: () -> File) : Storage {
         } else if (growingName != name || !fileOf(name).exists()) return false
         val file = growing!!
         val before = file.channel.size()
+        val first = reserve(count)
         try {
-            file.write(print(reserve(count)).toByteArray())
+            file.write(print(first).toByteArray())
         } catch (error: IOException) {
-            if (isNew) remove(name) else file.channel.truncate(before)
+            if (isNew) remove(name)
+            else {
+                // The caller appends the same events to a new segment, with the same numbers.
+                sequence = first - 1
+                file.channel.truncate(before)
+            }
             throw error
         }
         // Checks after the write whether the file still exists: another process may take it over,

@@ -131,6 +131,18 @@ class BrokenStorageTest {
     }
 
     @Test
+    fun `the numbers of a failed append are used by the next one`() {
+        val files = FileStorage { dir }
+        files.append("a", true, 1) { first -> "$first\n" }
+        assertThrows(IOException::class.java) {
+            files.append("a", false, 2) { throw IOException("the disk is full") }
+        }
+        files.append("b", true, 2) { first -> "$first\n" }
+        assertEquals("2\n", files.read("b"))
+        files.close()
+    }
+
+    @Test
     fun `a segment that is gone counts as sent by another run`() {
         val first = startOffline()
         first.log("tap")
