@@ -39,7 +39,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(si
 tap.once('close', (code) => {
   const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
   const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
-  // A run that failed but printed no count counts as one failure.
+  // A failed run that printed no count is taken as one failure.
   const failed = Math.max(count('fail'), code === 0 ? 0 : 1)
   for (const server of skipped) console.log(`SKIPPED: ${server}`)
   console.log(`${count('pass')} passed, ${failed} failed`)

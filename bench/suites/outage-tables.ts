@@ -49,7 +49,7 @@ export interface DrainedLoad extends Drain {
   acceptedPerSecond: number
 }
 
-/** The measured drains, direct inserts, and rounds of `bare`. */
+/** The measured drains, direct inserts, and rounds of the bare route. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]

@@ -13,7 +13,7 @@ export interface Row {
   attachments: Pick<StoredAttachment, 'key'>[]
 }
 
-/** The month of a time, like `toYYYYMM` in ClickHouse. */
+/** The month of a time, as `2026-11`. In ClickHouse, `toYYYYMM` has this role. */
 export function monthOf(time: string): string {
   return time.slice(0, 7)
 }

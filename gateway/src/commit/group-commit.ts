@@ -53,7 +53,7 @@ const busyUtilization = 0.8
  * (docs/decisions/0006-hot-path.md).
  */
 const compression = { level: 2 }
-/** The memory that is kept between frames. It is enough for any frame with more than one row. */
+/** The largest buffer that is kept for the next frame. Any frame of several rows fits into it. */
 const keptBytesMax = 3 * 1024 * 1024
 
 interface FlushOptions {

@@ -141,7 +141,7 @@ export const hasUnknownCode = (error: unknown): boolean =>
 
 const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 
-/** Matches the error for a row with a field that the schema or this release does not have. */
+/** Matches the error for a row with a field that its table, or this worker, does not know. */
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
 /**

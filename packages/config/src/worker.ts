@@ -133,7 +133,8 @@ export function checkWorkerConfig(config: WorkerConfig): void {
   if (password !== undefined && password.trim().length < passwordLengthMin) {
     problems.push(`PAGE_PASSWORD must have at least ${passwordLengthMin} characters`)
   }
-  // Basic authentication allows no control characters (RFC 7617), so nobody could log in.
+  // Basic authentication allows no control characters (RFC 7617), so nobody could log in
+  // with such a password.
   if (password !== undefined && /\p{Cc}/u.test(password)) {
     problems.push('PAGE_PASSWORD must have no control characters')
   }

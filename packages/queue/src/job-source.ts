@@ -37,7 +37,7 @@ export interface JobSource {
    * @param options.claimNext claims the oldest job in the same round trip
    */
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
-  /** Makes a job available again after `ms` at the earliest. */
+  /** Makes a job available again, no earlier than after `ms`. */
   postpone(job: ClaimedJob, ms: number): Promise<void>
   /** Returns a job to the queue, where it becomes the oldest job again. */
   release(job: ClaimedJob): Promise<void>

@@ -13,8 +13,8 @@ export interface RedisPoll {
    */
   state(): RedisState | undefined
   /**
-   * Milliseconds since the last response of the server of `{intake}`; `Infinity` before the first
-   * response.
+   * Milliseconds since the last response of the server that holds the keys of `{intake}`;
+   * `Infinity` before the first response.
    */
   silentMs(): number
   /**

@@ -9,7 +9,10 @@ import { join } from 'node:path'
 export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
-  /** The path of the request. A batch is compressed and has this record as its only entry. */
+  /**
+   * The path of the request. If it is that of batches, the body is compressed and has this record as
+   * its only entry.
+   */
   path: string
   /**
    * The idempotency key of the request. A log without a key can be retried only if its body has an

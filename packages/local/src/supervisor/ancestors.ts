@@ -29,7 +29,7 @@ function describe(pid: number): { command: string; parent: number } {
     const [, above = '0', path = ''] = /^\s*(\d+)\s+(.*?)\s*$/.exec(text) ?? []
     return { command: path.split('/').at(-1) ?? '', parent: Number(above) }
   } catch {
-    return { command: '', parent: 0 } // the parent has already ended, which `gone` detects
+    return { command: '', parent: 0 } // the process has already ended, which `gone` detects
   }
 }
 

@@ -147,6 +147,6 @@ t.test('stopping aborts a launch in progress', async (t) => {
 
   const other = fakeLaunches()
   const refused = t.rejects(other.supervised.start(), { name: 'AbortError' })
-  await other.supervised.stop() // during the first start
+  await other.supervised.stop() // while it is starting for the first time
   await refused
 })

@@ -17,7 +17,7 @@ const types = {
  * The colour types `prof` and `rICC` contain an ICC profile; other types consist of a few numbers.
  */
 const profiles = setOfFourLetters('prof,rICC')
-/** The number of bytes of the other colour types, including the type. */
+/** The size of a colour property without a profile, in bytes. It includes the type. */
 const colorBytes: ReadonlyMap<number, number> = new Map([
   [fourLetters('nclx'), 11],
   [fourLetters('nclc'), 10],

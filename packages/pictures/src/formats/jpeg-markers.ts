@@ -29,17 +29,16 @@ export const isAlone = (marker: number) =>
 /** Creates a view of a buffer's bytes. It reads numbers faster than the buffer does. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** How many bytes `endOfScan` reads with `findMarker` before it tries native searches. */
+/** How many bytes `endOfScan` reads with `findMarker` before it tries `indexOf`. */
 const readBytes = { min: 512, max: 16_384 }
-/** A native search is followed by another only if it has passed over more bytes than this. */
+/** `indexOf` is called again at once only if it has passed over more bytes than this. */
 const searchedBytes = 64
-/** Where native searches pass over fewer bytes than this, they are tried half as often. */
+/** If `indexOf` passes over fewer bytes than this, twice as many are read before the next call. */
 const fewBytes = 16
 
 /**
  * Returns the position at which the data of a scan ends: the next marker that may follow a scan.
- * Uses native searches (`indexOf`) where 0xff is rare. There they are several times as fast as
- * `findMarker`.
+ * Where 0xff is rare it uses `indexOf`, which is several times as fast there as `findMarker`.
  */
 export function endOfScan(bytes: Buffer, view: DataView, from: number): number {
   const end = bytes.length

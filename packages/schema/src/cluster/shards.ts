@@ -8,8 +8,8 @@ import { sqlTime } from '@intake/clickhouse'
  */
 export interface Shards {
   /**
-   * How many shards there are in each period, ascending. `counts` has one entry more than
-   * `changes`.
+   * The number of shards before the first change and after each change. So `counts` has one entry
+   * more than `changes`. The numbers never decrease.
    */
   counts: readonly number[]
   /** `YYYY-MM-DD hh:mm:ss.mmm` in UTC, ascending. */

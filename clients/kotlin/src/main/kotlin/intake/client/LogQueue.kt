@@ -233,8 +233,8 @@ internal class LogQueue(private val core: Core) {
                     Segment(
                         entry.key,
                         entry.generation,
-                        // State 1 exists only in browsers. It means that the segment was open, and
-                        // may have been sent when its page ended.
+                        // Only the web client writes state 1. It means that the segment was open,
+                        // and may have been sent when its page ended.
                         if (entry.state == OPEN || entry.state == CLOSED) entry.state
                         else ATTEMPTED,
                         entry.count,

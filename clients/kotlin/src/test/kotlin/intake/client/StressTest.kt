@@ -159,7 +159,7 @@ class StressTest {
             if (n % 7 == 0) {
                 val saved: Future<Unit> = intake.stored()
                 saved.get()
-                // A process that was killed may report events as stored that are only in its
+                // A killed process may report that events are stored although they are only in its
                 // memory, so its reports are not counted.
                 if (process.isDead) return
                 for (one in maxOf(from, n - 6)..n) stored.add(one.toLong())
