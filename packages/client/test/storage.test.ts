@@ -53,6 +53,32 @@ t.test('a storage that can never be used costs nothing but the restart', async (
   t.equal(host.server.rows.size + host.server.feedback.length, 2)
 })
 
+t.test('an event that is only in memory has no number, and the next ones go on', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  const log = async (event: string) => {
+    client.log(event)
+    await client.stored()
+  }
+  await log('stored')
+  const mend = breakStorage(host, 'append')
+  await log('in memory')
+  await log('in memory, too')
+  await host.time.advance(20_000)
+  mend()
+  await log('stored again')
+  await host.time.advance(20_000)
+  t.same(
+    [...host.server.rows.values()].map(({ event, sequence }) => [event, sequence]),
+    [
+      ['stored', 1],
+      ['in memory', undefined],
+      ['in memory, too', undefined],
+      ['stored again', 2],
+    ],
+  )
+})
+
 /**
  * Creates a database that tabs share. Each call is one transaction; the transactions run in order
  * and take 1 ms each.

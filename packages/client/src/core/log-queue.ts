@@ -188,7 +188,7 @@ export function createLogQueue(core: Core): LogQueue {
     const isNew = stored === 0
     const print = (first: number) => {
       numberLines(memory, end, first)
-      nextSequence = first + end - stored
+      nextSequence = first && first + end - stored
       return textOf(memory, end, contextOf(memory))
     }
     if (isNew) segment.name = printFirstName(segment, run)

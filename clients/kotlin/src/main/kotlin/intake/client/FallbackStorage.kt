@@ -2,10 +2,12 @@ package intake.client
 
 import java.io.IOException
 
-/** Storage in memory. Its content is lost when the process ends. */
+/**
+ * Storage in memory. Its content is lost when the process ends. Its events get no sequence numbers,
+ * because only the device's counter has numbers that are not used twice.
+ */
 internal class MemoryStorage : Storage {
     private val values = LinkedHashMap<String, ByteArray>()
-    private var sequence = 0L
 
     override fun list(): List<String> = values.keys.toList()
 
@@ -18,8 +20,7 @@ internal class MemoryStorage : Storage {
         print: (first: Long) -> String,
     ): Boolean {
         val before = if (isNew) ByteArray(0) else values[name] ?: return false
-        values[name] = before + print(sequence + 1).toByteArray()
-        sequence += count
+        values[name] = before + print(0).toByteArray()
         return true
     }
 
