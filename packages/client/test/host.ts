@@ -33,12 +33,27 @@ export function createHost(): Host {
   const host: Host = {
     time,
     server: createFakeIntake(() => serverStart + time.now()),
-    storage: createMemoryStorage(),
+    storage: createDeviceStorage(),
     ahead: 0,
     start: (options, ports) =>
       createClient({ ...baseOptions, ...options }, { ...portsOf(host), ...ports }),
   }
   return host
+}
+
+/** Storage in memory that numbers events, as the storage of a device does. */
+function createDeviceStorage(): Storage {
+  const memory = createMemoryStorage()
+  let last = 0
+  return {
+    ...memory,
+    append: (name, isNew, count, print) =>
+      memory.append(name, isNew, count, () => {
+        const text = print(last + 1)
+        last += count
+        return text
+      }),
+  }
 }
 
 export function portsOf(host: Host): Ports<unknown> {

@@ -21,8 +21,9 @@ func printLine(id: String, event: String, params: [UInt8], deviceMs: Double?) ->
   return line
 }
 
-func closeLine(_ line: Line, sequence: Int) -> Line {
-  line + ",\"sequence\":\(sequence)}".utf8
+func closeLine(_ line: Line, sequence: Int?) -> Line {
+  guard let sequence else { return line + "}".utf8 }
+  return line + ",\"sequence\":\(sequence)}".utf8
 }
 
 func idOf(_ line: some RandomAccessCollection<UInt8>) -> some Collection<UInt8> {

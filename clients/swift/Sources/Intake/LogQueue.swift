@@ -51,7 +51,7 @@ final class LogQueue {
     var chunkCount = 0
     for event in events {
       let line = closeLine(event.line, sequence: sequence)
-      sequence += 1
+      sequence = sequence.map { $0 + 1 }
       if let open, !hasRoom(open, event, line.count, chunkCount) {
         append(chunk, chunkCount)
         (chunk, chunkCount) = ([], 0)

@@ -14,9 +14,6 @@ final class Storage {
   private static let valueEnd = ".value"
   private let files: Files
   private var memory: [String: Data] = [:]
-  /// The last reserved number. If the counter's file cannot be read, the next numbers follow this
-  /// one.
-  private var sequence = 0
 
   init(_ files: Files) {
     self.files = files
@@ -79,11 +76,9 @@ final class Storage {
     try? files.syncNames()
   }
 
-  func takeNumbers(_ count: Int) -> Int {
-    let first = (try? files.takeNumbers(count)) ?? sequence + 1
-    sequence = first + count - 1
-    return first
-  }
+  /// Reserves numbers of the device's counter. Returns the first one, or nil if the counter cannot
+  /// be read or written.
+  func takeNumbers(_ count: Int) -> Int? { try? files.takeNumbers(count) }
 
   func value(_ key: String) throws -> Data? { try read(key + Self.valueEnd) }
 

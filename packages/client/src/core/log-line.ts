@@ -17,10 +17,10 @@ export function printLine(id: string, event: string, params: string, deviceMs: n
 /**
  * Adds the sequence number and the closing brace.
  *
- * @param sequence 0 if it is not known yet; the event then gets none
+ * @param sequence 0 if the event has none
  */
 export const closeLine = (line: string, sequence: number): string =>
-  sequence === 0 ? `${line}}` : `${line},"sequence":${sequence}}`
+  sequence ? `${line},"sequence":${sequence}}` : `${line}}`
 
 export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 

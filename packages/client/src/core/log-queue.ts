@@ -3,8 +3,8 @@ import * as state from './entry-name.ts'
 import { printFirstName, printName, type ParsedName } from './entry-name.ts'
 import { batchMax, fewAttempts, segmentBytesMax, segmentsMin } from './limits.ts'
 import {
+  closeLines,
   newSegment,
-  numberLines,
   parseSegment,
   printSegment,
   textOf,
@@ -89,7 +89,7 @@ export function createLogQueue(core: Core): LogQueue {
   const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0
-  /** The next sequence number; 0 until storage has returned it. */
+  /** The next sequence number; 0 if it is not known, because storage has not returned it last time. */
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
@@ -112,14 +112,14 @@ export function createLogQueue(core: Core): LogQueue {
       }
     }
     if (!segment) {
-      const memory = { user, era, lines: [], numbered: 0, stored: 0 }
+      const memory = { user, era, events: [], stored: 0 }
       const isPage = ports.pageEndBytes() > 0
       segment = newSegment({ key: newId(), state: isPage ? state.leaving : state.open, memory })
       open.set(user, segment)
       segments.push(segment)
       grow(segment, 0, textBytes(JSON.stringify(contextOf(memory))))
     }
-    segment.memory!.lines.push(line)
+    segment.memory!.events.push({ line, sequence: 0 })
     grow(segment, 1, size)
     while (isFull() && evict());
   }
@@ -172,7 +172,8 @@ export function createLogQueue(core: Core): LogQueue {
   async function store(segment: Segment): Promise<void> {
     const memory = await write(segment)
     if (!memory || isOpen(segment)) return
-    if (memory.stored === memory.lines.length && (await rename(segment))) segment.memory = undefined
+    if (memory.stored === memory.events.length && (await rename(segment)))
+      segment.memory = undefined
   }
 
   /**
@@ -182,13 +183,13 @@ export function createLogQueue(core: Core): LogQueue {
   async function write(segment: Segment): Promise<SegmentMemory | undefined> {
     const { memory } = segment
     if (!memory || !isKnown(segment)) return undefined
-    const { stored, lines } = memory
-    const end = lines.length
+    const { stored, events } = memory
+    const end = events.length
     if (stored === end) return memory
     const isNew = stored === 0
     const print = (first: number) => {
-      numberLines(memory, end, first)
-      nextSequence = first && first + end - stored
+      for (const event of events.slice(stored, end)) event.sequence = first && first++
+      nextSequence = first
       return textOf(memory, end, contextOf(memory))
     }
     if (isNew) segment.name = printFirstName(segment, run)
@@ -206,10 +207,9 @@ export function createLogQueue(core: Core): LogQueue {
       name: segment.name,
       state: stateOfEnded(segment.state),
       count: stored,
-      bytes: textBytes(lines.splice(0, stored).join('\n')),
+      bytes: textBytes(closeLines(events.splice(0, stored)).join('\n')),
     })
     if (isThere === undefined) insert(segment, [part])
-    memory.numbered -= stored
     memory.stored = 0
     segment.key = newId()
     grow(segment, -stored, -part.bytes)
@@ -240,7 +240,7 @@ export function createLogQueue(core: Core): LogQueue {
   async function attempt(segment: Segment): Promise<StoredSegment | undefined> {
     const memory = await write(segment)
     if (!isKnown(segment)) return undefined
-    const own = memory && { context: contextOf(memory), lines: memory.lines.slice() }
+    const own = memory && { context: contextOf(memory), lines: closeLines(memory.events) }
     if (segment.state !== state.attempted) {
       const stored = own || (await load(segment))
       if (!stored) return undefined
@@ -311,17 +311,17 @@ export function createLogQueue(core: Core): LogQueue {
     leave(send) {
       open.forEach((segment) => {
         const memory = segment.memory!
-        const { lines, era } = memory
+        const { events, era } = memory
         if (segment.state === state.open && !era.isTrusted) return
         close(segment)
-        numberLines(memory, lines.length, nextSequence)
+        for (const event of events) event.sequence ||= nextSequence && nextSequence++
         const context = contextOf(memory)
         let left = ports.pageEndBytes() - textBytes(JSON.stringify(context))
-        const kept = lines.filter((line) => (left -= textBytes(line) + 1) >= 0)
+        const kept = closeLines(events).filter((line) => (left -= textBytes(line) + 1) >= 0)
         if (kept.length === 0) return
         segment.state = state.attempted
         segment.mayBeStored = true
-        send(segment, { context, lines: kept }, kept.length === lines.length)
+        send(segment, { context, lines: kept }, kept.length === events.length)
       })
     },
     clear() {
@@ -329,7 +329,7 @@ export function createLogQueue(core: Core): LogQueue {
     },
     count: () => count,
     bytes: () => bytes,
-    hasUnsaved: () => segments.some(({ memory }) => memory && memory.stored < memory.lines.length),
+    hasUnsaved: () => segments.some(({ memory }) => memory && memory.stored < memory.events.length),
     segments: () => segments,
     contextOf,
   }

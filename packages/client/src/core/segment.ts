@@ -44,11 +44,17 @@ export interface Segment extends EntryName {
 export interface SegmentMemory {
   user: string
   era: Era
-  /** The events. Each lacks its closing brace until it has its sequence number. */
-  lines: string[]
-  /** How many lines have their sequence number, and how many are stored. */
-  numbered: number
+  events: UnsentEvent[]
+  /** How many events are stored. */
   stored: number
+}
+
+/** An event of which this run still has the content. */
+export interface UnsentEvent {
+  /** The event as JSON without its closing brace. */
+  line: string
+  /** The sequence number; 0 if the event has none. */
+  sequence: number
 }
 
 export const newSegment = (fields: Partial<Segment> & { key: string }): Segment => ({
@@ -84,22 +90,15 @@ export function parseSegment(text: string): StoredSegment {
 export const printSegment = ({ context, lines }: StoredSegment): string =>
   `${[JSON.stringify(context), ...lines].join('\n')}\n`
 
-/**
- * Gives sequence numbers to the lines before `end`. The first line that is not stored gets the
- * number `first`.
- */
-export function numberLines(memory: SegmentMemory, end: number, first: number): void {
-  for (; memory.numbered < end; memory.numbered++) {
-    const at = memory.numbered
-    memory.lines[at] = closeLine(memory.lines[at]!, first && first + at - memory.stored)
-  }
-}
+/** Prints events as JSON objects. */
+export const closeLines = (events: readonly UnsentEvent[]): string[] =>
+  events.map(({ line, sequence }) => closeLine(line, sequence))
 
 /**
- * The text of the lines before `end` that are not stored. At the start of a segment the context
+ * The text of the events before `end` that are not stored. At the start of a segment the context
  * comes first.
  */
 export function textOf(memory: SegmentMemory, end: number, context: Context): string {
-  const lines = memory.lines.slice(memory.stored, end)
+  const lines = closeLines(memory.events.slice(memory.stored, end))
   return memory.stored > 0 ? `${lines.join('\n')}\n` : printSegment({ context, lines })
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, constants, mkdirSync } from 'node:fs'
+import { appendFileSync, constants, existsSync, mkdirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import {
   temporaryName,
   valueName,
 } from './file-names.ts'
+import { orIfAbsent } from './or-if-absent.ts'
 import { endRun, isOfLiveProcess, keepRun } from './runs.ts'
 import { openSequence } from './sequence.ts'
 
@@ -23,6 +24,8 @@ export interface FileStorage extends Storage {
    * by their ids.
    */
   appendSync(name: string, text: string): void
+  /** Whether a segment has a file. */
+  existsSync(name: string): boolean
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
   reserveSync(count: number): number
   /** Lets other clients take over the files of this client. */
@@ -75,7 +78,13 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
     async append(name, isNew, count, print) {
       runs.add(keepRun(name))
       if (isNew) {
-        await create(name, print(await sequence.reserve(count)))
+        const first = await sequence.reserve(count)
+        try {
+          await create(name, print(first))
+        } catch (error) {
+          if (!existsSync(pathOf(name))) sequence.takeBack(first, count)
+          throw error
+        }
         return true
       }
       const { O_APPEND, O_WRONLY } = constants
@@ -88,8 +97,8 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
           await file.appendFile(print(first))
           await file.datasync()
         } catch (error) {
-          sequence.takeBack(first, count)
           await file.truncate(size)
+          sequence.takeBack(first, count)
           throw error
         }
       } finally {
@@ -121,6 +130,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       mkdirSync(dir, { recursive: true, mode: 0o700 })
       appendFileSync(pathOf(name), text, { mode: 0o600, flush: true })
     },
+    existsSync: (name) => existsSync(pathOf(name)),
     reserveSync: sequence.reserveSync,
     close() {
       sequence.close()
@@ -175,12 +185,3 @@ async function syncDirectory(dir: string): Promise<void> {
     await directory.close()
   }
 }
-
-const orIfAbsent =
-  <Preset>(preset: Preset) =>
-  (error: NodeJS.ErrnoException): Preset => {
-    // ENOTDIR means that a part of the path is a file, not a directory, so no record is stored
-    // there.
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return preset
-    throw error
-  }

@@ -108,7 +108,7 @@ export function createNodeClient(
   const saveNow = () => {
     isExiting = true
     if (!files || client.stats().isOptedOut) return
-    for (const { name, text } of takeUnsaved(logs, run, files.reserveSync)) {
+    for (const { name, text } of takeUnsaved(logs, run, files)) {
       try {
         files.appendSync(name, text)
       } catch {

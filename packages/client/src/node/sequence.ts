@@ -3,14 +3,15 @@ import { mkdir, open, readFile } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createSerial } from '../core/serial.ts'
+import { orIfAbsent } from './or-if-absent.ts'
 
 /** The counter of a directory, in the file `sequence`. */
 export interface Sequence {
   /** Reserves numbers; resolves to the first one. */
   reserve(count: number): Promise<number>
   /**
-   * Takes back numbers that were reserved for a failed write, which will reserve them again. Has no
-   * effect if other numbers were reserved after them.
+   * Takes back numbers with which nothing was stored. Has no effect if other numbers were reserved
+   * after them.
    */
   takeBack(first: number, count: number): void
   /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
@@ -51,14 +52,17 @@ export function openSequence(dir: string): Sequence {
   return {
     reserve: (count) =>
       counter.serial(async () => {
-        counter.last ??= Number(await readFile(path, 'utf8').catch(() => '0')) || 0
-        const first = take(count)
+        counter.last ??= Number(await readFile(path, 'utf8').catch(orIfAbsent('0'))) || 0
         await mkdir(dir, { recursive: true, mode: 0o700 })
         // The file is not synced to disk. It survives the end of the process, but after a power
         // failure numbers may be used twice.
         const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+        const first = take(count)
         try {
           await file.write(text(), 0)
+        } catch (error) {
+          takeBack(first, count)
+          throw error
         } finally {
           await file.close()
         }
@@ -87,7 +91,7 @@ export function openSequence(dir: string): Sequence {
 function readLast(path: string): number {
   try {
     return Number(readFileSync(path, 'utf8')) || 0
-  } catch {
-    return 0
+  } catch (error) {
+    return orIfAbsent(0)(error as NodeJS.ErrnoException)
   }
 }

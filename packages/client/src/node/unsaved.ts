@@ -1,23 +1,28 @@
 import { printFirstName } from '../core/entry-name.ts'
 import type { LogQueue } from '../core/log-queue.ts'
-import { numberLines, textOf } from '../core/segment.ts'
+import { textOf } from '../core/segment.ts'
 
-/**
- * Takes the events that are only in memory, for a synchronous write when the process ends.
- *
- * @param reserve reserves sequence numbers; returns the first
- */
+/** Takes the events that are not in files, for a synchronous write when the process ends. */
 export function takeUnsaved(
   queue: Pick<LogQueue, 'segments' | 'contextOf'>,
   run: string,
-  reserve: (count: number) => number,
+  files: {
+    existsSync: (name: string) => boolean
+    /** Reserves sequence numbers; returns the first. */
+    reserveSync: (count: number) => number
+  },
 ): { name: string; text: string }[] {
   return queue.segments().flatMap((segment) => {
     const { memory } = segment
-    if (!memory || memory.stored === memory.lines.length) return []
-    const { stored, lines, numbered } = memory
-    const end = lines.length
-    if (numbered < end) numberLines(memory, end, reserve(end - stored))
+    if (!memory) return []
+    // While storage was full, the segment may have been stored in memory.
+    if (!files.existsSync(segment.name)) memory.stored = 0
+    const { stored, events } = memory
+    const end = events.length
+    if (stored === end) return []
+    const unnumbered = events.filter(({ sequence }) => sequence === 0)
+    let next = files.reserveSync(unnumbered.length)
+    for (const event of unnumbered) event.sequence = next && next++
     if (stored === 0) segment.name = printFirstName(segment, run)
     const text = textOf(memory, end, queue.contextOf(memory))
     memory.stored = end

@@ -101,16 +101,14 @@ export function createAsyncStorage(
         const piece = pieceKey(name, number)
         try {
           await put(piece, print(last + 1))
-        } catch (error) {
-          // The events of an existing name will be appended to a new one, with the same numbers.
-          if (!isNew) await put('sequence', String(last)).catch(nothing)
-          throw error
-        }
-        try {
           if (isNew) await put(`n${name}`, '1')
         } catch (error) {
           // Without the name, nothing would ever find or remove the piece.
-          await drop(piece)
+          ;(await keys()).delete(prefix + piece)
+          await storage.removeItem(prefix + piece)
+          // Nothing was stored with the numbers, so they are taken back.
+          if ((await storage.getItem(`${prefix}sequence`)) === String(last + count))
+            await put('sequence', String(last))
           throw error
         }
         return true

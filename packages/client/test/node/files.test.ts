@@ -2,11 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { open, type FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import type { Era } from '../../src/core/clock.ts'
+import { newSegment, parseSegment } from '../../src/core/segment.ts'
 import { createFileStorage } from '../../src/node/files.ts'
 import { createIntake } from '../../src/node/index.ts'
 import { processMark } from '../../src/node/runs.ts'
+import { takeUnsaved } from '../../src/node/unsaved.ts'
 import { startHttpIntake } from './http-intake.ts'
 
 const common = { apiKey: 'ik_test', bundleIdentifier: 'com.example.app', flushIntervalMs: 10 }
@@ -69,30 +72,90 @@ t.test('a new name is there whole or not at all', async (t) => {
   t.same(readdirSync(dir).toSorted(), ['sequence', 'taken'])
 })
 
-t.test(
-  'nothing remains of a text that was appended in part, and no number is unused',
-  async (t) => {
-    const dir = createDataDir(t)
-    const storage = createFileStorage(dir)
-    await storage.append('a', true, 1, () => 'one\n')
-    const file = await open(join(dir, 'a'))
-    const handle = Object.getPrototypeOf(file) as FileHandle
-    await file.close()
-    const { appendFile } = handle
-    t.teardown(() => (handle.appendFile = appendFile))
-    handle.appendFile = async function (text) {
-      await appendFile.call(this, (text as string).slice(0, 5))
-      throw new Error('ENOSPC')
-    }
-    await t.rejects(
-      storage.append('a', false, 2, () => 'two\nthree\n'),
-      /ENOSPC/,
-    )
-    t.equal(await storage.read('a'), 'one\n')
-    await storage.append('b', true, 2, (first) => `${first}\n`)
-    t.equal(await storage.read('b'), '2\n')
-  },
-)
+/** Makes the next append to a file write a part of its text and fail, after `meanwhile`. */
+async function failNextAppend(t: Test, dir: string, meanwhile = async () => {}): Promise<void> {
+  writeFileSync(join(dir, 'any'), '')
+  const file = await open(join(dir, 'any'))
+  const handle = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const { appendFile } = handle
+  const restore = () => (handle.appendFile = appendFile)
+  t.teardown(restore)
+  handle.appendFile = async function (text) {
+    restore()
+    await appendFile.call(this, (text as string).slice(0, 5))
+    await meanwhile()
+    throw new Error('ENOSPC')
+  }
+}
+
+t.test('of a text that was appended in part nothing remains, nor its numbers', async (t) => {
+  const dir = createDataDir(t)
+  const storage = createFileStorage(dir)
+  await storage.append('a', true, 1, () => 'one\n')
+  await failNextAppend(t, dir)
+  await t.rejects(
+    storage.append('a', false, 2, () => 'two\nthree\n'),
+    /ENOSPC/,
+  )
+  t.equal(await storage.read('a'), 'one\n')
+  await storage.append('b', true, 2, (first) => `${first}\n`)
+  t.equal(await storage.read('b'), '2\n')
+})
+
+t.test('numbers that another client reserved meanwhile are not used twice', async (t) => {
+  const dir = createDataDir(t)
+  const [storage, other] = [createFileStorage(dir), createFileStorage(dir)]
+  const print = (first: number) => `${first}\n`
+  await storage.append('a', true, 1, print)
+  await failNextAppend(t, dir, async () => void (await other.append('b', true, 1, print)))
+  await t.rejects(storage.append('a', false, 2, print), /ENOSPC/)
+  await storage.append('c', true, 2, print)
+  t.same([await other.read('b'), await storage.read('c')], ['4\n', '5\n'])
+})
+
+t.test('events of a failed append keep no numbers', async (t) => {
+  const server = await startHttpIntake(t)
+  const storage = createDataDir(t)
+  const client = createIntake({ ...common, url: server.url, storage, flushIntervalMs: 3_600_000 })
+  client.log('first')
+  await client.stored()
+  await failNextAppend(t, storage, async () => void client.log('third'))
+  client.log('second')
+  await client.stored()
+  t.same(await client.flush(), { left: 0 })
+  t.same(
+    [...server.rows.values()].map(({ event, sequence }) => [event, sequence]),
+    [
+      ['first', 1],
+      ['second', 2],
+      ['third', 3],
+    ],
+  )
+  await client.shutdown()
+})
+
+t.test('the end of the process writes also what a full storage refused', async (t) => {
+  const time = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
+  const events = ['tap', 'tap'].map((event, n) => ({
+    line: `{"id":"${n}","event":"${event}"`,
+    sequence: 0,
+  }))
+  const memory = { user: '', era: time, events, stored: 1 }
+  const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
+  const queue = {
+    segments: () => [segment],
+    contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era: time, run: 'r' }),
+  }
+  const files = { existsSync: () => false, reserveSync: (count: number) => 10 - count }
+  const [unsaved] = takeUnsaved(queue, 'r', files)
+  const { context, lines } = parseSegment(unsaved!.text)
+  t.equal(context.run, 'r')
+  t.same(
+    lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
+    [8, 9],
+  )
+})
 
 t.test('a directory that is deleted while the client runs is made again', async (t) => {
   const server = await startHttpIntake(t)

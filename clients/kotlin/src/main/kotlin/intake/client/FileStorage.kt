@@ -35,7 +35,6 @@ internal class FileStorage(directory: () -> File) : Storage {
     private var growingName = ""
     private var growing: FileOutputStream? = null
     private var sequenceFile: RandomAccessFile? = null
-    private var sequence = 0L
 
     private fun fileOf(name: String) = File(dir, name)
 
@@ -44,21 +43,43 @@ internal class FileStorage(directory: () -> File) : Storage {
             throw IOException("no directory: $dir")
     }
 
-    /** Reserves numbers of the device's counter. Returns the first one. */
+    /** The file with the last reserved number of the device's counter. */
+    private fun openSequence() =
+        sequenceFile ?: RandomAccessFile(fileOf(SEQUENCE_FILE), "rw").also { sequenceFile = it }
+
+    /** Reads the last reserved number each time, because processes share the counter. */
+    private fun readSequence(): Long {
+        val digits = ByteArray(DIGITS)
+        val length = openSequence().run {
+            seek(0)
+            read(digits)
+        }
+        return String(digits, 0, maxOf(length, 0)).toLongOrNull() ?: 0
+    }
+
+    /**
+     * This is not synced to disk. The counter survives the end of the process without a sync, but
+     * after a power failure numbers may be used twice.
+     */
+    private fun writeSequence(last: Long) =
+        openSequence().run {
+            seek(0)
+            write(last.toString().padStart(DIGITS, '0').toByteArray())
+        }
+
+    /** Reserves numbers. Returns the first one. */
     private fun reserve(count: Int): Long {
-        val file =
-            sequenceFile
-                ?: RandomAccessFile(fileOf(SEQUENCE_FILE), "rw").also {
-                    sequenceFile = it
-                    sequence = it.readLine()?.trim()?.toLongOrNull() ?: 0
-                }
-        val first = sequence + 1
-        sequence += count
-        // This is not synced to disk. The counter survives the end of the process without a sync,
-        // but after a power failure numbers may be used twice.
-        file.seek(0)
-        file.write(sequence.toString().padStart(DIGITS, '0').toByteArray())
-        return first
+        val last = readSequence()
+        writeSequence(last + count)
+        return last + 1
+    }
+
+    /**
+     * Takes back numbers with which nothing was stored. Has no effect if other numbers were
+     * reserved after them.
+     */
+    private fun takeBack(first: Long, count: Int) {
+        if (readSequence() == first + count - 1) writeSequence(first - 1)
     }
 
     override fun list(): List<String> =
@@ -93,16 +114,13 @@ internal class FileStorage(directory: () -> File) : Storage {
         } else if (growingName != name || !fileOf(name).exists()) return false
         val file = growing!!
         val before = file.channel.size()
-        val first = reserve(count)
+        var first = 0L
         try {
+            first = reserve(count)
             file.write(print(first).toByteArray())
         } catch (error: IOException) {
-            if (isNew) remove(name)
-            else {
-                // The caller appends the same events to a new segment, with the same numbers.
-                sequence = first - 1
-                file.channel.truncate(before)
-            }
+            if (isNew) remove(name) else file.channel.truncate(before)
+            if (first > 0) takeBack(first, count)
             throw error
         }
         // Checks after the write whether the file still exists: another process may take it over,

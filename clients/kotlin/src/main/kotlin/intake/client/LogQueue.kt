@@ -149,10 +149,12 @@ internal class LogQueue(private val core: Core) {
             val isNew = from == 0
             if (isNew) segment.name = segment.printOpenName(core.run)
             val context = if (isNew) printContext(contextOf(memory)) else null
+            var closed = emptyList<String>()
             val isThere =
                 try {
                     storage.append(segment.name, isNew, end - from) { first ->
-                        textOf(memory, context, first, end)
+                        closed = closedLines(memory, from, end, first)
+                        closed.joinToString("\n", if (context == null) "" else "$context\n", "\n")
                     }
                 } catch (_: IOException) {
                     storage.sync()
@@ -160,6 +162,7 @@ internal class LogQueue(private val core: Core) {
                 }
             synchronized(core.memory) {
                 if (isThere == true) {
+                    closed.forEachIndexed { at, line -> memory.lines[from + at] = line }
                     memory.stored = end
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
@@ -175,7 +178,6 @@ internal class LogQueue(private val core: Core) {
                     insert(segments.indexOf(segment), stored)
                 }
                 old.clear()
-                memory.numbered -= from
                 memory.stored = 0
                 segment.key = core.newId()
                 grow(segment, -from, -size)
@@ -184,18 +186,14 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Returns the lines before `end` that are not stored, each with its sequence number. If
-     * `context` is not null, it comes first, in a line of its own.
+     * Returns the lines from `from` until `end` as complete JSON objects. The first of them gets
+     * the sequence number `first`; if that is 0, none gets a number.
      */
-    private fun textOf(memory: SegmentMemory, context: String?, first: Long, end: Int): String =
+    private fun closedLines(memory: SegmentMemory, from: Int, end: Int, first: Long) =
         synchronized(core.memory) {
-            while (memory.numbered < end) {
-                val at = memory.numbered++
-                val sequence = if (first == 0L) 0 else first + at - memory.stored
-                memory.lines[at] = closeLine(memory.lines[at], sequence)
+            memory.lines.subList(from, end).mapIndexed { at, line ->
+                closeLine(line, if (first == 0L) 0 else first + at)
             }
-            val lines = memory.lines.subList(memory.stored, end)
-            lines.joinToString("\n", if (context == null) "" else "$context\n", "\n")
         }
 
     private fun contextOf(memory: SegmentMemory) =

@@ -118,11 +118,10 @@ internal class Segment(
 }
 
 internal class SegmentMemory(val user: String, val era: Era) {
-    /** The events as JSON, each without its closing brace until it has its sequence number. */
+    /** The events as JSON, each without its closing brace until it is stored. */
     val lines = ArrayList<String>()
 
-    /** How many lines have their sequence number, and how many are stored. */
-    var numbered = 0
+    /** How many lines are stored. */
     var stored = 0
 }
 

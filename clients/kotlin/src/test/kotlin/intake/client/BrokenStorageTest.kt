@@ -143,6 +143,40 @@ class BrokenStorageTest {
     }
 
     @Test
+    fun `an event that is only in memory has no number, and the next ones go on`() {
+        val files = FileStorage { dir }
+        var isFull = false
+        val full =
+            object : Storage by files {
+                override fun append(
+                    name: String,
+                    isNew: Boolean,
+                    count: Int,
+                    print: (first: Long) -> String,
+                ) =
+                    files.append(name, isNew, count) { first ->
+                        print(first).also { if (isFull) throw IOException("the disk is full") }
+                    }
+            }
+        val intake = start(full)
+        intake.log("stored")
+        intake.stored().get()
+        isFull = true
+        intake.log("in memory")
+        intake.stored().get()
+        assertEquals(0, intake.flush(60_000).get())
+        isFull = false
+        intake.log("stored again")
+        intake.stored().get()
+        assertEquals(0, intake.flush(60_000).get())
+        assertEquals(
+            listOf("stored" to 1L, "in memory" to null, "stored again" to 2L),
+            logs.map { it["event"] to (it["sequence"] as Number?)?.toLong() },
+        )
+        intake.shutdown().get()
+    }
+
+    @Test
     fun `a segment that is gone counts as sent by another run`() {
         val first = startOffline()
         first.log("tap")
