@@ -85,6 +85,32 @@ t.test('an event that is only in memory has no number, and the next ones go on',
   )
 })
 
+t.test('nor does it get one at the end of the page', async (t) => {
+  const host = createHost()
+  const client = host.start({}, { pageEndBytes: () => 60_000 })
+  client.log('stored')
+  await client.stored()
+  const mend = breakStorage(host, 'append')
+  client.log('in memory')
+  await client.stored()
+  mend()
+  client.identify('user-1')
+  client.log('of a user')
+  await client.stored()
+  client.leavePage()
+  await host.time.advance(20_000)
+  client.log('later')
+  await client.stored()
+  await host.time.advance(20_000)
+  const numbers = [...host.server.rows.values()].map(({ event, sequence }) => [event, sequence])
+  t.same(Object.fromEntries(numbers), {
+    stored: 1,
+    'in memory': undefined,
+    'of a user': 2,
+    later: 3,
+  })
+})
+
 /**
  * Creates a database that tabs share. Each call is one transaction; the transactions run in order
  * and take 1 ms each.

@@ -54,6 +54,20 @@ final class BrokenStorageTests: XCTestCase {
     if rename(aside.appendingPathComponent(name).path, file.path) != 0 { throw FileError.last }
   }
 
+  func testWithoutTheCounterEventsHaveNoNumber() async throws {
+    let client = start()
+    client.log("first")
+    await client.flush(timeout: 10)
+    try hide("sequence")
+    client.log("second")
+    await client.flush(timeout: 10)
+    try restore("sequence")
+    client.log("third")
+    await client.flush(timeout: 10)
+    await client.shutdown()
+    XCTAssertEqual(server.rows.map { $0.log["sequence"] as? Int }, [1, nil, 2])
+  }
+
   func testASegmentThatCannotBeReadIsKeptAndSentLater() async throws {
     let first = start(isOffline: true)
     first.log("tap")

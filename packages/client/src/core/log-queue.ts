@@ -89,7 +89,7 @@ export function createLogQueue(core: Core): LogQueue {
   const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0
-  /** The next sequence number; 0 if it is not known, because storage has not returned it last time. */
+  /** The next sequence number; 0 if the last print got none. */
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({
@@ -314,7 +314,8 @@ export function createLogQueue(core: Core): LogQueue {
         const { events, era } = memory
         if (segment.state === state.open && !era.isTrusted) return
         close(segment)
-        for (const event of events) event.sequence ||= nextSequence && nextSequence++
+        for (const event of events.slice(memory.stored))
+          event.sequence ||= nextSequence && nextSequence++
         const context = contextOf(memory)
         let left = ports.pageEndBytes() - textBytes(JSON.stringify(context))
         const kept = closeLines(events).filter((line) => (left -= textBytes(line) + 1) >= 0)

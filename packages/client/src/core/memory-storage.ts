@@ -2,7 +2,7 @@ import type { Storage } from './ports.ts'
 
 /**
  * Storage in memory. Its content is lost when the process ends. Its events get no sequence numbers,
- * because only the device's counter never uses a number twice.
+ * because they would collide with those of the device's counter.
  */
 export function createMemoryStorage(): Storage {
   const values = new Map<string, unknown>()

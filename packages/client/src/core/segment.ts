@@ -29,7 +29,7 @@ export interface Segment extends EntryName {
    * segment is not stored yet.
    */
   name: string
-  /** The lines in memory. Only a segment of this run has them, until it is closed and stored. */
+  /** The events in memory. Only a segment of this run has them, until it is closed and stored. */
   memory?: SegmentMemory | undefined
   /** True if an attempt may have stored events, so their ids must not change. */
   mayBeStored: boolean

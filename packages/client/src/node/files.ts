@@ -26,8 +26,8 @@ export interface FileStorage extends Storage {
   appendSync(name: string, text: string): void
   /** Whether a segment has a file. */
   existsSync(name: string): boolean
-  /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
-  reserveSync(count: number): number
+  /** Reserves sequence numbers; returns the first one, or 0 if that failed. */
+  reserve(count: number): number
   /** Lets other clients take over the files of this client. */
   close(): void
 }
@@ -78,7 +78,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
     async append(name, isNew, count, print) {
       runs.add(keepRun(name))
       if (isNew) {
-        const first = await sequence.reserve(count)
+        const first = sequence.reserve(count)
         try {
           await create(name, print(first))
         } catch (error) {
@@ -92,12 +92,14 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       if (file === undefined) return false
       try {
         const { size } = await file.stat()
-        const first = await sequence.reserve(count)
+        const first = sequence.reserve(count)
         try {
           await file.appendFile(print(first))
           await file.datasync()
         } catch (error) {
           await file.truncate(size)
+          await file.close()
+          // The queue prints the events again before anything else can run.
           sequence.takeBack(first, count)
           throw error
         }
@@ -131,9 +133,8 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       appendFileSync(pathOf(name), text, { mode: 0o600, flush: true })
     },
     existsSync: (name) => existsSync(pathOf(name)),
-    reserveSync: sequence.reserveSync,
+    reserve: sequence.reserve,
     close() {
-      sequence.close()
       for (const run of runs) endRun(run)
     },
   }

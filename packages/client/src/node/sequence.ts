@@ -1,97 +1,52 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdir, open, readFile } from 'node:fs/promises'
-import { constants } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { createSerial } from '../core/serial.ts'
-import { orIfAbsent } from './or-if-absent.ts'
+import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** The counter of a directory, in the file `sequence`. */
 export interface Sequence {
-  /** Reserves numbers; resolves to the first one. */
-  reserve(count: number): Promise<number>
+  /** Reserves numbers; returns the first one, or 0 if the counter cannot be read or written. */
+  reserve(count: number): number
   /**
-   * Takes back numbers with which nothing was stored. Has no effect if other numbers were reserved
-   * after them.
+   * Takes back numbers with which nothing was stored. Has no effect if `first` is 0, or if other
+   * numbers were reserved after them.
    */
   takeBack(first: number, count: number): void
-  /** Reserves numbers when the process exits; returns the first one, or 0 if that failed. */
-  reserveSync(count: number): number
-  close(): void
 }
 
-interface Counter {
-  last?: number
-  users: number
-  serial: ReturnType<typeof createSerial>
-}
-
-/** The counters by directory. The clients of one directory in this thread share its counter. */
-const counters = new Map<string, Counter>()
 const digits = 16
 
-/** Opens the counter of a directory. Its file is read at the first use. */
+/**
+ * Opens the counter of a directory. Each call reads and overwrites the 16 bytes of the file, so
+ * clients and processes share the counter; but two processes that reserve in the same instant can
+ * get the same numbers. The calls are synchronous, because they take less time than it takes to wait
+ * for them. The file is not synced to disk: it survives the end of the process, but after a power
+ * failure numbers may be used twice.
+ */
 export function openSequence(dir: string): Sequence {
-  const path = join(dir, 'sequence')
-  const key = resolve(path)
-  const counter = counters.get(key) ?? { users: 0, serial: createSerial() }
-  counters.set(key, counter)
-  counter.users++
-
-  function take(count: number): number {
-    const last = counter.last ?? 0
-    counter.last = last + count
-    return last + 1
+  /** Replaces the last reserved number. Returns the number before, or undefined on a failure. */
+  function update(change: (last: number) => number): number | undefined {
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      const file = openSync(join(dir, 'sequence'), constants.O_RDWR | constants.O_CREAT, 0o600)
+      try {
+        const text = Buffer.alloc(digits)
+        const last = Number(text.toString('latin1', 0, readSync(file, text, 0, digits, 0))) || 0
+        writeSync(file, String(change(last)).padStart(digits, '0'), 0)
+        return last
+      } finally {
+        closeSync(file)
+      }
+    } catch {
+      return undefined
+    }
   }
-
-  function takeBack(first: number, count: number): void {
-    if (counter.last === first + count - 1) counter.last = first - 1
-  }
-
-  const text = () => String(counter.last).padStart(digits, '0')
 
   return {
-    reserve: (count) =>
-      counter.serial(async () => {
-        counter.last ??= Number(await readFile(path, 'utf8').catch(orIfAbsent('0'))) || 0
-        await mkdir(dir, { recursive: true, mode: 0o700 })
-        // The file is not synced to disk. It survives the end of the process, but after a power
-        // failure numbers may be used twice.
-        const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-        const first = take(count)
-        try {
-          await file.write(text(), 0)
-        } catch (error) {
-          takeBack(first, count)
-          throw error
-        } finally {
-          await file.close()
-        }
-        return first
-      }),
-    takeBack,
-    reserveSync(count) {
-      try {
-        mkdirSync(dir, { recursive: true, mode: 0o700 })
-        counter.last ??= readLast(path)
-        const first = take(count)
-        writeFileSync(path, text(), { mode: 0o600 })
-        return first
-      } catch {
-        return 0
-      }
+    reserve(count) {
+      const last = update((before) => before + count)
+      return last === undefined ? 0 : last + 1
     },
-    close() {
-      // Forgets the counter after its last user in this thread. Another process may then increase
-      // the counter in the file, so the next user must read the file again.
-      if (--counter.users === 0) counters.delete(key)
+    takeBack(first, count) {
+      if (first > 0) update((last) => (last === first + count - 1 ? first - 1 : last))
     },
-  }
-}
-
-function readLast(path: string): number {
-  try {
-    return Number(readFileSync(path, 'utf8')) || 0
-  } catch (error) {
-    return orIfAbsent(0)(error as NodeJS.ErrnoException)
   }
 }

@@ -2,14 +2,17 @@ import { printFirstName } from '../core/entry-name.ts'
 import type { LogQueue } from '../core/log-queue.ts'
 import { textOf } from '../core/segment.ts'
 
-/** Takes the events that are not in files, for a synchronous write when the process ends. */
+/**
+ * Takes the events that are in no file, for a synchronous write when the process ends. Of events
+ * that a full storage refused, only those of open segments are taken.
+ */
 export function takeUnsaved(
   queue: Pick<LogQueue, 'segments' | 'contextOf'>,
   run: string,
   files: {
     existsSync: (name: string) => boolean
-    /** Reserves sequence numbers; returns the first. */
-    reserveSync: (count: number) => number
+    /** Reserves sequence numbers; returns the first one, or 0 if that failed. */
+    reserve: (count: number) => number
   },
 ): { name: string; text: string }[] {
   return queue.segments().flatMap((segment) => {
@@ -21,7 +24,7 @@ export function takeUnsaved(
     const end = events.length
     if (stored === end) return []
     const unnumbered = events.filter(({ sequence }) => sequence === 0)
-    let next = files.reserveSync(unnumbered.length)
+    let next = files.reserve(unnumbered.length)
     for (const event of unnumbered) event.sequence = next && next++
     if (stored === 0) segment.name = printFirstName(segment, run)
     const text = textOf(memory, end, queue.contextOf(memory))

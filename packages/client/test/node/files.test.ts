@@ -135,27 +135,30 @@ t.test('events of a failed append keep no numbers', async (t) => {
   await client.shutdown()
 })
 
-t.test('the end of the process writes also what a full storage refused', async (t) => {
-  const time = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
-  const events = ['tap', 'tap'].map((event, n) => ({
-    line: `{"id":"${n}","event":"${event}"`,
-    sequence: 0,
-  }))
-  const memory = { user: '', era: time, events, stored: 1 }
-  const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
-  const queue = {
-    segments: () => [segment],
-    contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era: time, run: 'r' }),
-  }
-  const files = { existsSync: () => false, reserveSync: (count: number) => 10 - count }
-  const [unsaved] = takeUnsaved(queue, 'r', files)
-  const { context, lines } = parseSegment(unsaved!.text)
-  t.equal(context.run, 'r')
-  t.same(
-    lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
-    [8, 9],
-  )
-})
+t.test(
+  'of open segments, the end of the process writes also what a full storage refused',
+  async (t) => {
+    const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
+    const events = ['tap', 'tap'].map((event, n) => ({
+      line: `{"id":"${n}","event":"${event}"`,
+      sequence: 0,
+    }))
+    const memory = { user: '', era, events, stored: 1 }
+    const segment = newSegment({ key: 'k', name: 'only-in-memory', memory })
+    const queue = {
+      segments: () => [segment],
+      contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era, run: 'r' }),
+    }
+    const files = { existsSync: () => false, reserve: (count: number) => 10 - count }
+    const [unsaved] = takeUnsaved(queue, 'r', files)
+    const { context, lines } = parseSegment(unsaved!.text)
+    t.equal(context.run, 'r')
+    t.same(
+      lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
+      [8, 9],
+    )
+  },
+)
 
 t.test('a directory that is deleted while the client runs is made again', async (t) => {
   const server = await startHttpIntake(t)
@@ -217,12 +220,12 @@ t.test('a process that got the id of an ended one does not own its records', asy
 t.test('what the end of the process writes has numbers of its own', async (t) => {
   const dir = createDataDir(t)
   const storage = createFileStorage(dir)
-  t.equal(storage.reserveSync(2), 1)
+  t.equal(storage.reserve(2), 1)
   await storage.append('a', true, 3, (first) => `${first}`)
   t.equal(await storage.read('a'), '3')
-  t.equal(createFileStorage(dir).reserveSync(1), 6)
+  t.equal(createFileStorage(dir).reserve(1), 6)
   writeFileSync(join(dir, 'file'), '')
-  t.equal(createFileStorage(join(dir, 'file')).reserveSync(1), 0)
+  t.equal(createFileStorage(join(dir, 'file')).reserve(1), 0)
 })
 
 t.test('shutdown ends the request that is open', async (t) => {

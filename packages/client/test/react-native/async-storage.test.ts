@@ -62,9 +62,28 @@ t.test('the numbers of a failed append are used by the next one', async (t) => {
   await storage.append('a', true, 1, print)
   device.isFull = true
   await t.rejects(storage.append('a', false, 2, print), /SQLITE_FULL/)
+  await t.rejects(storage.append('b', true, 2, print), /SQLITE_FULL/)
   device.isFull = false
   await storage.append('b', true, 2, print)
   t.equal(await storage.read('b'), '2\n')
+})
+
+t.test('numbers that another client reserved meanwhile are not used twice', async (t) => {
+  const device = createDevice()
+  const storage = createAsyncStorage(device, 'i.')
+  const other = createAsyncStorage(device, 'i.')
+  const print = (first: number) => `${first}\n`
+  await storage.append('a', true, 1, print)
+  const { setItem } = device
+  device.setItem = async (key, value) => {
+    if (!key.includes('ta.')) return setItem(key, value)
+    device.setItem = setItem
+    await other.append('b', true, 1, print)
+    throw new Error('SQLITE_IOERR')
+  }
+  await t.rejects(storage.append('a', false, 2, print), /SQLITE_IOERR/)
+  await storage.append('c', true, 1, print)
+  t.same([await other.read('b'), await storage.read('c')], ['4\n', '5\n'])
 })
 
 t.test('a build number that is no integer is left out', async (t) => {

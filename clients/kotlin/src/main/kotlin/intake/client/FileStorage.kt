@@ -67,12 +67,15 @@ internal class FileStorage(directory: () -> File) : Storage {
             write(last.toString().padStart(DIGITS, '0').toByteArray())
         }
 
-    /** Reserves numbers. Returns the first one. */
-    private fun reserve(count: Int): Long {
-        val last = readSequence()
-        writeSequence(last + count)
-        return last + 1
-    }
+    /** Reserves numbers. Returns the first one, or 0 if the counter cannot be read or written. */
+    private fun reserve(count: Int): Long =
+        try {
+            val last = readSequence()
+            writeSequence(last + count)
+            last + 1
+        } catch (_: IOException) {
+            0
+        }
 
     /**
      * Takes back numbers with which nothing was stored. Has no effect if other numbers were
@@ -114,9 +117,8 @@ internal class FileStorage(directory: () -> File) : Storage {
         } else if (growingName != name || !fileOf(name).exists()) return false
         val file = growing!!
         val before = file.channel.size()
-        var first = 0L
+        val first = reserve(count)
         try {
-            first = reserve(count)
             file.write(print(first).toByteArray())
         } catch (error: IOException) {
             if (isNew) remove(name) else file.channel.truncate(before)

@@ -17,7 +17,7 @@ internal fun printLine(id: String, event: String, params: String, deviceMs: Long
 /**
  * Adds the sequence number and the closing brace.
  *
- * @param sequence 0 if the device's counter is not available
+ * @param sequence 0 if the event has none
  */
 internal fun closeLine(line: String, sequence: Long): String =
     if (sequence == 0L) "$line}" else "$line,\"sequence\":$sequence}"

@@ -21,7 +21,8 @@ internal interface Storage {
      *
      * @param isNew whether `name` is to be created
      * @param count how many numbers are reserved
-     * @param print returns the text when given the first number
+     * @param print returns the text when given the first number, or 0 if the lines get no numbers.
+     *   May be called again if its first text was not stored.
      * @return false if `name` should exist but does not, because another process has renamed it
      */
     fun append(name: String, isNew: Boolean, count: Int, print: (first: Long) -> String): Boolean

@@ -143,6 +143,32 @@ class BrokenStorageTest {
     }
 
     @Test
+    fun `without a counter events are stored without numbers`() {
+        File(dir, "sequence").mkdir()
+        val files = FileStorage { dir }
+        files.append("a", true, 1) { first -> "$first\n" }
+        assertEquals("0\n", files.read("a"))
+        files.close()
+    }
+
+    @Test
+    fun `clients of a directory share its counter, and take back no number of the other one`() {
+        val files = FileStorage { dir }
+        val other = FileStorage { dir }
+        files.append("a", true, 1) { first -> "$first\n" }
+        assertThrows(IOException::class.java) {
+            files.append("a", false, 2) {
+                other.append("b", true, 1) { first -> "$first\n" }
+                throw IOException("the disk is full")
+            }
+        }
+        files.append("c", true, 1) { first -> "$first\n" }
+        assertEquals(listOf("4\n", "5\n"), listOf(files.read("b"), files.read("c")))
+        files.close()
+        other.close()
+    }
+
+    @Test
     fun `an event that is only in memory has no number, and the next ones go on`() {
         val files = FileStorage { dir }
         var isFull = false
