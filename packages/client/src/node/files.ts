@@ -34,7 +34,8 @@ export interface FileStorage extends Storage {
 
 /**
  * Stores each segment and each value in a file of a directory. Text that was appended, and new
- * names, are on disk when the call resolves. A new file is first written under a temporary name, so
+ * names, are on disk when the call resolves (a new name may not be if the directory could not be
+ * synced, for example for want of file descriptors). A new file is first written under a temporary name, so
  * that after a kill it is either complete or absent.
  *
  * @param onDamaged called when the file of a value cannot be parsed; the value is then treated as
@@ -82,7 +83,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
         try {
           await create(name, print(first))
         } catch (error) {
-          if (!existsSync(pathOf(name))) sequence.takeBack(first, count)
+          sequence.takeBack(first, count)
           throw error
         }
         return true
@@ -177,12 +178,10 @@ function decodeValue(file: Buffer): unknown {
 const bytesMark = '$bytes'
 
 /** Makes the new names in a directory survive a power failure. Windows has no call for this. */
+/** Syncs new names to disk. Never rejects, because the names exist in any case. */
 async function syncDirectory(dir: string): Promise<void> {
   if (process.platform === 'win32') return
-  const directory = await open(dir, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
+  const directory = await open(dir, 'r').catch(nothing)
+  await directory?.sync().catch(nothing)
+  await directory?.close()
 }

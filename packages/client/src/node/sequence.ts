@@ -17,11 +17,14 @@ const digits = 16
 /**
  * Opens the counter of a directory. Each call reads and overwrites the 16 bytes of the file, so
  * clients and processes share the counter; but two processes that reserve in the same instant can
- * get the same numbers. The calls are synchronous, because they take less time than it takes to wait
- * for them. The file is not synced to disk: it survives the end of the process, but after a power
+ * get the same numbers. The calls are synchronous: on a local disk they take some 30 microseconds.
+ * The file is not synced to disk: it survives the end of the process, but after a power
  * failure numbers may be used twice.
  */
 export function openSequence(dir: string): Sequence {
+  /** A number below which the counter is only if its file was deleted. */
+  let known = 0
+
   /** Replaces the last reserved number. Returns the number before, or undefined on a failure. */
   function update(change: (last: number) => number): number | undefined {
     try {
@@ -29,8 +32,11 @@ export function openSequence(dir: string): Sequence {
       const file = openSync(join(dir, 'sequence'), constants.O_RDWR | constants.O_CREAT, 0o600)
       try {
         const text = Buffer.alloc(digits)
-        const last = Number(text.toString('latin1', 0, readSync(file, text, 0, digits, 0))) || 0
-        writeSync(file, String(change(last)).padStart(digits, '0'), 0)
+        const length = readSync(file, text, 0, digits, 0)
+        const last = Math.max(Number(text.toString('latin1', 0, length)) || 0, known)
+        const next = change(last)
+        if (next !== last) writeSync(file, String(next).padStart(digits, '0'), 0)
+        known = next
         return last
       } finally {
         closeSync(file)

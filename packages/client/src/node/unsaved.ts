@@ -23,7 +23,7 @@ export function takeUnsaved(
     const { stored, events } = memory
     const end = events.length
     if (stored === end) return []
-    const unnumbered = events.filter(({ sequence }) => sequence === 0)
+    const unnumbered = events.slice(stored).filter(({ sequence }) => sequence === 0)
     let next = files.reserve(unnumbered.length)
     for (const event of unnumbered) event.sequence = next && next++
     if (stored === 0) segment.name = printFirstName(segment, run)

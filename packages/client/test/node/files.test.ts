@@ -160,6 +160,23 @@ t.test(
   },
 )
 
+t.test('a name that cannot be synced is stored all the same', async (t) => {
+  const dir = createDataDir(t)
+  const storage = createFileStorage(dir)
+  const file = await open(dir)
+  const handle = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const { sync } = handle
+  t.teardown(() => (handle.sync = sync))
+  handle.sync = async function () {
+    if ((await this.stat()).isDirectory()) throw new Error('EMFILE')
+    return sync.call(this)
+  }
+  t.ok(await storage.append('a', true, 1, (first) => `${first}\n`))
+  t.ok(await storage.rename('a', 'b'))
+  t.equal(await storage.read('b'), '1\n')
+})
+
 t.test('a directory that is deleted while the client runs is made again', async (t) => {
   const server = await startHttpIntake(t)
   const storage = join(createDataDir(t), 'inner')
@@ -171,7 +188,8 @@ t.test('a directory that is deleted while the client runs is made again', async 
   await client.stored()
   t.equal(readdirSync(storage).filter(isSegment).length, 1)
   t.same(await client.flush(), { left: 0 })
-  t.ok([...server.rows.values()].some(({ event }) => event === 'after'))
+  const after = [...server.rows.values()].find(({ event }) => event === 'after')
+  t.equal(after?.sequence, 2, 'its numbers go on')
   await client.shutdown()
 })
 

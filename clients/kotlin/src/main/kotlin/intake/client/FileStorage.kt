@@ -142,8 +142,11 @@ internal class FileStorage(directory: () -> File) : Storage {
             return false
         }
         // Makes the new name survive a power failure: on the file systems of Android and Linux,
-        // syncing the file is enough for that.
-        FileOutputStream(fileOf(to), true).use { it.fd.sync() }
+        // syncing the file is enough for that. A failure is ignored, because the name exists in
+        // any case.
+        try {
+            FileOutputStream(fileOf(to), true).use { it.fd.sync() }
+        } catch (_: IOException) {}
         return true
     }
 
