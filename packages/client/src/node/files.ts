@@ -13,7 +13,6 @@ import {
   temporaryName,
   valueName,
 } from './file-names.ts'
-import { orIfAbsent } from './or-if-absent.ts'
 import { endRun, isOfLiveProcess, keepRun } from './runs.ts'
 import { openSequence } from './sequence.ts'
 
@@ -185,3 +184,16 @@ async function syncDirectory(dir: string): Promise<void> {
   await directory?.sync().catch(nothing)
   await directory?.close()
 }
+
+/**
+ * Returns a handler for a rejected file operation. It returns `preset` if the file does not exist,
+ * and throws any other error.
+ */
+const orIfAbsent =
+  <Preset>(preset: Preset) =>
+  (error: NodeJS.ErrnoException): Preset => {
+    // ENOTDIR means that a part of the path is a file, not a directory, so no record is stored
+    // there.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return preset
+    throw error
+  }
