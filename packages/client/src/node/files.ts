@@ -176,8 +176,10 @@ function decodeValue(file: Buffer): unknown {
  */
 const bytesMark = '$bytes'
 
-/** Makes the new names in a directory survive a power failure. Windows has no call for this. */
-/** Syncs new names to disk. Never rejects, because the names exist in any case. */
+/**
+ * Makes the new names in a directory survive a power failure. Windows has no call for this. Never
+ * rejects, because the names exist in any case.
+ */
 async function syncDirectory(dir: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(dir, 'r').catch(nothing)
