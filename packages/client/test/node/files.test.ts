@@ -160,6 +160,21 @@ t.test(
   },
 )
 
+t.test('the end of the process numbers no event that is in a file', (t) => {
+  const era = { ms: 0, offset: 0, isTrusted: true } as unknown as Era
+  const events = ['a', 'b'].map((id) => ({ line: `{"id":"${id}"`, sequence: 0 }))
+  const segment = newSegment({ key: 'k', name: 'n', memory: { user: '', era, events, stored: 1 } })
+  const queue = {
+    segments: () => [segment],
+    contextOf: () => ({ sender: { bundle_identifier: 'com.example.app' }, era, run: 'r' }),
+  }
+  const files = { existsSync: () => true, reserve: (count: number) => 10 - count }
+  const expected = [{ name: 'n', text: '{"id":"b","sequence":9}\n' }]
+  t.same(takeUnsaved(queue, 'r', files), expected)
+  t.same(takeUnsaved(queue, 'r', files), [])
+  t.end()
+})
+
 t.test('a name that cannot be synced is stored all the same', async (t) => {
   const dir = createDataDir(t)
   const storage = createFileStorage(dir)

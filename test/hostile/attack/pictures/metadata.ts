@@ -14,7 +14,7 @@ export function profileOfTags(tags: number): Buffer {
   profile.writeUInt32BE(tags, 128)
   for (let tag = 0; tag < tags; tag++) {
     profile.write('desc', 132 + tag * 12, 'latin1')
-    // The first tag has the last position, so that the gateway has to sort them.
+    // The first tag has the last position, so the gateway has to sort the positions.
     profile.writeUInt32BE(tableEnd + 2 * (tags - tag), 136 + tag * 12)
     profile.writeUInt32BE(1, 140 + tag * 12)
   }
