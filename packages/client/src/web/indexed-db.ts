@@ -13,8 +13,8 @@ const digits = 16
 
 /**
  * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
- * rename the same segment, only one succeeds. The browser may close the database at any time, for
- * example because the user deletes the data of the site.
+ * rename the same segment, only one succeeds. After the browser has closed the database, or someone
+ * has asked to delete it, the next call opens it again.
  *
  * The entry `n<name>` says that a name exists. The text stored under the name is in pieces, with
  * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change, so
@@ -24,48 +24,49 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   let opening: Promise<IDBDatabase> | undefined
 
   function database(): Promise<IDBDatabase> {
-    if (opening) return opening
-    opening = new Promise((resolve, reject) => {
-      const request = indexedDB.open(databaseName)
-      setTimeout(reject, openMs)
-      request.onupgradeneeded = () => request.result.createObjectStore(storeName)
-      request.onerror = reject
-      request.onsuccess = () => {
-        request.result.onversionchange = () => request.result.close()
-        resolve(request.result)
-      }
-    })
-    // A failure may be temporary, so the first call after `openMs` opens the database again.
-    // Until then calls fail at once instead of waiting for the timeout.
-    opening.catch(() => setTimeout(() => (opening = undefined), openMs))
+    if (!opening) {
+      opening = new Promise((resolve, reject) => {
+        const request = indexedDB.open(databaseName)
+        setTimeout(reject, openMs)
+        request.onupgradeneeded = () => request.result.createObjectStore(storeName)
+        request.onerror = reject
+        request.onsuccess = () => {
+          const { result } = request
+          result.onclose = result.onversionchange = () => {
+            result.close()
+            opening = undefined
+          }
+          resolve(result)
+        }
+      })
+      // A failure may be temporary, so the first call after `openMs` opens the database again.
+      // Until then calls fail at once instead of waiting for the timeout.
+      opening.catch(() => setTimeout(() => (opening = undefined), openMs))
+    }
     return opening
   }
 
   /**
-   * Resolves to the result of the request that `run` returns, when the transaction is complete. If
-   * it fails, opens the database again and retries once, because the browser may have closed it.
+   * Resolves to the result of the request that `run` returns, when the transaction is complete.
+   *
+   * @param isDurable true if the data must survive a crash of the machine, not only of the browser
    */
   const transact = async <Result>(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => { result: Result },
-    options?: IDBTransactionOptions,
-    isRetry?: boolean,
+    isDurable?: boolean,
   ): Promise<Result> => {
-    const opened = await database()
-    try {
-      return await new Promise((resolve, reject) => {
-        const transaction = opened.transaction(storeName, mode, options)
-        const request = run(transaction.objectStore(storeName))
-        transaction.oncomplete = () => resolve(request.result)
-        // When Chromium closes the database, some transactions end with only an `error` event.
-        transaction.onabort = transaction.onerror = reject
-      })
-    } catch (error) {
-      if (isRetry) throw error
-      // Closes the database and forgets it. This form saves bytes.
-      opening = opened.close() as undefined
-      return transact(mode, run, options, true)
-    }
+    const transaction = (await database()).transaction(
+      storeName,
+      mode,
+      isDurable ? { durability: 'strict' } : {},
+    )
+    return new Promise((resolve, reject) => {
+      const request = run(transaction.objectStore(storeName))
+      transaction.oncomplete = () => resolve(request.result)
+      // When Chromium closes the database, some transactions end with only an `error` event.
+      transaction.onabort = transaction.onerror = reject
+    })
   }
 
   /**
@@ -75,7 +76,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   const ifExists = async (
     name: string,
     run: (store: IDBObjectStore) => void,
-    options?: IDBTransactionOptions,
+    isDurable?: boolean,
   ): Promise<boolean> =>
     !!(await transact(
       'readwrite',
@@ -84,7 +85,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
         request.onsuccess = () => request.result && run(store)
         return request
       },
-      options,
+      isDurable,
     ))
 
   const pieceKey = (name: string) => `t${stemOf(name)}.`
@@ -123,8 +124,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           store.delete(`n${from}`)
           store.put(1, `n${to}`)
         },
-        // A rename must survive a crash of the machine, not only of the browser.
-        { durability: 'strict' },
+        true,
       ),
     async remove(name) {
       // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
@@ -136,7 +136,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
     },
     // A connection that stays open would block the deletion of the database.
     close: () => {
-      if (opening) opening.then((opened) => opened.close()).catch(nothing)
+      if (opening) opening.then((opened) => opened.close(), nothing)
     },
     get: async (key) => (await read(key))[0],
     async set(key, value) {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 import type { PageWindow } from '../../adapters/web-driver.ts'
@@ -282,6 +282,31 @@ t.test('clearing the data of a site blocks nothing', { skip }, async (t) => {
     ids.filter((id) => !server.rows.has(id!)),
     [],
   )
+})
+
+t.test('a response after shutdown changes nothing in storage', { skip }, async (t) => {
+  const { server, context, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create({ flushIntervalMs: 3_600_000 })
+  let hold = (_route: Route) => {}
+  const held = new Promise<Route>((resolve) => (hold = resolve))
+  await page.route('**/log/batch', (route) => hold(route))
+  await page.evaluate(async () => {
+    window.client.log('tap')
+    await window.client.stored()
+    void window.client.flush()
+  })
+  const route = await held
+  t.same(await page.evaluate(() => window.client.shutdown({ timeoutMs: 0 })), { left: 1 })
+  const state = await context.storageState({ indexedDB: true })
+  t.match(JSON.stringify(state), 'tap')
+  const finished = page.waitForEvent('requestfinished')
+  await route.continue()
+  await finished
+  t.equal(server.rows.size, 1)
+  // What the client would write now is written before this request has its response.
+  await page.evaluate(() => fetch('/empty').then((response) => response.text()))
+  t.same(await context.storageState({ indexedDB: true }), state)
 })
 
 t.test('a clock that goes back a little costs no event', { skip }, async (t) => {
