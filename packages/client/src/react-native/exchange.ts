@@ -1,5 +1,6 @@
 import { exchangeWith, readAnswer, type Exchange } from '../core/fetch-transport.ts'
 import type { TimeSource } from '../core/ports.ts'
+import { orTimeout } from './or-timeout.ts'
 
 /**
  * Sends a request and reads its response. Rejects after the timeout even if `AbortController` does
@@ -8,11 +9,10 @@ import type { TimeSource } from '../core/ports.ts'
 export const exchangeOrGiveUp =
   (send: typeof fetch, time: TimeSource): Exchange =>
   (url, init, ms) =>
-    new Promise((resolve, reject) => {
-      const timer = time.setTimeout(() => reject(new Error('timeout')), ms)
-      const exchanging =
-        typeof AbortController === 'undefined'
-          ? send(url, init).then(readAnswer)
-          : exchangeWith(send, time)(url, init, ms)
-      void exchanging.then(resolve, reject).then(() => time.clearTimeout(timer))
-    })
+    orTimeout(
+      time,
+      ms,
+      typeof AbortController === 'undefined'
+        ? send(url, init).then(readAnswer)
+        : exchangeWith(send, time)(url, init, ms),
+    )

@@ -6,6 +6,7 @@ const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
+const durable: IDBTransactionOptions = { durability: 'strict' }
 /**
  * How many digits a number in a key has. Keys are ordered as texts, so numbers need leading zeros.
  */
@@ -49,23 +50,20 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   /**
    * Resolves to the result of the request that `run` returns, when the transaction is complete.
    *
-   * @param isDurable true if the data must survive a crash of the machine, not only of the browser
+   * @param options `durable` if the data must survive a crash of the machine, not only of the browser
    */
   const transact = async <Result>(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => { result: Result },
-    isDurable?: boolean,
+    options?: IDBTransactionOptions,
   ): Promise<Result> => {
-    const transaction = (await database()).transaction(
-      storeName,
-      mode,
-      isDurable ? { durability: 'strict' } : {},
-    )
+    const transaction = (await database()).transaction(storeName, mode, options)
     return new Promise((resolve, reject) => {
       const request = run(transaction.objectStore(storeName))
       transaction.oncomplete = () => resolve(request.result)
       // When Chromium closes the database, some transactions end with only an `error` event.
       transaction.onabort = transaction.onerror = reject
+      setTimeout(reject, openMs)
     })
   }
 
@@ -76,7 +74,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   const ifExists = async (
     name: string,
     run: (store: IDBObjectStore) => void,
-    isDurable?: boolean,
+    options?: IDBTransactionOptions,
   ): Promise<boolean> =>
     !!(await transact(
       'readwrite',
@@ -85,7 +83,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
         request.onsuccess = () => request.result && run(store)
         return request
       },
-      isDurable,
+      options,
     ))
 
   const pieceKey = (name: string) => `t${stemOf(name)}.`
@@ -124,7 +122,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           store.delete(`n${from}`)
           store.put(1, `n${to}`)
         },
-        true,
+        durable,
       ),
     async remove(name) {
       // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
