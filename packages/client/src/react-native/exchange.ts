@@ -1,6 +1,5 @@
 import { exchangeWith, readAnswer, type Exchange } from '../core/fetch-transport.ts'
 import type { TimeSource } from '../core/ports.ts'
-import { orTimeout } from './or-timeout.ts'
 
 /**
  * Sends a request and reads its response. Rejects after the timeout even if `AbortController` does
@@ -9,10 +8,11 @@ import { orTimeout } from './or-timeout.ts'
 export const exchangeOrGiveUp =
   (send: typeof fetch, time: TimeSource): Exchange =>
   (url, init, ms) =>
-    orTimeout(
-      time,
-      ms,
-      typeof AbortController === 'undefined'
-        ? send(url, init).then(readAnswer)
-        : exchangeWith(send, time)(url, init, ms),
-    )
+    new Promise((resolve, reject) => {
+      const timer = time.setTimeout(() => reject(new Error('timeout')), ms)
+      const exchanging =
+        typeof AbortController === 'undefined'
+          ? send(url, init).then(readAnswer)
+          : exchangeWith(send, time)(url, init, ms)
+      void exchanging.then(resolve, reject).then(() => time.clearTimeout(timer))
+    })

@@ -10,7 +10,6 @@ import { createFormTransport } from './form-transport.ts'
 import { createAsyncStorage, type AsyncStorageLike } from './async-storage.ts'
 import { readDeviceInfo, readExpo, type DeviceInfoLike, type ExpoModules } from './device.ts'
 import { findAsyncStorage, findDeviceInfo, findExpo, findReactNative } from './found.ts'
-import { withStorageTimeout } from './storage-timeout.ts'
 
 export type {
   Feedback,
@@ -64,10 +63,8 @@ export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAtt
     storage:
       storage === 'memory'
         ? createMemoryStorage()
-        : createAsyncStorage(
-            withStorageTimeout(storage, time),
-            `intake.${options.bundleIdentifier}.`,
-            () => client.drops.add('damaged', 1),
+        : createAsyncStorage(storage, `intake.${options.bundleIdentifier}.`, () =>
+            client.drops.add('damaged', 1),
           ),
     transport: createFormTransport(
       createFetchTransport(options, {

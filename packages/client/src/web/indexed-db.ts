@@ -6,7 +6,6 @@ const storeName = 'records'
 /** Timeout for opening the database: some browsers never respond. */
 const openMs = 5000
 const sequenceKey = 's'
-const durable: IDBTransactionOptions = { durability: 'strict' }
 /**
  * How many digits a number in a key has. Keys are ordered as texts, so numbers need leading zeros.
  */
@@ -50,20 +49,23 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   /**
    * Resolves to the result of the request that `run` returns, when the transaction is complete.
    *
-   * @param options `durable` if the data must survive a crash of the machine, not only of the browser
+   * @param isDurable true if the data must survive a crash of the machine, not only of the browser
    */
   const transact = async <Result>(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => { result: Result },
-    options?: IDBTransactionOptions,
+    isDurable?: boolean,
   ): Promise<Result> => {
-    const transaction = (await database()).transaction(storeName, mode, options)
+    const transaction = (await database()).transaction(
+      storeName,
+      mode,
+      isDurable ? { durability: 'strict' } : {},
+    )
     return new Promise((resolve, reject) => {
       const request = run(transaction.objectStore(storeName))
       transaction.oncomplete = () => resolve(request.result)
       // When Chromium closes the database, some transactions end with only an `error` event.
       transaction.onabort = transaction.onerror = reject
-      setTimeout(reject, openMs)
     })
   }
 
@@ -74,7 +76,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
   const ifExists = async (
     name: string,
     run: (store: IDBObjectStore) => void,
-    options?: IDBTransactionOptions,
+    isDurable?: boolean,
   ): Promise<boolean> =>
     !!(await transact(
       'readwrite',
@@ -83,7 +85,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
         request.onsuccess = () => request.result && run(store)
         return request
       },
-      options,
+      isDurable,
     ))
 
   const pieceKey = (name: string) => `t${stemOf(name)}.`
@@ -122,7 +124,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
           store.delete(`n${from}`)
           store.put(1, `n${to}`)
         },
-        durable,
+        true,
       ),
     async remove(name) {
       // Keeps the text if the name does not exist: another tab has renamed the segment and now owns
