@@ -100,11 +100,12 @@ export function createAsyncStorage(
         const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
         const piece = pieceKey(name, number)
         try {
-          await put(piece, print(last + 1))
+          // The name comes first: nothing would ever find or remove a piece without a name.
           if (isNew) await put(`n${name}`, '1')
+          await put(piece, print(last + 1))
         } catch (error) {
-          // Without the name, nothing would ever find or remove the piece.
           ;(await keys()).delete(prefix + piece)
+          if (isNew) await drop(`n${name}`)
           await storage.removeItem(prefix + piece)
           // Nothing was stored with the numbers, so they are taken back.
           if ((await storage.getItem(`${prefix}sequence`)) === String(last + count))
@@ -118,18 +119,21 @@ export function createAsyncStorage(
         if (!(await isThere(from))) return false
         await merge(from)
         await put(`n${to}`, '1')
-        await drop(`n${from}`)
+        // If the old name stays, the next start takes the newer one.
+        await drop(`n${from}`).catch(nothing)
         return true
       }),
     remove: (name) =>
       serial(async () => {
         await drop(`v${name}`)
         if (!(await isThere(name))) return
-        await drop(`n${name}`)
         // Keeps the pieces if another name still refers to them. A crash during a rename can leave
         // two names for the same pieces.
-        if ((await startingWith(`n${stemOf(name)}.`)).length > 0) return
-        for (const key of await startingWith(pieceStart(name))) await drop(key)
+        const names = await startingWith(`n${stemOf(name)}.`)
+        const pieces = names.length > 1 ? [] : await startingWith(pieceStart(name))
+        // The first piece is the last to go, because without it the others cannot be parsed.
+        while (pieces.length > 0) await drop(pieces.pop()!)
+        await drop(`n${name}`)
       }),
     get: (key) =>
       serial(async () => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAsyncStorage } from '../../src/react-native/async-storage.ts'
+import { createAsyncStorage, type AsyncStorageLike } from '../../src/react-native/async-storage.ts'
 import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
 import { createHost } from '../host.ts'
 
@@ -22,6 +22,22 @@ function createDevice() {
     },
   }
   return device
+}
+
+/** Storage whose process is killed at a call: before it has an effect or, if `isDone`, after it. */
+function killAfter(device: AsyncStorageLike, calls: number, isDone: boolean): AsyncStorageLike {
+  let left = calls
+  const call = <Result>(run: () => Promise<Result>): Promise<Result> => {
+    if (left-- > 0) return run()
+    if (left === -1 && isDone) void run()
+    return new Promise(() => undefined)
+  }
+  return {
+    getItem: (key) => call(() => device.getItem(key)),
+    setItem: (key, value) => call(() => device.setItem(key, value)),
+    removeItem: (key) => call(() => device.removeItem(key)),
+    getAllKeys: () => call(() => device.getAllKeys()),
+  }
 }
 
 t.test('keys that could not be read once are read again', async (t) => {
@@ -102,4 +118,57 @@ t.test('a build number that is no integer is left out', async (t) => {
     t.equal(expo['version_code'], code)
     t.equal(expo['sdk_version'], undefined)
   }
+})
+
+t.test('a kill at any call leaves no text behind, and every event arrives once', async (t) => {
+  for (const isDone of [false, true]) {
+    for (let calls = 0; calls < 40; calls++) {
+      const device = createDevice()
+      const host = createHost()
+      host.storage = createAsyncStorage(killAfter(device, calls, isDone), 'i.')
+      const client = host.start()
+      const stored: string[] = []
+      for (const event of ['first', 'second', 'third']) {
+        client.log(event)
+        void client.stored().then(() => stored.push(event))
+        await host.time.advance(100)
+      }
+      await host.time.advance(20_000)
+      host.storage = createAsyncStorage(device, 'i.')
+      host.start().log('next')
+      await host.time.advance(60_000)
+      const events = Array.from(host.server.rows.values(), ({ event }) => event)
+      const label = `${isDone ? 'after' : 'before'} call ${calls}`
+      t.equal(new Set(events).size, events.length, `${label}: no event twice`)
+      t.same(
+        stored.filter((event) => !events.includes(event)),
+        [],
+        `${label}: nothing is missing`,
+      )
+      t.same([...device.values.keys()], ['i.sequence'], `${label}: nothing is left`)
+    }
+  }
+})
+
+t.test('a segment is sent although its old name cannot be removed', async (t) => {
+  const device = createDevice()
+  const host = createHost()
+  host.storage = createAsyncStorage(device, 'i.')
+  const client = host.start()
+  client.log('tap')
+  await client.stored()
+  host.server.faults = ['unreachable']
+  const { removeItem } = device
+  device.removeItem = async () => {
+    throw new Error('SQLITE_IOERR')
+  }
+  await host.time.advance(20_000)
+  t.equal(host.server.rows.size, 1)
+  t.match(client.stats(), { pending: { logs: 0 }, dropped: {} })
+  device.removeItem = removeItem
+  host.storage = createAsyncStorage(device, 'i.')
+  t.match(host.start().stats(), { dropped: {} })
+  await host.time.advance(20_000)
+  t.equal(host.server.rows.size, 1)
+  t.same([...device.values.keys()], ['i.sequence'])
 })
