@@ -86,10 +86,16 @@ export function createAsyncStorage(
   }
 
   return {
-    async list() {
-      const names = (await startingWith('n')).concat(await startingWith('v'))
-      return names.map((key) => key.slice(1))
-    },
+    list: () =>
+      serial(async () => {
+        const names = await startingWith('n')
+        const pieces = await startingWith('t')
+        // A kill or a failure can leave a name without text, which would hide an older generation,
+        // or text without a name, which nothing else would ever remove.
+        const halves = names.filter(isMissingIn(pieces)).concat(pieces.filter(isMissingIn(names)))
+        for (const key of halves) await drop(key).catch(nothing)
+        return (await startingWith('n')).concat(await startingWith('v')).map((key) => key.slice(1))
+      }),
     read: (name) => serial(() => read(name)),
     append: (name, isNew, count, print) =>
       serial(async () => {
@@ -100,7 +106,7 @@ export function createAsyncStorage(
         const number = pieces.length > 0 ? Number(pieces[pieces.length - 1]!.slice(-6)) + 1 : 0
         const piece = pieceKey(name, number)
         try {
-          // The name comes first: nothing would ever find or remove a piece without a name.
+          // The name comes first, so that another client of this app does not remove the piece.
           if (isNew) await put(`n${name}`, '1')
           await put(piece, print(last + 1))
         } catch (error) {
@@ -119,7 +125,8 @@ export function createAsyncStorage(
         if (!(await isThere(from))) return false
         await merge(from)
         await put(`n${to}`, '1')
-        // If the old name stays, the next start takes the newer one.
+        // The new name is stored, so an old name that stays makes no difference: of two names for
+        // one text the newer one counts, and a name without text is removed.
         await drop(`n${from}`).catch(nothing)
         return true
       }),
@@ -148,6 +155,12 @@ export function createAsyncStorage(
       }),
     set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),
   }
+}
+
+/** Returns a function that says whether none of the keys has the stem of the given key. */
+function isMissingIn(keys: readonly string[]): (key: string) => boolean {
+  const stems = new Set(keys.map((key) => stemOf(key.slice(1))))
+  return (key) => !stems.has(stemOf(key.slice(1)))
 }
 
 function parse(text: string): unknown {

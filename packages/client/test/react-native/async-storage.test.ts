@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createAsyncStorage, type AsyncStorageLike } from '../../src/react-native/async-storage.ts'
 import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
-import { createHost } from '../host.ts'
+import { createHost, portsOf, type Host } from '../host.ts'
 
 /** A device whose storage can be full for new keys, or fail. */
 function createDevice() {
@@ -24,20 +24,32 @@ function createDevice() {
   return device
 }
 
-/** Storage whose process is killed at a call: before it has an effect or, if `isDone`, after it. */
-function killAfter(device: AsyncStorageLike, calls: number, isDone: boolean): AsyncStorageLike {
+/**
+ * Starts a client whose process is killed at a call of storage or network: before the call has an
+ * effect or, if `isDone`, after it.
+ */
+function startUntilKilled(host: Host, device: AsyncStorageLike, calls: number, isDone: boolean) {
   let left = calls
   const call = <Result>(run: () => Promise<Result>): Promise<Result> => {
     if (left-- > 0) return run()
     if (left === -1 && isDone) void run()
     return new Promise(() => undefined)
   }
-  return {
+  const storage: AsyncStorageLike = {
     getItem: (key) => call(() => device.getItem(key)),
     setItem: (key, value) => call(() => device.setItem(key, value)),
     removeItem: (key) => call(() => device.removeItem(key)),
     getAllKeys: () => call(() => device.getAllKeys()),
   }
+  const { time } = portsOf(host)
+  return host.start(undefined, {
+    storage: createAsyncStorage(storage, 'i.'),
+    transport: (request) => call(() => host.server.transport(request)),
+    time: {
+      ...time,
+      setTimeout: (run, ms) => time.setTimeout(() => left < 0 || run(), ms),
+    },
+  })
 }
 
 t.test('keys that could not be read once are read again', async (t) => {
@@ -120,32 +132,38 @@ t.test('a build number that is no integer is left out', async (t) => {
   }
 })
 
-t.test('a kill at any call leaves no text behind, and every event arrives once', async (t) => {
-  for (const isDone of [false, true]) {
-    for (let calls = 0; calls < 40; calls++) {
-      const device = createDevice()
-      const host = createHost()
-      host.storage = createAsyncStorage(killAfter(device, calls, isDone), 'i.')
-      const client = host.start()
-      const stored: string[] = []
-      for (const event of ['first', 'second', 'third']) {
-        client.log(event)
-        void client.stored().then(() => stored.push(event))
-        await host.time.advance(100)
+const hourMs = 3_600_000
+
+t.test('a kill at any call leaves nothing behind, and every event arrives once', async (t) => {
+  for (const ahead of [0, hourMs]) {
+    for (const isDone of [false, true]) {
+      for (let calls = 0; calls < 60; calls++) {
+        const device = createDevice()
+        const host = createHost()
+        host.ahead = ahead
+        const client = startUntilKilled(host, device, calls, isDone)
+        const stored: string[] = []
+        for (const event of ['first', 'second', 'third']) {
+          client.log(event)
+          void client.stored().then(() => stored.push(event))
+          await host.time.advance(100)
+        }
+        await host.time.advance(3 * hourMs)
+        host.ahead = 0
+        host.storage = createAsyncStorage(device, 'i.')
+        const next = host.start()
+        next.log('next')
+        await host.time.advance(hourMs)
+        const rows = [...host.server.rows.values()]
+        const events = rows.map(({ event }) => event)
+        const label = `${isDone ? 'after' : 'before'} call ${calls}, ${ahead} ms ahead`
+        t.equal(new Set(events).size, events.length, `${label}: no event twice`)
+        t.equal(new Set(rows.map(({ sequence }) => sequence)).size, rows.length, label)
+        const missing = [...stored, 'next'].filter((event) => !events.includes(event))
+        t.same(missing, [], `${label}: nothing is missing`)
+        t.same(next.stats().dropped, {}, `${label}: nothing is dropped`)
+        t.same([...device.values.keys()], ['i.sequence'], `${label}: nothing is left`)
       }
-      await host.time.advance(20_000)
-      host.storage = createAsyncStorage(device, 'i.')
-      host.start().log('next')
-      await host.time.advance(60_000)
-      const events = Array.from(host.server.rows.values(), ({ event }) => event)
-      const label = `${isDone ? 'after' : 'before'} call ${calls}`
-      t.equal(new Set(events).size, events.length, `${label}: no event twice`)
-      t.same(
-        stored.filter((event) => !events.includes(event)),
-        [],
-        `${label}: nothing is missing`,
-      )
-      t.same([...device.values.keys()], ['i.sequence'], `${label}: nothing is left`)
     }
   }
 })
@@ -155,7 +173,9 @@ t.test('a segment is sent although its old name cannot be removed', async (t) =>
   const host = createHost()
   host.storage = createAsyncStorage(device, 'i.')
   const client = host.start()
-  client.log('tap')
+  client.log('first')
+  await client.stored()
+  client.log('second')
   await client.stored()
   host.server.faults = ['unreachable']
   const { removeItem } = device
@@ -163,12 +183,13 @@ t.test('a segment is sent although its old name cannot be removed', async (t) =>
     throw new Error('SQLITE_IOERR')
   }
   await host.time.advance(20_000)
-  t.equal(host.server.rows.size, 1)
-  t.match(client.stats(), { pending: { logs: 0 }, dropped: {} })
+  t.equal(host.server.rows.size, 2)
+  t.same(client.stats(), { ...client.stats(), pending: { logs: 0, feedback: 0 }, dropped: {} })
   device.removeItem = removeItem
   host.storage = createAsyncStorage(device, 'i.')
-  t.match(host.start().stats(), { dropped: {} })
+  const next = host.start()
   await host.time.advance(20_000)
-  t.equal(host.server.rows.size, 1)
+  t.equal(host.server.rows.size, 2)
+  t.same(next.stats().dropped, {})
   t.same([...device.values.keys()], ['i.sequence'])
 })
