@@ -6,7 +6,7 @@ export interface Counts {
   visible: number
   /** The number of acknowledged records that are not visible. */
   lost: number
-  /** The number of records that are visible more than once. */
+  /** The number of records that are visible under more than one id. */
   doubled: number
   /** The number of attempts with `outcome_unknown` or without a response. */
   unknown: number

@@ -8,7 +8,10 @@ import { createRandom } from '../simulation/random.ts'
 import { createReservations } from '../simulation/reservations.ts'
 
 const calls = 20_000
-/** The number of keys. They are enough to fill the hashes of the first levels. */
+/**
+ * The number of different idempotency keys. They are enough to fill the Redis hashes of the first
+ * levels (see `packages/identity/src/reservation-buckets.ts`).
+ */
 const keysMax = 4_000
 
 interface Compared {
@@ -23,8 +26,8 @@ function callsOn(today: number): Compared[] {
   return Array.from({ length: calls }, (_, n) => {
     const name = random.below(keysMax)
     const keyHash = Buffer.alloc(32)
-    // At the first level, all calls use the same hash. At each further level, half of the calls use
-    // one hash, and the other half is spread over 16 hashes.
+    // At the first level, all calls use the same Redis hash. At each further level, half of the
+    // calls use one Redis hash, and the other half is spread over 16 of them.
     keyHash.writeUInt32BE(random.chance(0.5) ? 0 : (name % 16) << 20)
     const call = {
       ...bucketsOf({

@@ -50,8 +50,9 @@ const atFullForce = {
 export async function startStage(options: { dir: string; root: string }): Promise<Stage> {
   const { dir, root } = options
   mkdirSync(dir, { recursive: true })
-  // Gateway and worker connect without proxies. Proxies would run in the innocent sender's process,
-  // and use its CPU.
+  // The cluster starts no gateway and no worker, because it would connect them through proxies.
+  // Proxies would run in the innocent sender's process, and use its CPU. So this function starts
+  // the worker and the gateways itself, without proxies.
   const cluster = await startCluster({
     dataDir: dir,
     root,

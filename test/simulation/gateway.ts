@@ -25,7 +25,7 @@ export interface Request {
 }
 
 export type GatewayAnswer =
-  /** The response 201. It has no id if the design assigns ids later. */
+  /** The response 201. It has no id if, in the simulated `Design`, the worker assigns the ids. */
   | { outcome: 'created'; id: string | undefined }
   /** Any response that means: not stored. */
   | { outcome: 'refused' }

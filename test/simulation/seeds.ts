@@ -4,7 +4,10 @@ export interface Seeds {
   /** The seeds of this test run are `base`, `base + 1` and so on. */
   base: number
   count: number
-  /** The run to replay, of the right design or of the wrong design `designName`. */
+  /**
+   * The run to replay; undefined if all seeds are tried. `designName` is the changed design (see
+   * `wrong-designs.ts`) that the run simulates; undefined for the design that Intake implements.
+   */
   replay: { seed: number; designName: string | undefined } | undefined
 }
 

@@ -8,8 +8,8 @@ export const tickMs = 100
 /**
  * The clock of a simulated process. Its timers freeze and die with the process.
  *
- * @param options.isBackground if true, the timers repeat endlessly, and a run does not wait for
- * them
+ * @param options.isBackground true for the clock of code that sets its timer again and again, such
+ * as a poll. A run does not wait for the timers of such a clock
  */
 export function createClock(options: {
   world: World

@@ -29,7 +29,7 @@ interface JsonBodyOptions {
  *
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
  * @param options.nodesMax the maximum number of members and elements in a document
- * @param options.turns for parsing large documents; one per process
+ * @param options.turns schedules the parsing of large documents; all routes of a process share it
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {

@@ -253,7 +253,7 @@ t.test('without Redis, a stored record is found by its id', async (t) => {
   const away = { REDIS_URL: 'redis://127.0.0.1:1' }
   const key = ['--key', 'k', '--bundle', 'b', '--device', randomUUID()]
   const asked = [[row.id], [row.id, '--json'], [randomUUID()], key]
-  // Each command waits ten seconds, so they run as processes, at the same time.
+  // Each command waits ten seconds for Redis. As processes they wait at the same time.
   const run = createIntakeProcess({ cwd: dataDir, env: { ...endpoints, ...away } })
   const [found, json, unknown, keyed] = await Promise.all(
     asked.map((args) => run(['trace', ...args])),

@@ -20,7 +20,7 @@ export interface SentAttachment {
   base64: string
 }
 
-/** The sender that the suite tests. Its storage survives `kill`. */
+/** Drives the client that the conformance suite tests. The client's storage survives `kill`. */
 export interface Driver {
   name: string
   capabilities: string[]

@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts'
 /**
  * The outcome of a record, for the counts per minute.
  * - `accepted`
- * - an error code: refused or rejected
+ * - an error code: its request was refused, or the record was rejected as an entry of a batch
  * - `dropped`: acknowledged but not stored, because a rule of the operator drops it
  * - `sampled`: acknowledged but not stored, because a rule stores the records of only some devices,
  * and this device is not one of them

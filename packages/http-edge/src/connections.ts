@@ -214,8 +214,9 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
 }
 
 /**
- * Ends a connection after the responses to the requests that were registered on it. The parser
- * still processes the current read; from the next read on, nothing is parsed.
+ * Ignores the rest of what a client sends, and closes the connection after the responses to the
+ * requests that `begin` has accepted. The parser still processes the bytes that Node has just read
+ * from the socket, but no bytes that arrive later.
  */
 function ignoreRest(connection: Connection): void {
   const { socket } = connection

@@ -15,7 +15,10 @@ import { timeOfId } from './search.ts'
 /** No request has more records than this, because a batch has at most 500 entries. */
 const otherIdRows = 500
 
-/** Finds all records with this id. There may be several, from different devices or applications. */
+/**
+ * Finds the records with this id, at most ten. There may be several, from different devices or
+ * applications.
+ */
 export async function findById(
   reader: RecordReader,
   kind: RecordKind,

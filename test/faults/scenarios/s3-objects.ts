@@ -11,8 +11,8 @@ const load = { rate: 60, feedbackEvery: 3 }
 const rounds = 5
 
 /**
- * Scenarios in which S3 is killed before or after it stores an object, or in which objects are
- * damaged or lost.
+ * Scenarios in which S3 is killed before or after it stores an object, in which its response is
+ * lost, or in which stored objects are damaged or lost.
  */
 export const s3ObjectScenarios: Scenario[] = [
   {

@@ -25,8 +25,8 @@ export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 const insertStalledMs = 5_000
 const watermarkLateMs = 8_000
 /**
- * A loop that has waited longer than this, while frames could be taken, is stuck. Loops that work
- * never pause for so long.
+ * The worker has a loop for each queue, which takes frames and inserts them. If a loop has taken no
+ * frame for longer than this although frames wait, it is stuck. A healthy loop never waits so long.
  */
 const stuckMs = 60_000
 

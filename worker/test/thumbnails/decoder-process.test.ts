@@ -165,8 +165,9 @@ t.test('a process that takes more than 400 MB fails', async (t) => {
 
 t.test('a picture that takes more than 400 MB ends the process', async (t) => {
   const create = { width: 7_000, height: 7_000, channels: 3 as const, background: 'gray' }
-  // The decoder keeps the coefficients of a whole progressive JPEG: here 392 MB, with the four
-  // channels of CMYK.
+  // The decoder keeps all coefficients of a progressive JPEG in memory. For this picture, with the
+  // four channels of CMYK, they take 392 MB. With the memory that the process uses after its start,
+  // this exceeds the limit.
   const jpeg = sharp({ create })
     .toColourspace('cmyk')
     .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })

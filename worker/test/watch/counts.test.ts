@@ -6,8 +6,9 @@ const hourMs = 3_600_000
 const time = '2026-11-23 12:00:00.000'
 
 /**
- * Counts for some hours with a ClickHouse that takes `tookMs` for each count, and returns the times
- * at which counts began.
+ * Lets the worker's periodic counts run for `hours` hours of test time. Each count takes `tookMs`;
+ * those named in `fails` fail. Returns the times at which each count began, and the number of
+ * errors.
  */
 async function countFor(options: { hours: number; tookMs: number; fails: readonly string[] }) {
   const { hours, tookMs, fails } = options

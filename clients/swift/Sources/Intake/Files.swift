@@ -15,7 +15,8 @@ final class Files {
   private static let sequenceName = "sequence"
   private static let digits = 16
   private let directory: URL
-  /// The run of the client that uses the directory.
+  /// The id of this run of the client, a UUID. It is the name of the lock file. Other clients may
+  /// use the same directory at the same time.
   private let run: String
   private var lock: Int32 = -1
   private var isReady = false

@@ -34,7 +34,7 @@ private func readClock(_ clock: clockid_t) -> Double {
   return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1_000_000
 }
 
-/// Prints a time such as `2026-11-21T12:00:00.000Z`.
+/// Returns a time, in milliseconds since 1970, as text such as `2026-11-21T12:00:00.000Z`.
 func printTime(_ ms: Int) -> String {
   var seconds = time_t(ms / 1000)
   var parts = tm()

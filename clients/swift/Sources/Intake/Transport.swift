@@ -1,7 +1,7 @@
 import Foundation
 
 struct OutgoingRequest: Sendable {
-  /// The path after the prefix, such as `/log/batch`.
+  /// The path below the base URL that `prefixOf` returns, such as `/log/batch`.
   let path: String
   let contentType: String
   let body: Data

@@ -65,7 +65,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /** Counts the images that the server refused as drops. The rest of the feedback is stored. */
+  /** Adds the images that the server refused to the drops. The rest of the feedback is stored. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (status !== 'stored') drops.add(code, 1)

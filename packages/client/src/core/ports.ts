@@ -14,13 +14,13 @@ export interface Storage {
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
-   * which starts at 1. Stores the whole text or, if it rejects, nothing of it; then it gives the
-   * numbers back if it can.
+   * which starts at 1. Either stores the whole text, or rejects and stores nothing of it. If it
+   * rejects, it also gives the numbers back, if it can.
    *
    * @param isNew true if `name` does not exist yet
    * @param count how many numbers to reserve
-   * @param print returns the text when given the first number, or 0 if the lines get no numbers.
-   *   May be called again if its first text was not stored.
+   * @param print returns the text. Its argument is the first number; it is 0 if the lines get no
+   *   numbers. May be called again if its first text was not stored.
    * @returns false if `isNew` is false but `name` does not exist, because another process renamed
    *   it
    */

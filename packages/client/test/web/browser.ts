@@ -15,7 +15,7 @@ export interface Visit {
   create(options?: Partial<WebOptions>): Promise<void>
 }
 
-/** A browser, and a site that has the gateway under its own path `/i/`. */
+/** Starts a browser, and a site that serves the gateway under the path `/i/`. */
 export async function startBrowser(t: Test): Promise<{
   browser: Browser
   context: BrowserContext

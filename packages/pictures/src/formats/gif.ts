@@ -47,7 +47,8 @@ export function walkGif(bytes: Buffer): Walked {
       if (isGraphicControl(bytes, at, to)) edit.keep(at, to)
       else if (isLoop(bytes, at, to)) {
         edit.keep(at, at + loopBytes)
-        // Ends the block after the number, because other sub-blocks could contain a text.
+        // The number of repetitions is in the first sub-block. Further sub-blocks could contain a
+        // text, so a zero byte ends the extension before them.
         if (to > at + loopBytes) edit.set(at + loopBytes - 1, Uint8Array.of(0))
       }
       at = to

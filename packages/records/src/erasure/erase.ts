@@ -137,7 +137,8 @@ async function untilStored(
   progress('reading the frames in Redis')
   let frames: WaitingFrame[] = []
   for await (const { kind, shard, id, rows } of waitingFrames(redis, subject)) {
-    // Keeps no rows, because they are not needed and may be many.
+    // Keeps no rows, because they are not needed and may be many. `undefined` stays, because it
+    // marks a frame that cannot be read.
     frames.push({ kind, shard, id, rows: rows && [] })
   }
   report.framesAwaited = frames.length
