@@ -1,3 +1,4 @@
+import { nonErrorOutcomes } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
@@ -10,7 +11,12 @@ export type Arrivals = {
   refused: number
 }
 
-const isRefused = "code NOT IN ('accepted', 'suppressed', 'overflow')"
+/** Whether an outcome is that of a refused record. */
+export const isRefusal = (code: string): boolean =>
+  !(nonErrorOutcomes as readonly string[]).includes(code)
+
+/** The same as a condition in SQL. */
+const isRefused = `code NOT IN (${nonErrorOutcomes.map((code) => `'${code}'`).join(', ')})`
 const period = inWindow('minute')
 
 /** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
@@ -36,11 +42,11 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
 }
 
 /**
- * The number of records that came with one API key and had the same outcome. The outcome is the
- * code `accepted`, or the code of a refusal.
+ * The number of records that came with one API key and had the same outcome. `OutcomeCode` in
+ * `@intake/contract` lists the outcomes.
  */
 export interface KeyOutcome {
-  /** Empty if there was no valid key. */
+  /** Empty if there was no valid key, and for the outcome `overflow`. */
   api_key_id: string
   code: string
   records: number

@@ -4,7 +4,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
-import { outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
+import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Freshness, Header, PageProblem, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
@@ -67,7 +67,7 @@ export function statusView(options: {
   })
 }
 
-/** Shows the stages that a record passes through, and the present state of each stage. */
+/** Shows the steps that a record passes through, and the present state of each step. */
 function way(
   header: Header,
   data: StatusData | undefined,
@@ -212,7 +212,7 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
   const rows = ids.map((id) => {
     const own = keys.filter(({ api_key_id }) => api_key_id === id)
     const accepted = own.find(({ code }) => code === 'accepted')
-    const refused = own.filter(({ code }) => !['accepted', 'suppressed', 'overflow'].includes(code))
+    const refused = own.filter(({ code }) => isRefusal(code))
     const sum = refused.reduce((total, { records }) => total + records, 0)
     return html`<tr>
       <td>${keyName(id, names)}</td>
