@@ -64,6 +64,17 @@ t.test('a statement or table without a rule is an error', (t) => {
   const table =
     'CREATE TABLE IF NOT EXISTS intake.other (\n  a Int8\n)\nENGINE = MergeTree ORDER BY a'
   t.throws(() => clusterStatements(table, layout), /not known where/)
+  const view = (select: string) =>
+    clusterStatements(`CREATE VIEW intake.v DEFINER = CURRENT_USER ${select}`, layout)
+  t.throws(
+    () => view('AS SELECT 1 FROM intake.hours_raw FINAL'),
+    /intake\.hours_raw once per shard/,
+  )
+  for (const clause of ['LIMIT 1', 'LIMIT 1 BY id']) {
+    t.throws(() => view(`AS SELECT 1 FROM intake.logs_raw ${clause}`), /LIMIT per shard/)
+  }
+  t.throws(() => view('AS SELECT DISTINCT id FROM intake.logs_raw'), /DISTINCT per shard/)
+  t.throws(() => view('AS SELECT count() OVER () FROM intake.logs_raw'), /OVER per shard/)
   t.same(clusterStatements('ALTER TABLE intake.logs_raw ADD COLUMN a Int8', layout), [
     "ALTER TABLE intake.logs_raw_local ON CLUSTER 'fleet' ADD COLUMN a Int8",
     "ALTER TABLE intake.logs_raw ON CLUSTER 'fleet' ADD COLUMN a Int8",

@@ -11,8 +11,8 @@ export interface ClusterLayout {
 const identity = 'bundle_identifier, time, id, device_uuid'
 
 /**
- * Tables that are spread over the shards, each with the columns that identify a row and the time of
- * a row.
+ * Tables that are spread over the shards. `key` has the columns that identify a row, and `time` is
+ * the column with the time of a row.
  */
 const sharded: Readonly<Record<string, { key: string; time: string }>> = {
   logs_raw: { key: identity, time: 'time' },
@@ -39,8 +39,8 @@ const everywhere: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The name of the table or view of a single server. The name without suffix is that of the table or
- * view over all servers.
+ * Returns the name of the table or view that has only the rows of its own server. The table or view
+ * with the plain name has the rows of all servers.
  */
 export const localName = (name: string): string => `${name}_local`
 const isSharded = (table: string): boolean => table in sharded
@@ -101,6 +101,7 @@ const forms: readonly Form[] = [
       const create = (view: string, query: string) =>
         `CREATE ${replace}VIEW ${absent}intake.${view} ON CLUSTER '${cluster}' DEFINER = \`${definer}\` ${query}`
       if (!isRowView(rest)) return [create(name, rest)]
+      requireRowsOfShard(name, rest)
       return [create(localName(name), toLocal(rest)), distributed(name, layout, replace !== '')]
     },
   ],
@@ -119,6 +120,23 @@ const forms: readonly Form[] = [
     ],
   ],
 ]
+
+/** @throws {Error} if the servers of a cluster would not compute this row view correctly */
+function requireRowsOfShard(name: string, select: string): void {
+  const [, table] =
+    [...select.matchAll(/\bintake\.(\w+)/g)].find(([, one = '']) => !isSharded(one)) ?? []
+  if (table !== undefined) {
+    throw new Error(
+      `On a cluster, intake.${name} would show each row of intake.${table} once per shard: it needs GROUP BY`,
+    )
+  }
+  const [clause] = /\b(DISTINCT|LIMIT|OVER)\b/.exec(select) ?? []
+  if (clause !== undefined) {
+    throw new Error(
+      `On a cluster, intake.${name} would compute ${clause} per shard: it needs GROUP BY`,
+    )
+  }
+}
 
 const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
