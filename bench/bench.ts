@@ -4,13 +4,13 @@ import { startGenerator, type Generator } from './load/generator.ts'
 import type { Owner } from './owner.ts'
 import { buildPeer, type Peer } from './peer.ts'
 import { createRounds, type Rounds, type RoundsOptions } from './rounds.ts'
-import { startServices, withOwnRedis, type Services } from './services.ts'
+import { startServices, type Services } from './services.ts'
 import { startVariant, type Variant, type VariantName } from './variants.ts'
 
 export interface BenchOptions extends RoundsOptions {
   /**
-   * Whether to try the bench without measuring. Suites with a fixed number of events then send a
-   * smaller number.
+   * Whether this is only a trial of the bench, not a measurement. If so, suites with a fixed number
+   * of events send fewer.
    */
   quick: boolean
   /**
@@ -21,8 +21,8 @@ export interface BenchOptions extends RoundsOptions {
   /** Length of the load in a round. */
   seconds: number
   /**
-   * Length of the warm-up for each kind of load on a variant. In the capacity suite, variants whose
-   * results are not judged warm up for half of this time.
+   * Length of the warm-up for each kind of load on a variant. Some suites use another length. In
+   * the capacity suite, variants whose results are not judged warm up for half of this time.
    */
   warmUpSeconds: number
   soakMinutes: number
@@ -45,8 +45,6 @@ export interface Bench {
     name: VariantName,
     options?: { gateways?: number; workers?: number; env?: Record<string, string> },
   ): Promise<Variant>
-  /** Returns a bench like this one, but with its own empty Redis of this size (such as `64mb`). */
-  withRedis(maxmemory: string): Promise<Bench>
   /** Prints progress. */
   say(sentence: string): void
 }
@@ -66,7 +64,8 @@ export async function openBench(options: {
   const logs = join(dataDir, 'logs')
   mkdirSync(logs, { recursive: true })
   const { profileDir } = options.options
-  const benchOf = (services: Services): Bench => ({
+  const services = await startServices({ dataDir, owner })
+  return {
     options: options.options,
     services,
     generator,
@@ -83,9 +82,6 @@ export async function openBench(options: {
         ...own,
         ...(name === 'benthos' && { peer: await peer() }),
       }),
-    withRedis: async (maxmemory) =>
-      benchOf(await withOwnRedis(services, { dataDir, owner, maxmemory })),
     say,
-  })
-  return benchOf(await startServices({ dataDir, owner }))
+  }
 }

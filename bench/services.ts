@@ -97,34 +97,6 @@ const setUpThisTree = ({ redisUrl, clickhouseUrl, s3Url, apiKey: secret }: Addre
     acceptEmptyRedis: false,
   })
 
-/** Returns the same services, but with a separate Redis that has the same API key. */
-export async function withOwnRedis(
-  services: Services,
-  options: { dataDir: string; owner: Owner; maxmemory: string },
-): Promise<Services> {
-  const { owner, maxmemory } = options
-  const place = placeOf(`redis-${maxmemory}`, options)
-  const redis = await own(owner, startRedis({ ...place, port: 0, password, maxmemory }))
-  await setUp({
-    redisUrl: redis.url,
-    clickhouseUrl: services.clickhouse.url,
-    s3: { endpoint: services.s3.url, ...s3Settings },
-    apiKey: { name: 'bench', secret: apiKey },
-    // The tables in ClickHouse belong to the installation of the other Redis. So the setup must be
-    // allowed explicitly to use this empty Redis.
-    acceptEmptyRedis: true,
-  })
-  const keys = await observe(redis, owner)
-  return {
-    ...services,
-    get clickhouse() {
-      return services.clickhouse
-    },
-    redis,
-    keys,
-  }
-}
-
 function placeOf(name: string, { dataDir, owner }: { dataDir: string; owner: Owner }) {
   return {
     dataDir: join(dataDir, name),
