@@ -1,6 +1,6 @@
 import { concerns, type RuleChoice, type RuleMatch } from '@intake/access'
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
-import { documentedDeviceFields, kinds, type RecordKind } from '@intake/contract'
+import { deviceFields, documentedDeviceFields, kinds, type RecordKind } from '@intake/contract'
 
 interface Met {
   records: number
@@ -110,5 +110,9 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   return [{ sql, params: { field } }]
 }
 
+const lists: ReadonlySet<string> = new Set(
+  deviceFields.filter(({ kind }) => kind === 'texts').map(({ name }) => name),
+)
+
 const isSent = (field: string) =>
-  field === 'supported_abis' ? 'notEmpty(device.supported_abis)' : `device.${field} IS NOT NULL`
+  lists.has(field) ? `notEmpty(device.${field})` : `device.${field} IS NOT NULL`
