@@ -128,7 +128,7 @@ t.test('no row is lost or doubled when a server is killed while inserts run', as
   }
   await Promise.all([written, disturb().finally(() => ending.abort())])
   t.notOk(kinds.has('rejected') || kinds.has('operator'), 'each failure is repeated')
-  // The other server may have aborted only now.
+  // Retries the count, because the second server may abort only now (see `startCluster`).
   const found = await until('both servers respond', () => count(second, 'logs'))
   t.equal(found, before + stored)
 })
@@ -152,7 +152,7 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
   t.match((await intake('setup')).stdout, 'Intake is set up.')
   const doctor = await intake('doctor').catch((error: { stdout: string }) => error)
   t.notMatch(doctor.stdout, /clickhouse_schema|clickhouse_settings/)
-  t.match((await intake('dead-letters', 'list')).stdout, '')
+  t.equal((await intake('dead-letters', 'list')).stdout, '', 'there are no dead letters')
 
   const connection = connectRedis({ url: redis.url, role: 'producer', onError: () => {} })
   t.teardown(() => connection.disconnect())
@@ -192,7 +192,8 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   const others = await count(first, 'logs', `unique_user_id != '${user.id}'`)
   t.match(await writeTombstones(first, user), { logs: 300 })
   t.equal(await count(second, 'logs', `unique_user_id = '${user.id}'`), 0)
-  // The table has at most 600 rows: 300 rows were inserted twice, and merges may have removed some.
+  // The table has at most 600 rows of this user: 300 rows were inserted twice, and merges may have
+  // removed some.
   t.ok((await startDeletion(first, user)) <= 600)
   const look = watchDeletion(second)
   await until('the payloads are deleted', async () => {

@@ -34,13 +34,18 @@ const insertsFailWith = (code: number): Pick<State, 'begin' | 'end'> => ({
   end: ({ heal }) => heal(),
 })
 
-const setting = (name: string, value: string): Pick<State, 'begin' | 'end'> => {
+/** A state that a setting of Redis brings about. `end` restores the setting. */
+const setting = (
+  name: string,
+  value: string | ((stage: Stage) => Promise<string>),
+): Pick<State, 'begin' | 'end'> => {
   let before = ''
   return {
-    async begin({ cluster }) {
-      const [, known = ''] = await cluster.keys.config('GET', name)
+    async begin(stage) {
+      const { keys } = stage.cluster
+      const [, known = ''] = await keys.config('GET', name)
       before = known
-      await cluster.keys.config('SET', name, value)
+      await keys.config('SET', name, typeof value === 'string' ? value : await value(stage))
     },
     async end({ cluster }) {
       await cluster.keys.config('SET', name, before)
@@ -106,11 +111,10 @@ export const states: State[] = [
     code: 'queue_full',
     cause: '`maxmemory` lowered to what is used',
     seenBy: 'gateway',
-    async begin({ cluster }) {
-      const used = /^used_memory:(\d+)/m.exec(await cluster.keys.info('memory'))?.[1] ?? '0'
-      await cluster.keys.config('SET', 'maxmemory', String(Math.round(Number(used) * 1.1)))
-    },
-    end: async ({ cluster }) => void (await cluster.keys.config('SET', 'maxmemory', '0')),
+    ...setting('maxmemory', async ({ cluster }) => {
+      const used = /^used_memory:(\d+)/m.exec(await cluster.keys.info('memory'))?.[1]
+      return String(Math.round(Number(used) * 1.1))
+    }),
   },
   {
     code: 'queue_full',

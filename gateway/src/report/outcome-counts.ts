@@ -113,7 +113,7 @@ export function createOutcomeCounts(
 
   function begin(startMs: number): Minute {
     dropReported()
-    const [oldest] = minutes.values()
+    const oldest = minutes.get(Math.min(...minutes.keys()))
     const minute = { minuteMs: startMs, run: randomUUID(), counters: new Map(), changedAt: 0 }
     minutes.set(startMs, minute)
     if (minutes.size > limits.minutesMax && oldest !== undefined) {
@@ -151,7 +151,7 @@ export function createOutcomeCounts(
     return counter
   }
 
-  /** Returns the `overflow` counter of a kind. It has no limit: a minute has at most three. */
+  /** Returns the `overflow` counter of a kind; up to three per minute may exceed `countersMax`. */
   function overflowOf(minute: Minute, kind: Counter['kind']): Counter {
     const outcome: Outcome = { apiKeyId: '', kind, code: 'overflow', atMs: 0, records: 0 }
     return counterOf(minute, outcome)

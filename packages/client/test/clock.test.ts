@@ -28,7 +28,7 @@ function createDevice(ahead: number) {
   return { device, clock, answer, note, trueNow }
 }
 
-for (const ahead of [3 * dayMs, -3 * dayMs, 120_000]) {
+for (const ahead of [3 * dayMs, -3 * dayMs, 120_000, -3_600_000]) {
   t.test(`a clock ${ahead / 1000} seconds ahead is corrected by the first answer`, (t) => {
     const { answer, note, clock, trueNow } = createDevice(ahead)
     const early = note()

@@ -39,7 +39,7 @@ t.test(
   },
 )
 
-t.test('settings that lose records are in the state ', async (t) => {
+t.test('settings that lose records are in the state', async (t) => {
   await redis.config('SET', 'appendfsync', 'everysec')
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
   t.teardown(async () => {

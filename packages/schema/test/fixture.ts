@@ -97,7 +97,7 @@ export const member = (rows: readonly object[]) =>
 export const randomDoubles = (count: number): number[] =>
   Array.from({ length: count }, (_, n) => {
     const any = randomBytes(8).readDoubleBE()
-    const isPlain = Number.isFinite(any) && !/\d{16}$/.test(String(any))
+    const isPlain = Number.isFinite(any) && !/^-?\d{16,}$/.test(String(any))
     return n % 2 === 0 && isPlain ? any : Math.random() * 10 ** (n % 15)
   })
 

@@ -14,8 +14,8 @@ const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.
 const aheadMs = 10 * 60 * secondMs
 
 /**
- * Yields the numbers of records that are logs without a key, from `from` on. The producer must use
- * only numbers below `from`.
+ * Yields, from `from` on, the numbers of records that are logs without an idempotency key or id.
+ * The producer must use only numbers below `from`.
  */
 function* plainNumbers(from: number): Generator<number> {
   for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq
@@ -191,11 +191,13 @@ export const identityScenarios: Scenario[] = [
       await until('the limit has passed', () => Date.parse(timestamp) < Date.now() - ageMs - 1)
       const after = await sendAll()
       expect(isDeepStrictEqual(after, before), 'every retry gets the id of its first attempt')
-      const [row] = await cluster.sql.query<{ n: number }>(
-        "SELECT count() AS n FROM intake.logs_raw WHERE time = {time:DateTime64(3, 'UTC')}",
-        { time: timestamp.replace('T', ' ').slice(0, -1) },
-      )
-      expect(row !== undefined, 'they can be queried by their time')
+      await until('all of them can be queried by their time', async () => {
+        const [row] = await cluster.sql.query<{ n: number }>(
+          "SELECT count() AS n FROM intake.logs_raw FINAL WHERE time = {time:DateTime64(3, 'UTC')}",
+          { time: timestamp.replace('T', ' ').slice(0, -1) },
+        )
+        return Number(row?.n) === records.length
+      })
       await expectOnePartition(stage)
     },
   },
@@ -216,8 +218,8 @@ export const identityScenarios: Scenario[] = [
       let differ = 0
       const now = new Date()
       await crossMidnight(1, (seq) => (seq % 2 === 0 ? [busy, quiet] : [quiet, busy]))
-      // A gateway without new keys asks Redis for the day only every five seconds, the other one
-      // every second. So the quiet gateway is usually behind after the next two midnights.
+      // A gateway with new idempotency keys asks Redis for the day every second, one without only
+      // every five seconds. So the quiet gateway is usually behind after the next two midnights.
       cluster.inRotation.delete(quiet)
       await crossMidnight(2, () => [busy, quiet])
       await crossMidnight(3, () => [busy, quiet])
@@ -231,7 +233,7 @@ export const identityScenarios: Scenario[] = [
       await acknowledged(50)
       await expectOnePartition(stage)
 
-      /** Sends each record to two gateways, before and after the midnight that begins the date. */
+      /** Sends records before and after the midnight that begins `date`, each to two gateways. */
       async function crossMidnight(
         date: number,
         urlsOf: (seq: number) => [string, string],
