@@ -95,7 +95,8 @@ export const GatewayConfig = Type.Object({
     default: 600_000,
     description:
       'Requests that one API key may send in a minute, to all gateways together. A form, a batch and an event count as one. ' +
-      'A key can have its own number instead of this and the next three (`intake keys set`).',
+      'A key can have its own number instead of this one, and of the other numbers per minute except ' +
+      '`DEVICE_FEEDBACK_PER_MINUTE_MAX` (`intake keys set`).',
   }),
   EVENTS_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
@@ -119,7 +120,7 @@ export const GatewayConfig = Type.Object({
     default: 60_000,
     description:
       'Log events that one device may send in a minute to one gateway; beyond it the device gets 429, and its events do ' +
-      'not count for its key. A key can have its own number.',
+      'not count for its key.',
   }),
   DEVICE_FEEDBACK_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,

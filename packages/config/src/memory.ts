@@ -18,9 +18,10 @@ export function formBytesMax(attachmentBytesMax: number): number {
 export const logShare = 0.3
 
 /**
- * An account may hold this many times the bytes that remain free. One greedy account gets two
- * thirds and leaves one third. Two get two fifths each and leave one fifth. So a new account always
- * finds capacity, which a fixed share per account could not guarantee.
+ * An account (an API key) may hold this many times the bytes that remain free. One greedy account
+ * gets two thirds and leaves one third. Two greedy accounts get two fifths each and leave one
+ * fifth. So a new account always finds capacity, which a fixed share per account could not
+ * guarantee.
  */
 export const accountTimesFree = 2
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 /**
- * Settings of gateway and worker. This schema documents and checks these variables. The
+ * Tracing settings of gateway and worker. This schema documents and checks the variables. The
  * OpenTelemetry SDK reads them from the environment, like its other standard variables.
  */
 export const TracingConfig = Type.Object({

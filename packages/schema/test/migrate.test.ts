@@ -87,7 +87,7 @@ t.test('changed definitions are applied again, and so are former ones', async (t
   }
 })
 
-/** The errors of a statement while another migrator writes the file of its table. */
+/** The errors that a statement can get while another migrator writes the file of the same table. */
 const conflicts = [
   [107, 'Code: 107. DB::Exception: rename failed'],
   [62, 'Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)'],
@@ -98,7 +98,7 @@ const conflicts = [
 ] as const
 const syntaxError = [62, 'Code: 62. DB::Exception: Syntax error: failed at position 29'] as const
 
-/** A ClickHouse whose first `ALTER` statements fail with these errors. */
+/** Returns a ClickHouse whose first `ALTER` statements fail, each with the next of these errors. */
 function failing(errors: readonly (readonly [code: number, serverText: string])[]) {
   const left = [...errors]
   const command: typeof clickhouse.command = async (sql, ...rest) => {
@@ -175,9 +175,9 @@ t.test(
   },
 )
 
-// A new device field needs one line in `documented` (packages/contract/src/device-fields.ts) and a
-// migration like the one in this test.
-t.test('a new device field is one line and a migration, and keeps the rows', async (t) => {
+// CONTRIBUTING.md lists what a new device field needs. With `alter_sync = 0` the migration does not
+// wait until stored rows are converted (docs/decisions/0020-exact-arrays.md).
+t.test('a migration adds a new device field, and keeps the rows', async (t) => {
   const example: DeviceField = { name: 'example_field', kind: 'text', description: 'An example.' }
   const fields = [...deviceFields, example]
   const widen = (table: string) =>
