@@ -12,7 +12,10 @@ export interface Account {
   /** Elapsed seconds. */
   elapsed: number
   cpu: CpuByPart
-  /** The share of the machine's CPU time that other programs used, from 0 to 1. */
+  /**
+   * The share of the machine's CPU time that other programs and other virtual machines used, from 0
+   * to 1.
+   */
   foreignShare: number
 }
 

@@ -13,7 +13,8 @@ import { requireExact, visibleDigest } from './visible.ts'
 export const backlogConnections = 64
 
 /**
- * A load whose events wait in Redis, and how much memory and file space one event takes in Redis.
+ * A load whose events wait in Redis, and the bytes that one event takes in Redis: in memory, and in
+ * the append-only file.
  */
 export interface Buffered {
   load: LoadResult

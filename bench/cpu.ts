@@ -18,7 +18,8 @@ export function readProcessCpu(pid: number): number {
  */
 export function parseProcessStat(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // These are fields 14 and 15 in proc(5). Field 2 is the name, and `fields` begins with field 3.
+  // User and system time are fields 14 and 15 in proc(5). `fields` begins with field 3, because
+  // field 2 is the name.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 

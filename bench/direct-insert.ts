@@ -19,7 +19,7 @@ export interface DirectInsert {
   foreignShare: number
   /**
    * Microseconds of CPU per row that this process used to create the rows, just before the inserts.
-   * A higher value shows a slower machine, like the load generator's CPU in other measurements.
+   * Shows how slow the machine is, as the load generator's CPU does in other measurements.
    */
   cpuPerEvent: { load: number }
 }

@@ -120,7 +120,8 @@ const restShare = 0.1
 const restMs = 8_000
 
 /**
- * Resolves when the processes have used almost no CPU for a moment, or after 8 s, with a message.
+ * Resolves when the processes have used almost no CPU for a moment. If they are still busy after
+ * 8 s, prints a message and resolves, too.
  */
 export async function untilAtRest({ say }: Pick<Bench, 'say'>, pids: number[]): Promise<void> {
   const deadline = performance.now() + restMs

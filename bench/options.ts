@@ -21,7 +21,7 @@ export const runOptions = {
   rounds: { type: 'string' },
   /** Length of the load in a round. */
   seconds: { type: 'string' },
-  /** Runs all suites with short rounds and few events, for trying the bench, not for measuring. */
+  /** Tries the bench without measuring: short rounds, few events, and by default all suites. */
   quick: { type: 'boolean', default: false },
   /** The percentage of the machine's CPU time that other programs may use during a round. */
   'foreign-max': { type: 'string', default: '6' },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createOwner as createOwnerOf, type Owner as OwnerOf } from '@intake/runtime'
 
 export interface Owner extends Pick<OwnerOf, 'add' | 'end'> {
-  /** Aborted when stopping begins, so that pending starts give up. */
+  /** Aborted when `end` is called, so that pending starts give up. */
   signal: AbortSignal
 }
 

@@ -46,8 +46,8 @@ const workerMain = fileURLToPath(new URL('../worker/dist/main.js', import.meta.u
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
- * Counts the hours of all applications, and those in which the counted events are not as many as
- * the visible records.
+ * Counts the hours of all applications, and the hours whose number of counted events differs from
+ * the number of visible records.
  */
 const differing = `SELECT count() AS hours, countIf(counted != stored) AS different, sum(stored) AS events FROM (
     SELECT bundle_identifier, hour, sum(counted) AS counted, sum(stored) AS stored FROM (

@@ -1,6 +1,6 @@
 import { readResidentBytes } from './cpu.ts'
 
-/** Resident memory of a process at a moment. */
+/** Resident memory of a process, `seconds` after the first sample. */
 export interface ResidentSample {
   seconds: number
   mebibytes: number

@@ -52,7 +52,7 @@ export interface RoundsOptions extends DisturbanceLimits {
   repetitions: number
 }
 
-/** How quiet the machine was during the rounds of one measurement. */
+/** How quiet the machine was during the rounds of all calls of `measure`. */
 export interface RoundsSummary {
   /** Number of rounds that count. */
   rounds: number

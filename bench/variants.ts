@@ -35,7 +35,7 @@ export interface VariantOptions {
   root?: string
   /** More settings for Intake's processes. */
   env?: Record<string, string>
-  /** Writes a CPU profile of each of Intake's processes into this folder when it exits. */
+  /** The folder into which each of Intake's processes writes a CPU profile when it exits. */
   profileDir?: string | undefined
 }
 

@@ -44,7 +44,7 @@ export async function measureVisibility(
 /**
  * For each n, the milliseconds from the n-th acknowledgement until n rows were readable.
  *
- * @param ackTimes ascending
+ * @param ackTimes in milliseconds since 1970, ascending
  */
 export function visibleAfter(
   ackTimes: readonly number[],

@@ -19,8 +19,8 @@ await Promise.all(['config.d', 'users.d', 'data'].map((name) => mkdir(join(folde
 await copyFile(pathOf('clickhouse/config.xml'), join(folder, 'config.d/intake.xml'))
 await copyFile(pathOf('clickhouse/users.xml'), join(folder, 'users.d/intake.xml'))
 
-// This file takes the place of the image's configuration. Our files change some of its settings, so
-// these settings must exist.
+// This config.xml takes the place of the image's configuration. The files in deploy/clickhouse
+// change some settings of the image, so this config.xml must have these settings.
 await writeFile(
   join(folder, 'config.xml'),
   `<clickhouse><users_config>${folder}/users.xml</users_config>

@@ -35,7 +35,8 @@ export function nodeLines() {
 }
 
 /**
- * Exits with a clear message if this Node version is too old or not of a long-term support line.
+ * Exits with a clear message unless this Node belongs to a release line in package.json and is
+ * recent enough, or is newer than all of these lines.
  */
 export function checkNode() {
   const { node } = process.versions
@@ -47,7 +48,7 @@ export function checkNode() {
   fail(`Intake runs on Node ${wanted.join(', ')} and later. This is ${node}.`)
 }
 
-/** Installs the dependencies if the lockfile has changed since the last installation. */
+/** Installs the dependencies if the lockfile or a manifest changed since the last installation. */
 export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
@@ -62,8 +63,8 @@ export async function installDependencies() {
 }
 
 /**
- * Returns the version of pnpm in package.json, without the hash. (The hash is for Corepack; npx
- * does not accept it.)
+ * Returns pnpm with its version in package.json, such as `pnpm@1.2.3`, without the hash. (The hash
+ * is for Corepack; npx does not accept it.)
  */
 export function pnpm() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

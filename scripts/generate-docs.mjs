@@ -277,8 +277,7 @@ function retryRules() {
     },
     {
       name: 'uncertainCodes',
-      about:
-        'Codes of 503 after which the records may or may not be stored; after others they are not.',
+      about: 'Codes of 503 after which the records may be stored. After other codes they are not.',
       values: ['outcome_unknown'],
     },
   ]

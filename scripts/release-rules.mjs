@@ -17,7 +17,7 @@ const licences = new Set([
 /**
  * Finds what is wrong with the manifests of a release.
  *
- * @param manifests parsed, each with its file; the first is the manifest of the root
+ * @param manifests the parsed manifests, each with its path in `file`; the first is the root's
  */
 export function findManifestProblems(manifests) {
   const [{ version }] = manifests

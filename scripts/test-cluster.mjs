@@ -1,6 +1,7 @@
-// npm run test:cluster: makes the primaries of a Redis Cluster, and of a Redis with sentinels, fail
-// under load, with every setting. Takes about ten minutes. To select tests: npm run test:cluster --
-// --topology sentinel --setting REDIS_ACK_REPLICAS=1. The last line is `N passed, N failed`.
+// npm run test:cluster: makes primaries of a Redis Cluster and of a Redis with sentinels fail under
+// load, with each setting in test/cluster/main.ts. Takes about ten minutes. To select tests: npm
+// run test:cluster -- --topology sentinel --setting REDIS_ACK_REPLICAS=1. The last line is `N
+// passed, N failed`.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'

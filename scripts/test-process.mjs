@@ -1,8 +1,10 @@
 // Every test process loads this module. Tap puts hooks into NODE_OPTIONS. Its package
 // process-on-spawn also puts them into the NODE_OPTIONS of each process that a test starts. This
-// module prevents both, because tests kill and measure these processes and limit their memory.
-// Without hooks they also start twice as fast. `npm run test:coverage` sets NODE_V8_COVERAGE. For
-// commands that end by themselves, a test passes COVERAGE_DIR to them as NODE_V8_COVERAGE.
+// module keeps the hooks out of these processes, because tests kill and measure them and limit
+// their memory. Without hooks they also start twice as fast. `npm run test:coverage` sets
+// NODE_V8_COVERAGE. This module moves its value to COVERAGE_DIR, so that started processes do not
+// measure coverage. A test passes it on, as NODE_V8_COVERAGE, only to commands that end by
+// themselves.
 const spawning = globalThis[Symbol.for('process-on-spawn@*:singletonId')]
 if (spawning === undefined) throw new Error('not a process of tap: pass execArgv to fork()')
 spawning.unwrap()

@@ -98,8 +98,8 @@ t.test('a backup of a running stack, restored into a new one, has every record o
   const log = join(redisData, 'appendonlydir')
   cpSync(join(old.dataDir, log), join(next, log), { recursive: true })
   await old.keys.config('SET', 'auto-aof-rewrite-percentage', 100)
-  // Stores in ClickHouse a frame that is also in the copy of Redis. That can happen in operation:
-  // Redis is copied before ClickHouse, and meanwhile a worker may store a copied frame.
+  // Stores in ClickHouse a row of a frame that is also in the copy of Redis. That can happen in
+  // operation: Redis is copied before ClickHouse, and meanwhile a worker may store a copied frame.
   await insert(waiting.slice(0, 1))
   await old.clickhouse.query("BACKUP DATABASE intake TO File('monday')")
   await insert([logRow('too late')])

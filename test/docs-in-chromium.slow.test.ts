@@ -12,8 +12,8 @@ const minuteMs = 60_000
 const { PICTURES } = process.env
 
 /**
- * Describes the rendered page, as an expression for the browser. The browser reports violations of
- * the page's content security policy as console errors.
+ * An expression that the browser evaluates to describe the rendered page. It does not find
+ * violations of the content security policy: the browser reports them on the console (see `watch`).
  */
 const inspection = `({
   overflow: document.documentElement.scrollWidth - innerWidth,
@@ -86,7 +86,7 @@ if (executablePath === undefined) {
   })
 }
 
-/** Records every error, and every request that leaves the gateway. */
+/** Records every error and console message, and every request that does not go to the gateway. */
 async function watch(tab: Page, origin: string) {
   tab.setDefaultTimeout(5 * minuteMs)
   const incidents: string[] = []

@@ -29,8 +29,8 @@ function splitRules(rules: string): string[] {
 }
 
 /**
- * Does what the users of the ACL file do, from setup to the first rows. Redis must not deny any
- * command.
+ * Does what the users of the ACL file do: sets up, stores records and runs the operator's commands.
+ * Redis must not deny any command.
  */
 async function useIt(t: Test, options: { url: string; servers: RedisServer[] }): Promise<void> {
   const { url, servers } = options

@@ -81,7 +81,7 @@ t.test('Redis over TLS', { skip }, async (t: Test) => {
   }
   await run(clusterPort!, 'CLUSTER ADDSLOTSRANGE 0 16383')
 
-  /** Runs a command and returns its output. */
+  /** Runs the command line with these arguments, and returns what it prints. */
   async function intake(args: string[], env: Record<string, string>): Promise<string> {
     const child = spawn(process.execPath, [cli, ...args], {
       env: { ...process.env, ...env },

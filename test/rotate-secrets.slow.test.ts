@@ -35,8 +35,8 @@ const clickhouse = createClickHouse({ url: clickhouseServer.url })
 t.teardown(() => clickhouse.close())
 
 /**
- * A directory like that of a mounted Kubernetes secret. Its files are links into a folder. A change
- * of a secret replaces this folder.
+ * A directory like that of a mounted Kubernetes secret: `..data` is a link to the folder with the
+ * current files. A change of a secret writes a new folder and replaces the link.
  */
 const secretsDir = join(dataDir, 'secrets')
 const values: Record<string, string> = {}
@@ -122,7 +122,7 @@ function sendFeedback(): Promise<Response> {
   return post('/api/feedback', { headers: { 'x-api-key': apiKey }, body: form })
 }
 
-/** Sends without a pause until it is stopped. */
+/** Sends logs and feedback without a pause, until `stop` is called. */
 function startLoad() {
   const sent = { logs: 0, feedback: 0 }
   const failures: string[] = []

@@ -52,7 +52,7 @@ async function insertsOf(adminUrl: string): Promise<number> {
   return Number(/^intake_inserts_total\{kind="logs"\} (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-/** Starts a worker by hand, as an operator would; resolves to its admin URL. */
+/** Starts another worker, as an operator would. Resolves to its admin URL and how to stop it. */
 async function startWorker(
   t: Test,
   stack: RunningStack,

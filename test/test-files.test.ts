@@ -7,7 +7,7 @@ import { divide, findTestFiles, isSlow } from '../scripts/test-files.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
-/** The paths of all files that look like tests, anywhere in the tree. */
+/** Lists all files below `folder` that look like tests, as paths relative to the root. */
 function testsBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

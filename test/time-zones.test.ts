@@ -7,8 +7,8 @@ import t from 'tap'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Functions that a statement must not contain, because their value depends on the time zone of a
- * server or session.
+ * Patterns of types and functions that a statement must not contain, because their value depends on
+ * the time zone of a server or session.
  */
 const dependent = [
   // Matches `DateTime` as the type of a parameter, a cast or a column. Does not match it within a
@@ -23,7 +23,7 @@ const dependent = [
   /\bwindowFunnel\(\d+\)\(\s*toDateTime\(/,
 ] as const
 
-/** Finds functions that depend on a time zone, each with the text around it. */
+/** Returns all parts of a text that match one of these patterns. */
 function findDependent(text: string): string[] {
   return dependent.flatMap((pattern) =>
     Array.from(text.matchAll(new RegExp(pattern, 'gm')), (match) => match[0].trim()),

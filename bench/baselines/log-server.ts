@@ -9,7 +9,7 @@ import { logRow, type LogRow } from './row.ts'
  * validates the body against the product's schema, and sends 201 with the product's response body
  * after `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
  *
- * @param options.accept stores a row; without it, the server creates no rows and discards the
+ * @param options.accept stores a row; without `accept`, the server creates no rows and discards the
  * records
  */
 export async function serveLogs(options: {

@@ -7,7 +7,8 @@ import { s3Settings, startServices, type Addresses, type Services } from '../ser
 import { startVariant } from '../variants.ts'
 
 /**
- * A built source tree. It has its own services, because two trees may differ in tables and keys.
+ * A built source tree. It has its own services, because two trees may differ in their tables and in
+ * their keys in Redis.
  */
 export interface Build {
   root: string

@@ -64,7 +64,7 @@ function boundsOf(count: number): { leftOut: number; confidence: number } {
   return { leftOut, confidence: 1 - error }
 }
 
-/** Counts how many subsets of the ranks 1 to `count` have a certain sum, for every possible sum. */
+/** Counts the subsets of the ranks 1 to `count` by their sum, which is the index of the result. */
 function waysToRankSum(count: number): number[] {
   let ways = [1]
   for (let rank = 1; rank <= count; rank++) {

@@ -34,7 +34,7 @@ export interface Measurements {
   /**
    * Adds the costs of a pair of passes.
    *
-   * @param process the number of the pair of processes
+   * @param process the index of the pair of processes, from 0
    * @param costs the costs of two passes, one of each build, that ran one right after the other or
    * at the same time
    */

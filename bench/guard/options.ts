@@ -2,7 +2,7 @@ import { oneOf, parseOptions, wholeNumber } from '../option-values.ts'
 import { parts, type Part } from './measurements.ts'
 
 export interface GuardOptions {
-  /** The commit to compare with; undefined selects the default. */
+  /** The commit to compare with; if undefined, `scripts/bench-guard.mjs` chooses one. */
   base: string | undefined
   /** How many times a new gateway and a new worker of each build are started. */
   processes: number

@@ -1,7 +1,7 @@
 import { readThreadCpu, type ThreadCpu } from '../cpu.ts'
 import { median } from '../statistics.ts'
 
-/** The CPU that a process used, in seconds. */
+/** The CPU that a process used, and the elapsed time, both in seconds. */
 export interface Use {
   elapsed: number
   cpu: ThreadCpu

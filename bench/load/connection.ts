@@ -18,9 +18,9 @@ export interface Connection {
 const headEnd = Buffer.from('\r\n\r\n')
 
 /**
- * An HTTP/1.1 client with only the features that a load generator needs: responses with
- * `content-length`, no redirects, no pipelining. It must use little CPU, because it shares the
- * processors with the measured processes.
+ * Connects an HTTP/1.1 client with only the features that a load generator needs: responses with
+ * `content-length`, no redirects, no pipelining. The client must use little CPU, because it shares
+ * the processors with the measured processes.
  */
 export async function openConnection(
   port: number,

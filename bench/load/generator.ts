@@ -12,8 +12,8 @@ export interface Generator {
    * Runs a load, and resolves to its result.
    *
    * @param onBegin called when everything is prepared, right before the first request
-   * @throws if the load is not prepared after 30 seconds, if there is no result a minute after its
-   * end, or if the process has exited
+   * @throws if the load is not prepared after 30 seconds, if there is no result a minute after the
+   * end of the load, or if the process has exited
    */
   run(load: Load, onBegin?: () => void): Promise<LoadResult>
 }

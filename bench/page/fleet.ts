@@ -3,8 +3,8 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
 
 /**
  * A fleet of devices. Their events are computed in SQL and are always the same, because every value
- * is a hash of the number of its event. Events are numbered in the order of their arrival. The last
- * one, number `rows - 1`, arrives at `endMs`, 90 days after number 0.
+ * is computed from the number of its event. Events are numbered in the order of their arrival. The
+ * last one, number `rows - 1`, arrives at `endMs`, 90 days after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */

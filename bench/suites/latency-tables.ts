@@ -13,7 +13,7 @@ export interface OpenRound {
   round: Round
 }
 
-/** Latencies without other load. `redis` is the Redis write for which a request to Intake waits. */
+/** Latencies without other load: of a request, and of one Redis write that is synced to disk. */
 export type Idle = Record<'intake' | 'bare' | 'redis', Percentiles>
 
 type Point = 'p50' | 'p99' | 'p999'

@@ -49,7 +49,7 @@ export interface DrainedLoad extends Drain {
   acceptedPerSecond: number
 }
 
-/** The measured drains, direct inserts, and rounds of the bare route. */
+/** The measured drains, direct inserts, and rounds of the variant `bare`. */
 export interface Saturated {
   drains: DrainedLoad[]
   direct: DirectInsert[]

@@ -32,8 +32,8 @@ export function execute({ command, args, input = '', env = process.env }) {
 }
 
 /**
- * Starts etcd and the API server with empty data. The function `kubectl` runs kubectl as the
- * administrator, and rejects if it fails.
+ * Starts etcd and the API server with empty data. The returned function `kubectl` runs kubectl as
+ * the administrator, and rejects if kubectl fails.
  *
  * @param folder for data and logs; emptied first
  */

@@ -92,8 +92,8 @@ function checkJob({ activeDeadlineSeconds, backoffLimit }) {
 }
 
 /**
- * Checks that every selector and every scaler matches pods, and that a workload with a scaler does
- * not set its own number of replicas.
+ * Checks that every selector matches pods, that every scaler names an existing Deployment, and that
+ * this Deployment does not set its own number of replicas.
  */
 function checkTargets(objects) {
   const deployments = objects.filter(({ kind }) => kind === 'Deployment')

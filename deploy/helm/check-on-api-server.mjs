@@ -21,7 +21,7 @@ const strict = ['--dry-run=server', '--validate=strict', '--warnings-as-errors',
  * sets, a rollback to the first set, `helm test` and an uninstall. The user has rights in only one
  * namespace, which admits only pods of the level `restricted`.
  *
- * @param options.helm the program
+ * @param options.helm the command that runs Helm
  * @param options.sets files of values; the first has the hook `setup`, and is the target of the
  * rollback
  * @param options.definitions files with the CustomResourceDefinitions that the chart needs

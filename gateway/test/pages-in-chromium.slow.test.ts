@@ -179,8 +179,8 @@ t.test('a page reads the code of every refusal', { skip }, async (t) => {
 })
 
 /**
- * Creates a proxy that forwards the heads of POST requests, and only the first byte of their
- * bodies.
+ * Creates a proxy that forwards only the first byte of a POST request's body. It also forwards
+ * everything before the body, and all responses.
  */
 function stopInBodies(url: string): Server {
   return createServer((client) => {

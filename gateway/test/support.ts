@@ -66,7 +66,7 @@ export async function startGateway(
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
     rules?: readonly RuleChoice[]
-    /** The clock by which days are counted. */
+    /** Returns the time by which daily limits are counted, in milliseconds since 1970. */
     wallMs?: () => number
   } = {},
 ): Promise<TestGateway> {

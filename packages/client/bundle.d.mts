@@ -1,2 +1,2 @@
-/** The web client as one minified module. */
+/** Resolves to the web client as one minified module. */
 export function bundleWeb(): Promise<string>

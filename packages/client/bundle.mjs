@@ -1,4 +1,4 @@
-// The web client as one minified module, `dist/min.js`, for pages without a bundler.
+// Writes the web client as one minified module, `dist/min.js`, for pages without a bundler.
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'

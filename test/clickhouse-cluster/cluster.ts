@@ -28,9 +28,9 @@ const readyMs = 120_000
 export const cluster = 'fleet'
 
 /**
- * Starts `servers` servers. The first `shards` of them form a cluster. They end with the test. A
- * server that ends by itself is started again, as it would be in production. The embedded engine
- * often aborts a few seconds after another server of its cluster was killed.
+ * Starts `servers` servers, and stops all of them when the test ends. The first `shards` of them
+ * form a cluster. A server that ends by itself is started again, as it would be in production. The
+ * embedded engine often aborts a few seconds after another server of its cluster was killed.
  */
 export async function startCluster(
   t: Test,
@@ -84,8 +84,8 @@ function defineServer(
   return {
     start: async (shards) => {
       writeFileSync(config, serverConfig(users, tcp.slice(0, shards)))
-      // After SIGKILL the system still holds the connections of the killed server for some time.
-      // Until they end, the engine cannot listen on its TCP port.
+      // Repeats the start until it succeeds. The system holds the connections of a killed server
+      // for some time, and until they end, the engine cannot listen on its TCP port.
       await until(`${name} responds`, async () => {
         const say = (line: string) => t.comment(line)
         server = superviseProcess({ name, launch, say, onChange: () => {} })

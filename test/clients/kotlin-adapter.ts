@@ -1,4 +1,4 @@
-// The adapter of the Kotlin client, for the conformance suite: prints its URL.
+// Starts the adapter of the Kotlin client for the conformance suite, and prints its URL.
 import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
 import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
 import { createKotlinDriver } from './kotlin-process.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const project = fileURLToPath(new URL('../../clients/kotlin/', import.meta.url))
 
-/** Maven takes minutes if it has to download everything, or if the machine is busy. */
+/** The timeout is long: Maven takes minutes if it downloads everything or the machine is busy. */
 const options = { timeout: 20 * 60_000, maxBuffer: 64 * 1024 * 1024 }
 
 /**

@@ -1,4 +1,4 @@
-// The adapter of the Swift client, for the conformance suite: prints its URL.
+// Starts the adapter of the Swift client for the conformance suite, and prints its URL.
 import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
 import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
 import { startDrivenProcess } from './swift/driven-process.ts'

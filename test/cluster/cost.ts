@@ -11,7 +11,7 @@ import { createRedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 
 const frames = 300
-/** How many flushes are in flight at the same time, as in a busy gateway. */
+/** How many frames are sent at the same time, as in a busy gateway. */
 const atOnce = 4
 const dataDir = mkdtempSync(join(tmpdir(), 'intake-cost-'))
 const [port, replicaPort] = await freePorts(2)

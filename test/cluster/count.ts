@@ -22,7 +22,7 @@ export interface RunResult {
 /**
  * Compares the responses of a run with the visible rows.
  *
- * @param range the numbers of the records of this run
+ * @param range the values of `seq` in the rows of this run, from `from` to below `to`
  */
 export async function countRun(options: {
   sql: ClickHouse

@@ -17,7 +17,7 @@ import { topologies, type TopologyName } from './topologies.ts'
 
 const { values } = parseArgs({
   options: {
-    /** How often the primary is lost in each run. */
+    /** How many times the primary is lost in each run. */
     failovers: { type: 'string', default: '3' },
     /** Records per second. */
     rate: { type: 'string', default: '150' },

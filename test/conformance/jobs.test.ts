@@ -32,9 +32,9 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Real time passes between the actions, but a lock must expire only in the action that deletes
-    // locks. So `persist` keeps all other locks from expiring, and the check for stalled jobs is
-    // delayed.
+    // Real time passes between the actions, but locks must expire only in the last of the actions.
+    // So `persist`, after each action, keeps locks from expiring, and the next line delays the
+    // check for stalled jobs.
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
@@ -46,7 +46,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
       coverage: createCoverage(),
       scheduler: { now: () => now, note() {} },
     } as unknown as World)
-    /** Jobs that were claimed and not returned. */
+    /** Claimed jobs that were not completed, released or postponed since. */
     const claimed: { job: ClaimedJob; token: string }[] = []
     const seen: unknown[] = []
     const expected: unknown[] = []

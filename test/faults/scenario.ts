@@ -16,7 +16,7 @@ export interface Scenario {
   cluster?: Partial<Omit<ClusterOptions, 'dataDir' | 'random'>>
   /**
    * The load of the producer. By default it sends 150 records a second: one in 25 is feedback, and
-   * one in 4 has a key.
+   * one log in 4 has an idempotency key or an id.
    */
   load?: { rate?: number; feedbackEvery?: number; keyedEvery?: number }
   /** If true, response times are not checked. For scenarios that freeze the gateway itself. */

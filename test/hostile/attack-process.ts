@@ -26,7 +26,7 @@ export interface AttackProcess {
  * first request, and waits for responses after the last one.
  */
 const spareMs = 60_000
-/** The source in a test, else the built code. */
+/** The program of the process and its Node arguments: the source in a test, else the built code. */
 const [source, execArgv] = import.meta.url.endsWith('.ts')
   ? ['./attacker.ts', ['--import=tsx', '--conditions=intake:source']]
   : ['./attacker.js', []]

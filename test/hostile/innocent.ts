@@ -87,7 +87,8 @@ export function startInnocent(options: {
 }
 
 /**
- * Gives the record a device that only this run uses, so that no run repeats the keys of another.
+ * Gives the record a device that only this run uses. An idempotency key belongs to a device, so no
+ * run repeats the keys of another.
  */
 function ofRun(record: Payload, run: number): Payload {
   const isLarge = Number(record.expected['seq']) % largeEvery === 1

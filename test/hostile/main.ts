@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: {
     /** Ids of cases; `a` stands for a1, a2, … */
     only: { type: 'string' },
-    /** Directory with the built code to test; default: this one. */
+    /** The directory with the built code to test; default: this repository. */
     root: { type: 'string' },
     /** A file for the results as JSON. */
     json: { type: 'string' },

@@ -5,7 +5,8 @@ import { runCase } from './run-case.ts'
 import { startStage, type Stage } from './stage.ts'
 
 /**
- * Runs cases one after another on the same services; starts new ones if a case made them unusable.
+ * Runs cases one after another on the same services. Starts new services after a case whose state
+ * could make the next case fail.
  */
 export async function runCases(options: {
   cases: HostileCase[]

@@ -31,8 +31,8 @@ const attackerKey = 'hostile-key-0123456789abcdef'
 const heapMiB = 512
 
 /**
- * Limits that an attack cannot reach. It comes from one device with one key, so the usual limits
- * would soon end it.
+ * Limits that an attack cannot reach. An attack comes from one device with one key, so the usual
+ * limits would soon end it.
  */
 const atFullForce = {
   EVENTS_PER_MINUTE_MAX: '1000000000',

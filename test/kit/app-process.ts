@@ -34,7 +34,7 @@ export interface AppProcess {
   tell(order: Order): void
   /**
    * Sends SIGTERM, also to a frozen process. If it still runs after a minute, sends SIGKILL.
-   * Resolves to the exit code.
+   * Resolves to the exit code; null if a signal ended the process.
    */
   terminate(): Promise<number | null>
 }
@@ -65,8 +65,8 @@ export const changedLimits = (changes: Partial<Record<keyof typeof limits, unkno
   env: { CHANGED_LIMITS: JSON.stringify(changes) },
 })
 /**
- * A command that starts the process. When the parent ends for any reason, the kernel kills the
- * process, even if the process is frozen.
+ * A command before the program. With it, the kernel kills the process when its parent ends for any
+ * reason, even if the process is frozen.
  */
 const leash = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
 /** The timeout of a graceful shutdown. It is much longer than a shutdown takes. */

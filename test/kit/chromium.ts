@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /**
- * Returns the path in `CHROMIUM` or, if it is not set, of an installed Chromium. Undefined if there
- * is none.
+ * Returns the value of `CHROMIUM`. If that is not set, returns the path of an installed Chromium,
+ * or undefined if there is none.
  */
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (env['CHROMIUM']) return env['CHROMIUM']

@@ -11,7 +11,7 @@ export const noForeignListener =
   'only root can start a process of another user'
 
 export interface ForeignListener {
-  /** The ports, in the order of the options. */
+  /** The ports that the process listens on from the start, in the order in which it bound them. */
   ports: number[]
   /** Everything that clients have sent to the listener. */
   received(): string

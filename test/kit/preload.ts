@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import zlib from 'node:zlib'
 
 export interface Order {
-  /** The offset of the wall clock from now on. Monotonic clocks are not affected. */
+  /** From this order on, the wall clock is off by this much. Monotonic clocks are not affected. */
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string

@@ -1,6 +1,6 @@
 /**
- * A message in the wire format of Protocol Buffers. It maps the number of each field to the field's
- * values, in their order.
+ * A parsed message of Protocol Buffers. It maps the number of each field to the field's values, in
+ * their order.
  */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 
@@ -58,7 +58,7 @@ export function buffersOf(message: Message, field: number): Buffer[] {
   return (message.get(field) ?? []).filter((value) => Buffer.isBuffer(value))
 }
 
-/** The last value of a field; undefined if the field is not set. */
+/** The last value of a field; undefined if the field is not set or this value is no integer. */
 export function integerOf(message: Message, field: number): bigint | undefined {
   const value = message.get(field)?.at(-1)
   return typeof value === 'bigint' ? value : undefined

@@ -1,4 +1,4 @@
-/** Pseudorandom numbers from 0 to 1 for a seed (mulberry32). */
+/** Creates a generator of pseudorandom numbers from 0 to below 1, from a seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

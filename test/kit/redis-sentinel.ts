@@ -16,7 +16,7 @@ export interface SentinelSetup {
   sentinels: RedisServer[]
   /** The primary, according to the sentinels. */
   primary(): Promise<RedisServer>
-  /** Resolves when the primary has all replicas. */
+  /** Resolves when the primary has all replicas, and a sentinel knows all servers and sentinels. */
   untilWhole(): Promise<void>
   close(): Promise<void>
 }

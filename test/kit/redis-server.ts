@@ -13,7 +13,7 @@ export interface RedisServer {
 
 export const redisPassword = 'topologies'
 
-/** A durable Redis on loopback. */
+/** Creates a durable Redis on loopback, without starting it. */
 export const createRedisServer = (options: {
   dataDir: string
   port: number
@@ -32,7 +32,7 @@ export const createRedisServer = (options: {
     'repl-diskless-sync-delay 0',
   ])
 
-/** A sentinel, which writes its state into its own configuration file. */
+/** Creates a sentinel, without starting it. Sentinels write state into their configuration file. */
 export const createSentinel = (options: {
   dataDir: string
   port: number

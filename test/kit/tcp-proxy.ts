@@ -29,7 +29,7 @@ export interface TcpProxy {
   port: number
   /** Changes the network at once, for open connections too. Without an argument, heals it. */
   set(network?: Network): void
-  /** The number of request chunks that `holdRequests` holds now. */
+  /** The number of connections whose requests `holdRequests` holds now. */
   requestsHeld(): number
   /** Closes every open connection, with a reset if possible. */
   cut(): void

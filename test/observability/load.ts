@@ -61,7 +61,7 @@ function feedback(): Request {
   return { path: '/api/feedback', body: form }
 }
 
-/** Sends every kind of request to a gateway, good ones and bad ones, until it is stopped. */
+/** Sends every kind of request to a gateway, good ones and bad ones, until `stop` is called. */
 export function startLoad(options: { gateway: string; apiKey: string }): Load {
   const statuses = new Map<number, number>()
   const stopping = new AbortController()

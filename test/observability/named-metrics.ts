@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alertQueries, dashboardQueries, metricsIn, root } from './files.ts'
 
-/** Functions of ClickHouse, whose names look like those of metrics. */
+/** The names of Intake's SQL functions, which look like names of metrics. */
 const functions = new Set(
   Array.from(
     readFileSync(join(root, 'packages/schema/src/definitions/functions.ts'), 'utf8').matchAll(

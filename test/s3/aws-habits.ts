@@ -142,7 +142,7 @@ async function assumeRole(server: ManagedService, policy?: string) {
   }
 }
 
-/** Serves these credentials to a container, and returns the endpoint. */
+/** Serves these credentials like a container's endpoint. Returns its URL and a request counter. */
 async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof assumeRole>>) {
   let count = 0
   const fake = createServer((_, response) => {

@@ -10,8 +10,8 @@ export interface ServerKind {
   /** Whether the host name can contain the bucket, as in `bucket.localhost`. */
   hasVirtualHosts: boolean
   /**
-   * Whether the server can encrypt objects, and can issue temporary credentials limited by a
-   * policy.
+   * Whether the server can encrypt objects, compares an object with its hash, and can issue
+   * temporary credentials limited by a policy.
    */
   hasKeysAndRoles: boolean
 }

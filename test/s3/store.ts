@@ -14,7 +14,7 @@ const stored = 'feedback/2026/11/24/an-id/1.png'
 
 type Settings = Partial<Parameters<typeof createObjectStore>[0]>
 
-/** A store on a server, closed with the test. */
+/** Opens a store on a server. The store is closed when the test ends. */
 export function openStore(t: Test, server: ManagedService, settings: Settings = {}): ObjectStore {
   const options = { endpoint: server.url(), ...place, timeoutMs: 60_000, ...settings }
   const store = createObjectStore(options)

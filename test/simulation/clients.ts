@@ -11,7 +11,7 @@ const burstsAt = [0, 60, 120]
 const burstTicks = 12
 const timeoutTicks = 220
 const pauseTicks = 40
-/** The maximum time between an event and its first attempt. */
+/** The maximum time between an event and its first attempt, except for old events (`eventId`). */
 const eventAgeMs = 60_000
 const uuidV4 = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 

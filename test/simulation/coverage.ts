@@ -1,5 +1,6 @@
 /**
- * Events that must occur somewhere in the runs; otherwise the success of the runs proves nothing.
+ * Events that must occur in at least one simulated run; otherwise the success of all runs proves
+ * nothing.
  */
 export const occasions = [
   'acknowledgements',

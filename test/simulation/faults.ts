@@ -4,7 +4,7 @@ import type { Redis } from './redis.ts'
 import { createProcess, type Part, type World } from './world.ts'
 
 export interface Faults {
-  /** Causes a random fault, with the probability of this run. The fault ends after a while. */
+  /** May cause a random fault, at the rate of this simulation run. The fault ends after a while. */
   strike(): void
 }
 
@@ -83,8 +83,8 @@ export function createFaults(options: {
   }
 
   /**
-   * Makes ClickHouse fail between two parts of an insert. This moment is short, so some faults wait
-   * for it.
+   * Makes ClickHouse fail between two parts of an insert. If no insert is at this point, `strike`
+   * makes ClickHouse fail when one is.
    */
   function interruptInsert(): void {
     if (clickhouse.isHalfDone()) random.pick([() => kill(clickhouse), failInserts])()

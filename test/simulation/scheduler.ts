@@ -56,7 +56,7 @@ const never = -1
  * Controls the concurrency of a simulation. Of the events that may happen, a random number chooses
  * the next one. The same random numbers make the same history.
  *
- * @param options.trace receives one line for each event, except background events
+ * @param options.trace receives one line for each event that is not quiet, and for each note
  */
 export function createScheduler(options: {
   random: Random

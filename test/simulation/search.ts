@@ -7,13 +7,13 @@ import type { Rule, Violation } from './judge.ts'
 
 export interface Finding {
   seed: number
-  /** Number of runs until the rule was broken. */
+  /** Number of runs, including the one that broke the rule. */
   runs: number
   violations: Violation[]
 }
 
 /**
- * Runs the seeds until one breaks a rule.
+ * Simulates one run for each seed, until a run breaks a rule.
  *
  * @param options.rule the rule that must be broken; default: any rule
  */

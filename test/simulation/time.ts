@@ -9,7 +9,7 @@ export const tickMs = 100
  * The clock of a simulated process. Its timers freeze and die with the process.
  *
  * @param options.isBackground true for the clock of code that sets its timer again and again, such
- * as a poll. A run does not wait for the timers of such a clock
+ * as a poll. A simulation run can end while such timers are pending
  */
 export function createClock(options: {
   world: World

@@ -5,7 +5,7 @@ import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 
-/** What all parts of one run share. */
+/** What all parts of one simulation run share. */
 export interface World {
   design: Design
   code: Code

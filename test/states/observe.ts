@@ -43,8 +43,8 @@ export function createObserver(options: {
 }
 
 /**
- * Whether the log reports the problem but does not yet say that the problem is over. Until then,
- * the process does not log the problem again.
+ * Whether the last log line about the problem reports the problem, not its end. A process does not
+ * log a problem again before it has logged the end of the problem.
  */
 export function isOpen(app: AppProcess, code: ProblemCode): boolean {
   const line = app.log.findLast(({ problem }) => problem === code)
@@ -52,7 +52,7 @@ export function isOpen(app: AppProcess, code: ProblemCode): boolean {
 }
 
 /**
- * Resolves to the seconds until the condition holds; undefined if it does not within
+ * Resolves to the seconds until the condition holds; undefined if it does not hold within
  * `limitSeconds`.
  */
 export async function secondsUntil(

@@ -11,7 +11,7 @@ export interface Result {
   seconds: Partial<Record<Way, number | undefined>>
 }
 
-/** The page docs/state-results.md. */
+/** Returns the text of docs/state-results.md. */
 export function markdown(results: readonly Result[], limitSeconds: number): string {
   const rows = results.map(({ code, cause, seenBy, possible, seconds }) => {
     const cells = ways.map((way) =>

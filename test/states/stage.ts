@@ -31,7 +31,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** The maximum number of connections. It is low, so that few requests occupy all of them. */
+/** The maximum of a gateway's connections. It is low, so that a few requests cause an overload. */
 const connectionsMax = 24
 
 export async function startStage(options: { root: string; dataDir: string }): Promise<Stage> {

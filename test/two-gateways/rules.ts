@@ -57,7 +57,7 @@ function eventOf(n: number) {
     },
   }
 }
-/** With `ROUNDS=1500` the load lasts about ten minutes. */
+/** How often the fleet sends its 600 events. With `ROUNDS=1500` this takes about ten minutes. */
 const rounds = Number(process.env['ROUNDS'] ?? 1)
 const fleetSize = 600 * rounds
 

@@ -139,7 +139,7 @@ function connect({ config, log, secrets, owner }: Context) {
   return { redis, clickhouse, reader, onQueueError }
 }
 
-/** Starts the counts that the page and the catalogue show. They use a connection of their own. */
+/** Starts the counts per hour and day that the page shows. They have a connection of their own. */
 function count({ config, log, secrets, owner }: Context, { clickhouse }: Connections): void {
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),

@@ -57,8 +57,8 @@ function createOncePerEdits<Edited>(
 
 /**
  * Returns a function that applies the edits of the rules to the `extra` column of a record and
- * prints the result; undefined if no field is left. The unknown fields of the submission are edited
- * only once for each set of rules.
+ * prints the result. The function returns undefined if no field is left. It edits the unknown
+ * fields of the submission only once for each set of rules.
  *
  * @param record the name under which a record's own unknown fields are printed (see `joinExtra`)
  */

@@ -4,9 +4,9 @@ import type { TrustedProxies } from '@intake/config'
 
 /**
  * Creates a function that returns the address of the client that sent a request. If the connection
- * comes from a trusted proxy, this is an address in `X-Forwarded-For`; otherwise it is the address
- * of the connection. An IPv6 address is reduced to its first 64 bits, because one client can use
- * all addresses with the same 64 bits.
+ * comes from a trusted proxy, this is the last address in `X-Forwarded-For` that is not a trusted
+ * proxy's; otherwise it is the address of the connection. An IPv6 address is reduced to its first
+ * 64 bits, because one client can use all addresses with the same 64 bits.
  */
 export function createAddressOf(trusted: TrustedProxies): (request: IncomingMessage) => string {
   const isTrusted =

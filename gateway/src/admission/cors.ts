@@ -23,8 +23,8 @@ const exposedFields = [
 ] as const
 
 /**
- * Creates the CORS handling that lets pages of other origins use the interface; undefined if no
- * other origin is allowed.
+ * Creates the CORS handling that lets pages of other origins send requests to `/api/`. Returns
+ * undefined if no other origin is allowed.
  *
  * @param options.addresses limits the preflight requests of each address, because they have no key
  */

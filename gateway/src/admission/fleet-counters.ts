@@ -9,8 +9,8 @@ export interface FleetCounter {
   /**
    * Counts `amount`. A negative amount takes back what was counted.
    *
-   * @param max the limit for the count; when this gateway's count has grown by a fiftieth of the
-   * limit, it is sent to the other gateways at once
+   * @param max the limit for the count; when this gateway has counted a fiftieth of the limit since
+   * it last sent its count to Redis, it sends the count at once
    */
   add(amount: number, max: number): void
   /** The sum over all gateways. */

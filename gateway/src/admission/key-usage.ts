@@ -26,7 +26,7 @@ export interface Day {
 
 export interface KeyState {
   minute: Minute
-  /** The counters of this day; undefined while the key has no budget. */
+  /** The counters that `dayOf` has opened last; undefined if it has opened none. */
   day: Day | undefined
   own: ApiKey['limits']
   max: LimitDefaults

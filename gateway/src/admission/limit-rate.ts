@@ -23,8 +23,8 @@ export const limitRate = fp(
     app.decorateRequest('charge')
     await app.register(rateLimit, {
       // Does not add the plugin's hook to each route, where it would run after the route's own
-      // hooks. Those lease shared capacity, which a request over the limit must not take. `addHook`
-      // below makes it run before them.
+      // hooks. The route's hooks lease shared capacity, which a request over the limit must not
+      // take. So `addHook` below adds the plugin's hook to run before the route's hooks.
       global: false,
       max: (request) => limiter.requestsMax(requireApiKey(request)),
       timeWindow: limits.rateWindowMs,

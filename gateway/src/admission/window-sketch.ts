@@ -26,7 +26,7 @@ const rows = 4
  * so the limit of a sender should be far above it. The hash is different in every process, so that
  * no sender can choose with whom it shares its cells.
  *
- * @param options.width cells per row, a power of two; each takes sixteen bytes of memory
+ * @param options.width cells per row, a power of two; each of the four rows has four bytes per cell
  */
 export function createWindowSketch(options: {
   width: number

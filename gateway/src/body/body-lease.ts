@@ -20,11 +20,11 @@ const readPastFactor = 8
 /**
  * Creates a hook that opens the lease of a request before its body is read. The lease is released
  * when the response has been sent or the connection has ended. If the handler is wrapped by
- * `whileLeased`, the lease also waits until the handler has finished.
+ * `whileLeased`, the release also waits until the handler has finished.
  *
  * @param readsPast whether bytes beyond `bodyBytesMax` are read and discarded
- * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`; `busy` when the
- * declared length does not fit into the budget now
+ * @throws {IntakeError} `body_too_large` for a declared length over `bodyBytesMax`, except if
+ * `readsPast` returns true; `busy` when the budget has no room for the request now
  */
 export function leaseBody(
   budget: ByteBudget,

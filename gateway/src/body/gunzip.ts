@@ -20,7 +20,7 @@ const expansionFreeBytes = 64 * 1024
  * limited too, because decompressing empty blocks takes up to 5 ms although there is no output.
  */
 const atOnceBytes = 64 * 1024
-/** The last four bytes contain the size after decompression, modulo 2^32 (RFC 1952). */
+/** Gzip data ends with the size after decompression, modulo 2^32, in four bytes (RFC 1952). */
 const sizeBytes = 4
 
 /**
@@ -56,7 +56,8 @@ export async function gunzip(
 }
 
 /**
- * Decompresses a small body. Returns undefined if it is large or damaged, or exceeds `bytesMax`.
+ * Decompresses a small body. Returns undefined if the body is large or damaged, or if it exceeds
+ * `bytesMax` after decompression.
  */
 function gunzipAtOnce(body: Buffer, bytesMax: number): Buffer | undefined {
   if (body.length < sizeBytes || body.length > atOnceBytes) return undefined

@@ -173,8 +173,8 @@ const entryDepthLeft = limits.jsonDepth - 2
  * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
  * would otherwise walk through it again.
  *
- * @param isInArray whether the value is an element of an array. If it is an array itself, it has
- * already been checked as a part of the outer array
+ * @param isInArray whether the value is an element of an array. If the value is an array too, it is
+ * not examined here, because it is examined as a part of the outer array
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {

@@ -7,11 +7,11 @@ import type { StoredAttachment } from '../record/row.ts'
 import type { Image } from '../form/upload.ts'
 
 /**
- * Stores the images of a record, then runs `commit` with the columns of the row that refer to them.
- * The key of an object contains the hash of its content. So a retry with other bytes never
- * overwrites an object to which an earlier attempt's row may refer. If storing an image or `commit`
- * fails, the function tries to delete the objects. It keeps them if the row may be stored despite
- * the error (see `mayBeStored`).
+ * Stores the images of a record as objects, then runs `commit` with the row's `attachments`, which
+ * refer to the objects. The key of an object contains the hash of its content. So a retry with
+ * other bytes never overwrites an object to which an earlier attempt's row may refer. If storing an
+ * image or `commit` fails, the function tries to delete the objects. It keeps them if the row may
+ * be stored despite the error (see `mayBeStored`).
  *
  * @param options.repeatable whether the request has an idempotency key, or the client gave the
  * record an id. If so, the objects are always kept, because a retry, possibly already in progress,

@@ -7,7 +7,7 @@ import type { ByteLease } from '../body/byte-budget.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 
-/** A file of more bytes is joined in one turn of the event loop and examined in another. */
+/** A larger file is joined in one turn of the event loop and examined in another. */
 const bytesPerTurn = 1024 * 1024
 
 /** The limits for attachments, and whether their metadata is kept. */

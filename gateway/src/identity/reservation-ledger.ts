@@ -12,10 +12,10 @@ export interface ReservationLedger {
   /** The buckets that may contain a key; undefined until the first reply of Redis. */
   buckets(kind: RecordKind, keyHash: Buffer): Buckets | undefined
   /**
-   * Adds a level of buckets; call this when a bucket was full. Ignored if another call has already
-   * added a level.
+   * Adds a level of buckets, for keys whose buckets of all earlier levels are full. Ignored if
+   * another call has already added a level.
    *
-   * @param levels the number of levels when the bucket was found to be full
+   * @param levels the number of levels when the buckets of a key were found to be full
    */
   deepen(kind: RecordKind, levels: number): void
   hasRoom(kind: RecordKind, apiKeyId: string): boolean
@@ -81,8 +81,8 @@ export function createReservationLedger(options: {
   }
 
   function refresh(): Promise<void> {
-    // Does not start a second reading while one is running, even if it takes longer than the
-    // timeout, because the second would send the same counts again.
+    // Does not start a second reading while the first is running, even if the first takes longer
+    // than the timeout, because the second would send the same counts again.
     asking ??= ask().finally(() => (asking = undefined))
     return withTimeout(asking, askTimeoutMs, 'reading the reservations', clock)
   }

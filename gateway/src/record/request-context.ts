@@ -7,7 +7,7 @@ export interface RequestContext {
   apiKeyId: string
   /** A UUID. */
   requestId: string
-  /** When the request arrived, in milliseconds since 1970 by the gateway's clock. */
+  /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The country as two capital letters; absent if unknown. */
   country?: string | undefined

@@ -16,8 +16,8 @@ export function isRoundingArray(array: readonly unknown[]): boolean {
 }
 
 /**
- * Finds the numbers of a value; undefined if the value has anything besides numbers and null, or
- * numbers at different depths.
+ * Finds the numbers of a value; `rounded` if ClickHouse would round an integer in it; undefined if
+ * the value has anything besides numbers and null, or numbers at different depths.
  */
 function numbersOf(value: unknown): Numbers | 'rounded' | undefined {
   if (Array.isArray(value)) return numbersOfArray(value)

@@ -76,8 +76,8 @@ function printable(value: unknown): unknown {
 }
 
 /**
- * Replaces lone surrogates by U+FFFD in a text, or in a map and its names. Returns any other value
- * unchanged.
+ * Replaces lone surrogates by U+FFFD in a text, or in the names of a map, but not in its values.
+ * Returns any other value unchanged.
  */
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()

@@ -19,7 +19,7 @@ export interface Row {
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
-  /** When the request arrived, in milliseconds since 1970 by the gateway's clock. */
+  /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The span of the record's request; undefined if the request is not traced. */
   span?: RequestSpan | undefined

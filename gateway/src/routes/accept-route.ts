@@ -15,8 +15,8 @@ export interface RouteOptions {
 }
 
 /**
- * Registers a `POST` route that accepts records. The route limits what the API key may send, and
- * reserves memory for the body before it reads the body.
+ * Registers a `POST` route that accepts records. Before the route reads the body, it checks the
+ * limits of the API key and the capacity of the queue, and opens a lease (see `leaseBody`).
  *
  * @param route.bodyBytesMax the maximum size of the body as it is sent
  * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded

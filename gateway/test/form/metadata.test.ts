@@ -122,7 +122,7 @@ t.test('413 attachment_too_many_pixels by the header; lenient leaves it out', as
     status: 413,
     body: { code: 'attachment_too_many_pixels', errors: [{ pointer: '/attachments/0' }] },
   })
-  // The headers of these two small files claim more than 2 GB of pixels.
+  // The headers of these two small files claim 65,535² and 16,384² pixels.
   const gif = Buffer.from(images.gif)
   gif.writeUInt32LE(0xffff_ffff, 6)
   const webp = Buffer.from(images.webp)

@@ -151,8 +151,8 @@ t.test('one day may use the whole share of feedback, at 64 bytes per reservation
   const buckets = await redis.keys('{intake:*}:feedback:*')
   const encodings = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)))
   t.same([...new Set(encodings)], ['listpack'])
-  // The last keys are in the second level of buckets, which a gateway that has just started must
-  // find.
+  // The buckets of the first level are full, so the last keys are in the second level of buckets,
+  // which a gateway that has just started must find.
   const { store: justStarted } = await createStore(t, { memoryBytes })
   const last = { from: reservations - 2_000, to: reservations }
   const found = await fill(justStarted, last, { scope: 'feedback', id: id(0) })

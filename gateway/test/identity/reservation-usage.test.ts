@@ -56,7 +56,7 @@ t.test('the days that cannot change are read once', async (t) => {
     return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0)
   }
   const before = await callsOf()
-  // Another gateway, which has not noticed midnight yet, made this reservation.
+  // Another gateway, which has not noticed midnight yet, has made five reservations.
   await redis.hincrby(`{intake}:reservations:used:logs:${today - 1}`, 'other', 5)
   await usage.sync(today)
   t.equal(usage.total('logs'), 35)

@@ -7,15 +7,14 @@ const isObject = (value: unknown): value is Json =>
 const inner = ['items', 'additionalProperties', 'oneOf', 'anyOf', 'allOf', 'properties']
 
 /**
- * Finds the parts of a document with which generated clients are known to fail, each with its JSON
- * pointer:
+ * Finds the parts of an OpenAPI document that break generated clients. Returns the JSON pointer and
+ * the problem of each:
  *
- * - unions in a response, because a Kotlin client fails after its records have been stored;
+ * - unions, because a Kotlin client fails on a response after its records have been stored;
  * - closed lists of values in a response, because a value that is added later breaks shipped apps;
- * - numbers without a format in a response, because a Kotlin client makes each a BigDecimal, which
- * it writes as a string;
- * - anywhere: `null` in a type, `additionalProperties` next to properties, a `Content-Encoding`
- * parameter.
+ * - numbers without a format, because a Kotlin client makes each a BigDecimal, which it writes as a
+ * string;
+ * - `null` in a type, `additionalProperties` next to properties, a `Content-Encoding` parameter.
  */
 export function findProblems(document: Json): string[] {
   const problems: string[] = []

@@ -11,7 +11,7 @@ import { feedbackPayload, logBody, secret, startGateway } from '../support.ts'
 import { checkProperty } from './property.ts'
 import { smallBudget, takeRows } from './stored.ts'
 
-/** A valid request, and what the gateway must do with it. */
+/** A request in valid HTTP, and what the gateway must do with it. */
 interface Understood {
   text: string
   status: number
@@ -172,7 +172,8 @@ function parse(text: string, methods: string[]): Response[] {
 
 /**
  * Sends bytes, cut into segments, and reads until the gateway closes the connection. The client
- * closes its half when `isDone` returns true for the text received so far.
+ * closes its half when `isDone` returns true. `isDone` gets the text received so far, and undefined
+ * once all bytes are sent.
  */
 async function send(
   port: number,

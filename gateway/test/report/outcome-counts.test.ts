@@ -18,8 +18,8 @@ function build(limits?: { countersMax: number; minutesMax: number }) {
 }
 
 /**
- * Returns what the table would show after these reports: the sum of the highest count of each
- * identity. The order of reports does not matter.
+ * Returns what `intake.outcomes` would show after these reports: the sum of the highest count of
+ * each identity. The order of reports does not matter.
  */
 function shown(reports: OutcomeReport[]): Record<string, number> {
   const highest = new Map<string, OutcomeReport>()

@@ -222,8 +222,8 @@ t.test('a suppressed sender remains suppressed, even if entries are damaged', as
     t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
     watched.close()
   }
-  // The list is damaged. A gateway that starts now accepts nothing; gateways that run keep the
-  // list that they have read.
+  // From here on, the list itself is damaged. A gateway that starts then accepts nothing; a gateway
+  // that already runs keeps the list that it has read.
   const before = policy()
   t.teardown(() => before.close())
   await until('it is loaded', () => before.isLoaded())

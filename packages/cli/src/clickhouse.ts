@@ -10,7 +10,7 @@ const ClickHouseConfig = Type.Object({
 })
 
 /**
- * The URL of ClickHouse, and the cluster with the tables.
+ * Finds the URL of ClickHouse, and the cluster that has the tables; undefined for a single server.
  *
  * @throws {UsageError} like `findEndpoint`
  * @throws {ConfigError} one error that names all problems of these settings

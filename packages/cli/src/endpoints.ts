@@ -30,7 +30,7 @@ export async function findEndpoint(variable: EndpointVariable): Promise<string> 
 }
 
 /**
- * The URLs in the environment, or in the files that it names.
+ * Reads the URLs that are in the environment, or in the files that the environment names.
  *
  * @throws {UsageError} one error that names all files that cannot be read
  */

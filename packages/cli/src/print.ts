@@ -83,7 +83,7 @@ export async function outputEnds(): Promise<boolean> {
   return stdout.writableLength === 0
 }
 
-/** Prints a line unchanged, for a shell to evaluate. Only for settings of this machine. */
+/** Prints a line unchanged, for a shell to evaluate. Not for text from clients or servers. */
 export const printForShell = (line: string): void => void output.stdout.write(`${line}\n`)
 
 /** Prints a message that is not part of the command's result, to standard error. */

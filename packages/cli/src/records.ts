@@ -8,7 +8,7 @@ const connectTimeoutMs = 10_000
 
 /**
  * Runs `work` with connections to Redis and ClickHouse, and closes them. ClickHouse does not log
- * the statements, because they contain the identifiers that are erased.
+ * the statements, because the log would keep identifiers of users and devices after their erasure.
  *
  * @param options.statementTimeoutMs timeout of a ClickHouse statement
  * @param options.withoutRedis runs instead of `work` if Redis does not respond; `failure` is the

@@ -40,7 +40,7 @@ const setUpAgain = async () => {
   await repairViews(clickhouse)
 }
 
-/** The URL of a ClickHouse user whose profile sets this time zone. */
+/** Returns a URL of ClickHouse whose requests run as if the user's profile set this time zone. */
 const inZone = (session_timezone: string) =>
   withSettings(endpoints.CLICKHOUSE_URL, { session_timezone })
 

@@ -56,8 +56,8 @@ const rawRows = (id: string) =>
 
 /** Whether a text is in any file of ClickHouse: in parts, mutations or query logs. */
 async function isOnDisk(text: string): Promise<boolean> {
-  // A search that fails because files are removed meanwhile is repeated, because it may have missed
-  // a file that was renamed.
+  // Repeats a search that fails because ClickHouse has removed files meanwhile: such a search may
+  // also have missed a renamed file.
   const found = await until('all files are searched', async () => {
     const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
     const [code] = (await once(search, 'close')) as [number | null]

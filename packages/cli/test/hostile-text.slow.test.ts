@@ -43,8 +43,9 @@ await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(rejected), 
 await createApiKeyStore({ redis: keys }).create({ name: hostile, bundleIdentifiers: [hostile] })
 
 /**
- * Every command that prints texts of clients or servers, and the number of lines that it prints.
- * The first row of each command runs as a process, which shows that the process ends.
+ * Every command that prints texts of clients or servers, and the number of lines that it prints; 0
+ * if the test does not check that number. The first row of each command runs as a process, which
+ * shows that the process ends.
  */
 const printing: [args: string[], lines: number][] = [
   [['trace', stored.id], 1],

@@ -11,7 +11,10 @@ export interface CommandResult {
   stderr: string
 }
 
-/** Commands run one after the other, because they share the environment of this process. */
+/**
+ * Resolves when the last command has ended. Commands run one after the other, because they share
+ * the environment of this process.
+ */
 let last: Promise<unknown> = Promise.resolve()
 
 /**

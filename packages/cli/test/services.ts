@@ -14,7 +14,7 @@ import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
 import { feedbackRow, logRow, member, uuidV7 } from '../../schema/test/fixture.ts'
 import { createIntake, type CommandResult } from './in-process.ts'
 
-/** The program of the command line. */
+/** The path of the compiled program `intake`. */
 export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 /** Much longer than any command takes, so that only a command that hangs is killed. */
 const commandMs = 240_000
@@ -50,7 +50,10 @@ interface ServicesOptions {
   unshared?: boolean
 }
 
-/** Starts all services for one test and sets them up. `dataDir` is a folder for its files. */
+/**
+ * Starts all services for one test and sets them up. `dataDir` in the result is a folder for files
+ * of the test.
+ */
 export async function startServices(
   t: Test,
   { timeZone = 'UTC', unshared = timeZone !== 'UTC' }: ServicesOptions = {},
@@ -106,7 +109,7 @@ function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
     clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
   return {
     insert,
-    /** The number that an SQL expression evaluates to. */
+    /** Runs `SELECT` and the given rest of the statement; resolves to the column `n` of its row. */
     async number(sql: string): Promise<number> {
       const [row] = await clickhouse.query<{ n: number }>(`SELECT ${sql}`)
       return row!.n

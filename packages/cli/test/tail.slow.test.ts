@@ -181,7 +181,7 @@ t.test('it ends on a signal although nobody reads its output', async (t) => {
   const notes: string[] = []
   createInterface(child.stderr).on('line', (line) => notes.push(line))
   await until('it follows', () => notes.some((it) => it.startsWith('following events')))
-  // The text is far longer than a pipe and the streams at its ends can hold.
+  // All texts together are far longer than what a pipe and the streams at its ends can hold.
   const params = { text: 'x'.repeat(10_000) }
   await insert(
     'logs',

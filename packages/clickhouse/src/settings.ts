@@ -49,7 +49,7 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_read_numbers_as_strings: 0,
   input_format_json_read_objects_as_strings: 0,
   input_format_json_read_arrays_as_strings: 0,
-  // A dot in a key is not a level: {"a.b": 1} and {"a": {"b": 1}} stay different.
+  // A dot in a key does not mean nesting: {"a.b": 1} and {"a": {"b": 1}} stay different.
   json_type_escape_dots_in_keys: 1,
   // Without this setting, ClickHouse rejects an insert if a row has an array in which null stands
   // next to an array, such as [[1], null].

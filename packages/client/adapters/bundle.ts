@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 /**
  * Bundles an entry of the package into one file, as an app's bundler does.
  *
- * @param options.globalName the global variable that gets the exports of the entry. It is for a
- * script that is not a module
+ * @param options.globalName the global variable for the exports of the entry; if it is set, the
+ * file is a script, otherwise a module
  */
 export async function bundleEntry(
   entry: 'web' | 'react-native',

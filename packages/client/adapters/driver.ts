@@ -38,10 +38,10 @@ export interface Driver {
   state(): Promise<unknown>
   optOut(): Promise<void>
   optIn(): Promise<void>
-  /** Ends the sender without warning. Resolves when the sender cannot send anything more. */
+  /** Ends the client without warning. Resolves when the client cannot send anything more. */
   kill(): Promise<void>
   pageEnd?(): Promise<void>
-  /** Kills the sender and empties its storage. */
+  /** Kills the client and empties its storage. */
   clear(): Promise<void>
   close(): Promise<void>
 }

@@ -32,7 +32,7 @@ export const pickImages = (attachments: readonly SentAttachment[]): ReactNativeA
     return { ...rest, uri }
   })
 
-/** AsyncStorage as a folder with a file for each key. */
+/** Creates an AsyncStorage that keeps the value of each key in a file of this folder. */
 export function createFolderStorage(dir: string): AsyncStorageLike {
   const pathOf = (key: string) => join(dir, encodeURIComponent(key))
   const isFile = (name: string) => !name.endsWith('~')

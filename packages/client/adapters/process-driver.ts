@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Driver } from './driver.ts'
 import type { ClientProcess } from './start-process.ts'
 
-/** A sender that runs in a process of its own and is killed by a signal. */
+/** Drives a client that runs in a process of its own. `kill` ends the process by a signal. */
 export function createProcessDriver(name: string, start: () => ClientProcess): Driver {
   const dir = mkdtempSync(join(tmpdir(), 'intake-client-'))
   const storage = join(dir, 'storage')

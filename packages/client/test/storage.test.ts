@@ -61,8 +61,8 @@ t.test('an event that is only in memory has no number, and the next ones go on',
     await client.stored()
   }
   await log('stored')
-  // A transaction that is aborted after the events were printed, such as in a full database of a
-  // browser. It takes its numbers back.
+  // Fails like a transaction that is aborted after the events were printed, for example because a
+  // browser's database is full. Such a transaction takes its numbers back.
   const { append } = host.storage
   host.storage.append = async (_name, _isNew, _count, print) => {
     print(2)

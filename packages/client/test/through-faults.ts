@@ -67,7 +67,7 @@ export async function checkExactlyOnce(
   )
 }
 
-/** Returns how many events the client has reported as stored. */
+/** Logs events during the faults. Resolves to how many of them the client reported as stored. */
 async function sendThroughFaults(
   driver: Driver,
   options: {

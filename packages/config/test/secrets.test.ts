@@ -27,7 +27,7 @@ t.test('settings that are secrets are marked, so that they are not logged', asyn
   }
 })
 
-/** Malformed URLs. Each contains the secret at a place that a parser might quote in its error. */
+/** Malformed values. Each has the secret at a place that a parser might quote in its error. */
 const malformed: ((marker: string) => string)[] = [
   (marker) => marker,
   (marker) => `https://${marker}`,

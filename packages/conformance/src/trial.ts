@@ -94,8 +94,8 @@ export function createTrial(options: {
     try {
       while (!condition()) {
         if (late.aborted) throw new Failed(`waited in vain until ${what}`)
-        // Checks at least every 100 ms, because a record may be stored without any change of a
-        // request.
+        // Checks at least every 100 ms, because a record may be stored although no request begins
+        // or changes.
         await witness.change(AbortSignal.any([late, AbortSignal.timeout(100)]))
       }
     } finally {

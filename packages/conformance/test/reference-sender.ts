@@ -180,7 +180,7 @@ export function createReferenceSender(options: {
 
   const now = () => Date.now() + shiftMs + correctionMs
 
-  /** Creates an id that is greater than all earlier ids, even those of the same millisecond. */
+  /** Creates an id that is greater than the last one, unless the clock has been set back. */
   function newId(timeMs: number): string {
     if (flaw === 'gives ids of version 4') return randomUUID()
     const fresh = createUuidV7(timeMs)

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { addGauge, Registry } from '@intake/runtime/process'
 import { exchange, startAdmin } from './start-admin.ts'
 
-/** Starts an admin server that counts how often its metrics are rendered. */
+/** Starts an admin server that counts how often its metrics and its status are rendered. */
 async function start(t: Test) {
   const metrics = new Registry()
   const counts = { renderings: 0, facts: 0 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exchange, startAdmin } from './start-admin.ts'
 
-/** Sends the bytes. Resolves to the status lines of the responses until the server disconnects. */
+/** Sends bytes and waits until the server disconnects. Resolves to the responses' status lines. */
 const statuses = async (port: number, bytes: string) =>
   (await exchange(port, bytes)).match(/HTTP\/1\.1 \d+/g) ?? []
 

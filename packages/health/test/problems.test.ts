@@ -8,7 +8,7 @@ import { startAdmin } from './start-admin.ts'
 
 const noon = Date.UTC(2026, 10, 23, 12)
 
-/** Watches the problems of a process. The test can break its Redis and its disk. */
+/** Watches the problems of a process. A test causes a problem by setting its member of `broken`. */
 function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'states'> = {}) {
   const clock = createTestClock()
   const broken: Partial<Record<ProblemCode, string | typeof notKnown>> = {}

@@ -166,7 +166,7 @@ function createFinish(
       if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
       onExchangeEnd(exchange, clock.now() - exchange.startedAt)
       if (connection.socket.destroyed) return
-      // `closeInStages` has already begun to close the connection.
+      // In this state, `closeInStages` has already begun to close the connection.
       if (connection.socket.writableEnded) {
         if (!request.complete) abortOnClose(request)
         evictionOrder.rest(connection)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { IntakeError } from '@intake/contract'
 
-/** The parts of a response that the edge writes itself. */
+/** The content of an error response that comes from the edge and not from the framework. */
 export interface RefusalBody {
   type: string
   body: string

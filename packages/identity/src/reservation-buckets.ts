@@ -11,15 +11,15 @@ export type Day = number
 export const bucketFieldsMax = 96
 
 /**
- * The hashes of a day are arranged in levels; each level has 2^4 times as many hashes as the
+ * The Redis hashes of a day are arranged in levels; each level has 2^4 times as many hashes as the
  * previous one. A reservation goes to the first level whose hash is not full. Hashes therefore
  * remain small even on a day with many reservations, and a day with few reservations has few
  * hashes.
  */
 const levelBits = 4
 /**
- * The first 8 bits of an idempotency key's SHA-256 select the slot of a Redis Cluster. All hashes
- * that may contain this key are in that one slot.
+ * The first 8 bits of an idempotency key's SHA-256 select the slot of a Redis Cluster. All Redis
+ * hashes that may contain this key are in that one slot.
  */
 const firstLevelBits = 8
 const bucketTag = (digits: string) => `{intake:${digits}}`
@@ -31,7 +31,7 @@ export const reservationTags: readonly string[] = Array.from(
 /** The last level has 2^24 hashes, enough for 1.6 billion reservations a day. */
 export const levelsMax = 5
 
-/** The hashes that may contain a reservation. */
+/** The Redis hashes (buckets) that may contain a reservation. */
 export interface Buckets {
   firstDay: Day
   /** Number of levels of each day. */
@@ -44,9 +44,9 @@ export interface Buckets {
 }
 
 /**
- * Returns the hashes that may contain the reservation of a key.
+ * Returns the Redis hashes that may contain the reservation of a key.
  *
- * @param options.keyHash at least 32 bits
+ * @param options.keyHash the key's SHA-256, or at least its first 32 bits
  */
 export function bucketsOf(options: {
   kind: RecordKind

@@ -40,7 +40,7 @@ export function hashKey({ scope, bundleIdentifier, deviceUuid, key }: ClientKey)
   return createHash('sha256').update(name).digest()
 }
 
-/** The name of the field that stores a key in its bucket. */
+/** The name of the field that stores a key in its bucket (a Redis hash). */
 export const fieldOf = (keyHash: Buffer): Buffer => keyHash.subarray(-fieldBytes)
 
 /** The value of a field: 22 bytes. */

@@ -2,10 +2,10 @@ import type { Redis } from '@intake/redis'
 import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.ts'
 
 /**
- * Finds a key in the buckets of all days. If the key is not there, writes it into today's first
- * bucket that is not full. The script reads the day from Redis's clock, so all gateways agree on
- * the day, even at midnight. The search of a day ends at a bucket that is not full. A bucket that
- * was once full remains full, so no deeper level can contain the key.
+ * Finds a key in the buckets (see `Buckets`) of all days. If no bucket has the key, writes it into
+ * today's first bucket that is not full. The script reads the day from Redis's clock, so all
+ * gateways agree on the day, even at midnight. The search of a day ends at a bucket that is not
+ * full. A bucket that was once full remains full, so no later level can contain the key.
  *
  * KEYS: the buckets, ordered as in `Buckets`. They end with the buckets of the caller's tomorrow.
  *

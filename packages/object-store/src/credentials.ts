@@ -32,7 +32,7 @@ export function provideCredentials(options: {
       }
     },
   }
-  // The cast is needed because the package declares a class here and does not export it.
+  // `minio` declares this type as a class, which it does not export, so a cast is needed.
   return provider as unknown as ClientProvider
 }
 

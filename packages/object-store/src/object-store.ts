@@ -18,8 +18,8 @@ export interface StoredObject {
   body: Buffer
   contentType: string
   /**
-   * The SHA-256 of the body, in hexadecimal. The store checks the body by it, and keeps it as
-   * metadata.
+   * The SHA-256 of the body, in hexadecimal. The store verifies the body with this hash, and keeps
+   * the hash as metadata.
    */
   sha256: string
 }
@@ -62,7 +62,7 @@ export function createObjectStore(
 ): ObjectStore {
   const { endpoint, bucket, region, addressing = 'path', timeoutMs } = options
   const currentUrl = () => new URL(typeof endpoint === 'string' ? endpoint : endpoint.current())
-  // An attempt gets half the time, so that one retry is possible if there is no response.
+  // An attempt gets half of the timeout, so that a retry is possible if the first gets no response.
   const attemptMs = timeoutMs / 2
   const url = currentUrl()
   const secure = url.protocol === 'https:'

@@ -8,8 +8,8 @@ const instanceMetadata = 'http://169.254.169.254'
 
 /**
  * Loads temporary credentials of a role in AWS. They come from STS (for the token of a web
- * identity), from a container's endpoint, or from the metadata of the instance (IMDSv2). Rejects
- * after a few seconds. The reason contains no secret.
+ * identity), from a container's endpoint, or from the metadata of the instance (IMDSv2). If they
+ * cannot be loaded within a few seconds, rejects with a reason that contains no secret.
  */
 export function loadRoleCredentials(
   identity: IdentitySettings,
@@ -31,7 +31,7 @@ async function fromWebIdentity(
     Version: '2011-06-15',
     RoleArn: role,
     RoleSessionName: 'intake',
-    // The file is read each time, because the token in it is replaced before it expires.
+    // Each load reads the file again, because the token in the file is replaced before it expires.
     WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
   })
   const url = identity.stsUrl ?? `https://sts.${region}.${domain}`

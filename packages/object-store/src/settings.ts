@@ -1,5 +1,7 @@
 export interface ObjectStoreSettings {
-  /** `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`. Each request uses the current keys. */
+  /**
+   * `http(s)://[ACCESS_KEY:SECRET_KEY@]host[:port]`. Each request uses the keys of the current URL.
+   */
   endpoint: string | { current(): string }
   bucket: string
   region: string
@@ -25,7 +27,7 @@ export interface IdentitySettings {
   tokenFile?: string | undefined
   role?: string | undefined
   stsUrl?: string | undefined
-  /** The address of a container's credentials: a path on the ECS host, or a URL. */
+  /** The path of a container's credentials on the ECS host. If absent, `containerUrl` is used. */
   containerPath?: string | undefined
   containerUrl?: string | undefined
   containerToken?: string | undefined

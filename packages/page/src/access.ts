@@ -49,7 +49,7 @@ export async function guardAccess(
     for (const limit of limits) await limit(request)
     throw unauthorized()
   }
-  // Checks one password at a time, so that each check sees the wrong passwords of all earlier ones.
+  // Checks one password at a time, so that each check counts all wrong passwords before it.
   const inTurn = pLimit(1)
   await app.register(basicAuth, {
     authenticate: { realm: 'Intake' },

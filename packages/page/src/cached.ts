@@ -6,7 +6,7 @@
  * @param ttlMs how long a result is kept after it has arrived
  */
 export function createCache(ttlMs: number, now: () => number = () => performance.now()) {
-  /** `endsAt` is `Infinity` as long as the query is running. */
+  /** `endsAt` is when the entry expires: `Infinity` as long as its query is running. */
   const entries = new Map<string, { endsAt: number; value: Promise<unknown> }>()
   return function cached<Value>(key: string, read: () => Promise<Value>): Promise<Value> {
     for (const [old, { endsAt }] of entries) if (now() >= endsAt) entries.delete(old)

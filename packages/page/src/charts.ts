@@ -16,8 +16,8 @@ import { shortNumber, wholeNumber } from './numbers.ts'
 export type Series = 'events' | 'feedback' | 'refused' | 'dead' | 'v1' | 'v2' | 'v3' | 'v4'
 
 /**
- * The numbers of one step of time. Each number has the key of its column. `t` is the beginning of
- * the step in ms since 1970.
+ * The numbers of one step of time, each under the `key` of its column. `t` is the beginning of the
+ * step in ms since 1970.
  */
 export type Point = { t: number } & Record<string, number>
 

@@ -6,7 +6,7 @@ import { querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 const hourMs = 3_600_000
-/** Stored counts are used only for hours that ended at least this long before the count. */
+/** Stored counts are used only for hours that ended at least this long before they were counted. */
 const uncountedMs = hourMs
 /**
  * The longest period that is counted from the records themselves. There is no such limit for a
@@ -30,7 +30,7 @@ export interface EventCounts {
  * is possible if the search is only by application, event and version, and the steps are whole
  * hours. Otherwise all hours are counted from the records.
  *
- * @param countedAtMs when the hours were last counted; undefined if never
+ * @param options.countedAtMs when the hours were last counted, in ms since 1970; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names
  * neither a user nor a device
  */

@@ -84,8 +84,8 @@ export async function listEventsAround(
 }
 
 /**
- * Reads the matching rows of a window. A subquery first finds their keys, so that the long columns
- * are read only for these rows.
+ * Reads the matching rows of a window. A subquery first finds their identities, so that the long
+ * columns are read only for these rows.
  */
 async function readWindow<Kind extends RecordKind>(
   reader: RecordReader,

@@ -13,7 +13,7 @@ import {
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
 
-/** The data of the overview. About events it has only counts. */
+/** The data of the overview. It contains counts of events, but no single event. */
 export interface OverviewData {
   steps: Steps
   arrivals: Arrivals[]
@@ -85,7 +85,9 @@ export async function countFeedback(
   return new Map(rows.map((row) => [row.bundle_identifier, row.feedback]))
 }
 
-/** Whether there is nothing to show: no event in 30 days, no feedback, no arrival in the period. */
+/**
+ * Whether there is nothing: no event in 30 days, no feedback, no arrival or refusal in the period.
+ */
 export const isNew = ({ arrivals, refusals, applications, feedback }: OverviewData): boolean =>
   applications.length === 0 &&
   feedback.length === 0 &&

@@ -46,7 +46,7 @@ const stepsMax = 72
 
 /**
  * Divides a period whose beginning and end a reader has chosen. The steps are as short as possible,
- * but there are at most `stepsMax` of them.
+ * but at most `stepsMax` of them fit into the period. Both ends are then rounded to whole steps.
  */
 export function stepsBetween({ from, to }: TimeWindow): Steps {
   const stepMs =
@@ -63,14 +63,14 @@ export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
 /**
  * Creates the series of a chart: one number per step, 0 for a step that has no count.
  *
- * @param counts pairs of the beginning of a step, in seconds since 1970, and its number
+ * @param counts pairs: the beginning of a step in seconds since 1970, and the number of this step
  */
 export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Steps): number[] {
   const numbers = new Map(counts)
   return startsOf(steps).map((t) => numbers.get(t / 1_000) ?? 0)
 }
 
-/** SQL for the beginning of a step, in seconds since 1970. */
+/** SQL for the beginning of the step that contains the time in `column`, in seconds since 1970. */
 export const stepOf = (column: string, { stepMs }: Steps): string =>
   `toUInt32(intDiv(toUnixTimestamp(${column}), ${stepMs / 1_000}) * ${stepMs / 1_000})`
 

@@ -101,7 +101,7 @@ export const readTopEvents = (
   )
 
 /**
- * Counts the devices of each version, in one application or in all.
+ * Counts the devices of the eight versions with most devices, in one application or in all.
  *
  * @param names limits the result to these versions
  */

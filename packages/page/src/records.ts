@@ -23,7 +23,10 @@ export interface Attachment {
   height: number | null
   /** Null if no worker has made a thumbnail yet, or if none can be made. */
   thumbnail_key: string | null
-  /** Why the picture has no thumbnail, as docs/pictures.md lists; null if that is not known. */
+  /**
+   * Why the picture has no thumbnail (docs/pictures.md); null if it has one or was not examined
+   * yet.
+   */
   error: string | null
 }
 

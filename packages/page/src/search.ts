@@ -79,7 +79,7 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   return search
 }
 
-/** The query string of a search, which `readSearch` reads. */
+/** Prints a search as a query string, which `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
   const { from, to, after, ...texts } = search
   const entries = Object.entries({
@@ -116,7 +116,7 @@ export function readExact(query: URLSearchParams, name: string): string | undefi
   return text === '' ? undefined : text
 }
 
-/** Reads a time without an offset, as `<input type="datetime-local">` sends it. */
+/** Reads a time: UTC if it has no offset, as from `<input type="datetime-local">`. */
 function readTime(query: URLSearchParams, name: string): Date | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined

@@ -24,7 +24,7 @@ export const hostileTexts = [
 ]
 
 /**
- * Joins the hostile texts in groups of `together`. A test that opens one page for each text then
+ * Joins the hostile texts in groups of `together`, so that a test that opens one page for each text
  * opens fewer pages.
  */
 export function joinedTexts(together: number): string[] {

@@ -20,7 +20,7 @@ const application = 'com.example.shop'
  */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The automatic checks of every view. */
+/** An expression for the browser. It returns what `inspect` checks in every view. */
 const inspection = `({
   styled: document.querySelectorAll('[style], style').length,
   handlers: [...document.querySelectorAll('*')].flatMap((element) =>

@@ -14,7 +14,7 @@ import { blocks, long, short, writeTiff } from './corpus/tiff-writer.ts'
 
 const costly = [...picturesOfManyParts, ...craftedPictures]
 
-/** The CPU time in milliseconds. Other processes do not increase it. */
+/** The CPU time that `work` takes, in milliseconds. The time of other processes does not count. */
 function cpuMs(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -23,9 +23,9 @@ function cpuMs(work: () => void): number {
 }
 
 /**
- * The CPU time that a picture may take: as much as a hundred hashes of 10 MB. The limit is high,
- * because on a busy machine a loop may run for a while before it is compiled. A walk that is not
- * linear takes minutes.
+ * The CPU time that a picture may take: as much as a hundred SHA-256 hashes of 10 MB. The limit is
+ * high, because on a busy machine a loop may run for a while before it is compiled. A walk that is
+ * not linear takes minutes.
  */
 const msMax = cpuMs(() => {
   const bytes = Buffer.alloc(10_000_000)

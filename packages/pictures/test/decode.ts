@@ -13,10 +13,10 @@ const libheif = createRequire(import.meta.url)('libheif-js/wasm-bundle') as {
   HeifDecoder: new () => { decode(bytes: Buffer): HeifImage[] }
 }
 
-/** Decodes the pixels of all frames with an independent decoder. */
+/** Decodes the pixels with an independent decoder: of GIF, WebP and TIFF, those of all frames. */
 export async function decode(bytes: Buffer, type: string): Promise<Buffer> {
   if (type === 'image/heic') return decodeHeic(bytes)
-  // The rows begin at the position that the header names.
+  // A BMP is not compressed. Its rows begin at the position that the header names.
   if (type === 'image/bmp') {
     const from = bytes.readUInt32LE(10)
     return bytes.subarray(from, from + bytes.readUInt32LE(34))

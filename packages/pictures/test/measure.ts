@@ -1,7 +1,7 @@
 // Measures how long it takes to examine pictures and to remove their metadata. The pictures are
 // ordinary ones of 10 MB, and some that a hostile sender makes. Prints CPU times in milliseconds:
-// that of the first run in the process, the least of 25 runs, and the medians of both steps. On a
-// busy machine, the same work takes up to twice as much CPU time.
+// of examining a picture for the first time, the least of 25 times of both steps together, and the
+// median of each step. On a busy machine, the same work takes up to twice as much CPU time.
 // After npm run build: npx tsx packages/pictures/test/measure.ts
 import { createHash } from 'node:crypto'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'

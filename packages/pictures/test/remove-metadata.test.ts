@@ -261,7 +261,7 @@ t.test('a TIFF with JPEG XL is accepted only if the pixels are bare', async (t) 
   t.throws(() => cleaned({ bytes: copy, type }), new PictureError('it contains another picture'))
 })
 
-/** Puts the planted text into a sample, where a decoder does not look for it. */
+/** Functions that put the planted text into a sample, each in a place that decoders ignore. */
 const hidden: readonly [sample: string, hides: string, hide: (bytes: Buffer) => Buffer][] = [
   ...[0xc8, 0xdc, 0xdd, 0xde, 0xdf].map((marker): (typeof hidden)[number] => [
     'image/jpeg: XMP',

@@ -24,8 +24,8 @@ export interface Backlog {
    */
   delayed: number
   /**
-   * The number of rows in the waiting, active and delayed frames. For a list with more than 2,000
-   * frames, the number is estimated from up to 2,000 of them.
+   * The number of rows in the waiting, active and delayed frames. If a list has more than 2,000
+   * frames, its rows are estimated from up to 2,000 of them.
    */
   rows: number
   /** Bytes of the rows as JSON, before compression; an estimate like `rows`. */
@@ -84,9 +84,9 @@ const weighedFrames = 10
  * ARGV: how long the turn lasts, in milliseconds, or 0; how many frames of a list are read.
  *
  * Returns Redis's time, the registered shards, then for each queue: the length of each list and
- * set; how many frames have a time; how many frames are in lists whose size is known, and the rows
- * and bytes of these lists (estimated for each list from a sample); the oldest time or an empty
- * string; the memory of all frames; and whether the queue is paused.
+ * set; how many frames have a time; how many frames are in lists whose number of rows is known, and
+ * the rows and bytes of these lists (estimated for each list from a sample); the oldest time or an
+ * empty string; the memory of all frames; and whether the queue is paused.
  */
 const script = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return false end

@@ -5,14 +5,12 @@ export interface BatchLimits {
   framesMax: number
   /** Compressed size of all frames together. */
   gzipBytesMax: number
-  /**
-   * Size of the NDJSON of all frames, before compression: the cost of the insert for ClickHouse.
-   */
+  /** NDJSON bytes of all frames, before compression: they determine what the insert costs. */
   jsonBytesMax: number
 }
 
 export interface BatchRoom {
-  /** Counts a frame; returns false when it does not fit. */
+  /** Adds a frame; returns false, without adding it, when it does not fit. */
   add(frame: Frame): boolean
   /**
    * How many more frames fit if they are as large as the largest so far; 0 when the batch is full.
@@ -20,7 +18,7 @@ export interface BatchRoom {
   left(): number
 }
 
-/** Assumed size of a frame while no frame is known. */
+/** The size that `left` assumes for a frame before the first one is added, in bytes. */
 const bytesGuess = 1024 * 1024
 
 export function createBatchRoom({ framesMax, gzipBytesMax, jsonBytesMax }: BatchLimits): BatchRoom {

@@ -3,8 +3,8 @@ import type { JobSource } from './job-source.ts'
 
 const defaultGatherMs = 350
 /**
- * The poll interval of a consumer that yields. The consumer that claims polls more often, and so
- * keeps claiming, on a connection that is already in use.
+ * The poll interval of a consumer that yields to another. The consumer that claims polls more often
+ * than the others, so it also claims the next jobs, on a connection that is already in use.
  */
 const standbyMs = 500
 /**

@@ -18,8 +18,8 @@ export interface Batch {
    */
   postpone(frame: ClaimedFrame, ms: number): Promise<void>
   /**
-   * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm is
-   * redelivered.
+   * Removes the frames from the queue permanently. A frame whose removal Redis does not confirm may
+   * be redelivered.
    */
   complete(): Promise<void>
   /** Returns the frames to the queue, which hands them out again at once. */
@@ -129,8 +129,8 @@ export function createFrameConsumer(options: {
   }
 
   /**
-   * Returns the successful results and reports failures. A job whose command failed is redelivered
-   * when its lock expires.
+   * Returns the successful results and reports failures. A job whose command failed may still be in
+   * the queue; it is then redelivered when its lock expires.
    */
   function succeeded<Value>(outcomes: PromiseSettledResult<Value>[]): Value[] {
     return outcomes.flatMap((outcome) => {
@@ -156,8 +156,9 @@ export function createFrameConsumer(options: {
   /**
    * Claims as many waiting frames as fit; returns an empty list if no frame waits.
    *
-   * @param waiting the number of frames that were waiting a moment ago. After this many claims, the
-   * frames are counted again, because a claim that finds no frame costs as much as any other claim
+   * @param waiting the number of frames that were waiting a moment ago; `Infinity` if not known.
+   * After this many claims the waiting frames are counted again. This avoids claims that find no
+   * frame, which cost as much as any other claim
    */
   async function fill(limits: BatchLimits, waiting: number): Promise<Claimed[]> {
     const batch: Claimed[] = []

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
  */
 export interface Frame {
   rows: number
-  /** Length of the NDJSON in bytes, before compression: the cost of inserting the frame. */
+  /** Length of the NDJSON in bytes, before compression: it determines what the insert costs. */
   jsonBytes: number
   gzip: Buffer
   /**
@@ -26,8 +26,8 @@ export interface NewFrame extends Frame {
 const version = 2
 
 /**
- * The job data of a frame: plain JSON with base64 for the bytes and a CRC-32 of the bytes. A
- * version ignores fields that it does not know, so an optional field needs no new version.
+ * The job data of a frame: plain JSON with the gzip bytes as base64 and their CRC-32. `openFrame`
+ * ignores fields that it does not know, so a further optional field needs no new `v`.
  */
 interface Envelope {
   v: typeof version

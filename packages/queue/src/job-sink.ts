@@ -20,8 +20,8 @@ export interface JobSink {
  * Opens a queue in Redis, or one shard of it. The connection belongs to the caller.
  *
  * @param options.acks requires that replicas confirm a job, too; uses the same connection
- * @param options.requireExamined called before each job; rejects while there is no connection, or
- * while the queue may have lost its jobs; the job is then not added. Uses the same connection.
+ * @param options.requireExamined called by `ready` with the hash tag of the queue. Rejects while
+ * there is no connection, or while the queue may have lost its jobs. Uses the same connection.
  * Default: only checks that there is a connection
  */
 export function createJobSink(options: {

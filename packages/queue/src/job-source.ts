@@ -34,7 +34,8 @@ export interface JobSource {
   /**
    * Removes a job from the queue permanently.
    *
-   * @param options.claimNext claims the oldest job in the same round trip
+   * @param options.claimNext also claims the oldest waiting job, in the same round trip
+   * @returns the claimed job; undefined if there is none
    */
   complete(job: ClaimedJob, options: { claimNext: boolean }): Promise<ClaimedJob | undefined>
   /** Makes a job available again, no earlier than after `ms`. */
@@ -48,8 +49,8 @@ export interface JobSource {
 }
 
 /**
- * A job of a killed worker is redelivered after at most 30 seconds: 15 until its lock expires, and
- * up to two checks for such jobs, which run every 7.5 seconds.
+ * A job of a killed worker is redelivered after at most 30 seconds: 15 until its lock expires, then
+ * up to two intervals of the check for expired locks, which runs every 7.5 seconds.
  */
 const lockMs = 15_000
 const stalledIntervalMs = 7_500

@@ -8,9 +8,9 @@ const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
 const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
 
 /**
- * Creates a consumer of a queue; the queue counts the commands that it gets.
+ * Creates a consumer of a queue; the queue counts calls of `peek` and `claim`.
  *
- * @param options.arriving jobs that are added while the first claim runs
+ * @param options.arriving how many jobs are added while the first claim runs
  * @param options.isSilent whether `peek` gets no response after the first claim
  * @param options.hasPostponed whether the queue has a postponed job, which no claim gets
  * @param options.claimMs how long each claim takes; during each, one more job arrives

@@ -50,7 +50,7 @@ export async function findRecords(
 ): Promise<FoundRecord[]> {
   const { conditions, params } = conditionsOf(search)
   const found = (['logs', 'feedback'] as const).map((kind) => {
-    // Each condition has a subquery of its own, so that it can use its index.
+    // Each condition has a subquery of its own, so that ClickHouse can use another index for each.
     const matches = conditions[kind].map(
       (condition) => `SELECT ${identity} FROM intake.${kind}_raw WHERE ${condition}`,
     )

@@ -111,8 +111,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
         if (signal.aborted) return
       }
     }
-    // Every record before `until` was visible when `until` was read. The keys were read after that,
-    // so no such record is missing.
+    // Every record that arrived before `until` was visible when `until` was read. This poll looked
+    // for records after that, so it has found all of these.
     if (until !== undefined && until > from) from = until
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }
@@ -122,9 +122,9 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
 }
 
 /**
- * Groups the keys that are not seen yet. One statement reads each group. A group with more than
- * `idsMax` keys can be read by arrival, because few other records arrived between the first and the
- * last record of the group.
+ * Groups the records that were not returned yet; `readRecords` then reads each group with one
+ * statement. A group with more than `idsMax` records can be read by arrival, because few other
+ * records arrived between its first and its last record.
  */
 function* groupUnseen(keys: readonly Key[], isSeen: (key: Key) => boolean): Generator<Key[]> {
   const unseen = keys.flatMap((key, place) => (isSeen(key) ? [] : [{ key, place }]))
@@ -156,9 +156,9 @@ async function readWatermark({
 
 /**
  * Reads the identities of the matching records that arrived since `from`, in the order of their
- * arrival. The time of the records is limited too: the view of feedback joins facts about
- * attachments, which have the time of their record but no arrival. Without this limit, the view
- * would read all of these facts.
+ * arrival. The time of the records is limited, too: the view of feedback joins `attachments_raw`,
+ * whose rows have the time of their record but no time of arrival. Without this limit, the view
+ * would read all rows of that table.
  */
 async function* readKeys(options: FollowOptions, from: string): AsyncGenerator<Key[]> {
   const { clickhouse, kind, filter, signal } = options

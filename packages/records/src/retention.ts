@@ -8,7 +8,7 @@ export type RetentionKind = (typeof retentionKinds)[number]
 /** For how many days records are kept; undefined means without limit. */
 export type Retention = Record<RetentionKind, number | undefined>
 
-/** The tables whose months are dropped, by kind. The first table of a kind has the records. */
+/** The tables whose months are dropped, by kind. */
 const partitioned = { logs: ['logs_raw'], feedback: ['feedback_raw', 'attachments_raw'] } as const
 
 export async function readRetention(clickhouse: Pick<ClickHouse, 'query'>): Promise<Retention> {
@@ -32,7 +32,7 @@ export async function writeRetention(
   )
 }
 
-/** Lists the stored months of `time` (`YYYYMM`) that end at or before `before`. */
+/** Lists the months (`YYYYMM`, UTC) that have stored rows and end at or before `before`. */
 export async function listExpiredMonths(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
   kind: keyof typeof partitioned,
@@ -47,8 +47,8 @@ export async function listExpiredMonths(
 }
 
 /**
- * Drops months (`YYYYMM`), with their tombstones, their counts and the facts about attachments. All
- * versions of a record are in the same month, so no hidden version reappears.
+ * Drops months (`YYYYMM`), with their tombstones, their counts and their rows of `attachments_raw`.
+ * All versions of a record are in the same month, so no hidden version reappears.
  */
 export async function dropMonths(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -69,7 +69,7 @@ export async function dropMonths(
 }
 
 /**
- * The end of a month, excluded.
+ * Returns the first moment after a month, in UTC.
  *
  * @param month `YYYYMM`
  */

@@ -2,7 +2,7 @@ import type { ClickHouse } from '@intake/clickhouse'
 import type { ObjectStore } from '@intake/object-store'
 import type { Redis } from '@intake/redis'
 
-/** Connections to Redis and ClickHouse, with the rights of the owner. */
+/** Connections to Redis and ClickHouse; the user of ClickHouse is the owner of the tables. */
 export interface RecordServices {
   clickhouse: ClickHouse
   redis: Redis

@@ -51,8 +51,8 @@ const clusterRoles = {
  */
 const notPrimary = new Set(['READONLY', 'MASTERDOWN', 'UNBLOCKED'])
 /**
- * The minimum time between two closings of a connection that errors of `notPrimary` cause. All
- * commands in flight get such an error. Without this time, each of them would close the connection.
+ * For this time after an error of `notPrimary` has closed a connection, further ones do not close
+ * it. All commands in flight get such an error, and each would otherwise close the connection.
  */
 const leavePauseMs = 100
 const connectTimeoutMs = 5_000

@@ -82,7 +82,7 @@ export function pollRedisState(
     main.name = mainName
     others = groups.map(([name, [tag]]) => {
       const former = others.find((other) => other.name === name)
-      // The keys of the server's former tag may have moved to another server.
+      // Replaces the server's tag, because the keys of the former tag may be on another server now.
       return former === undefined ? createPolled(name, tag) : Object.assign(former, { tag })
     })
   }

@@ -29,7 +29,7 @@ export interface RedisState {
   clock: ClockReading | undefined
 }
 
-/** The state of a Redis that refuses even reads. */
+/** The other values of the state, while a server has refused writes or reads in every poll. */
 const unknown: Omit<RedisState, 'writeRefusal'> = {
   durabilityViolations: [],
   isDurabilityAsserted: false,

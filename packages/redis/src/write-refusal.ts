@@ -26,13 +26,13 @@ const reasons: Record<string, string> = {
  *
  * Sends a write without effect, which Redis refuses for most of the reasons. Checks two other
  * reasons by itself. One is a primary with too few replicas. The other is a replica that is
- * configured to accept writes, although its next synchronisation deletes them. Its reply is not an
- * error that would close the connection, so this function closes the connection.
+ * configured to accept writes, although its next synchronization deletes them. Such a replica sends
+ * no error that makes the client close the connection, so this function closes it.
  *
  * Exhausted memory is not one of the reasons: see `RedisState.memoryUsed` and `requireMemory`.
  *
  * @param options.tags every server that holds keys of these hash tags is asked
- * @param options.replicasMin how many replicas each of them must have
+ * @param options.replicasMin how many replicas each of these servers must have
  * @throws when Redis does not respond
  */
 export async function findWriteRefusal(

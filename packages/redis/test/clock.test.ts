@@ -2,8 +2,8 @@ import t from 'tap'
 import { readClock } from '../src/clock.ts'
 
 /**
- * Simulates a Redis whose clock differs from `performance.now()` by `offsetMs`, and reads that
- * clock. The request and the reply take different times.
+ * Simulates a Redis whose clock differs from the local clock by `offsetMs`, and reads its clock.
+ * The request takes `thereMs`, and the reply takes `backMs`.
  */
 function exchange(options: { offsetMs: number; thereMs: number; backMs: number }) {
   let nowMs = 1_000

@@ -37,7 +37,7 @@ t.test('that a cluster has lost a primary, and refuses everything, is the reason
   const operator = connectRedis({ url: first!.url, role: 'consumer', onError: () => {} })
   t.teardown(() => operator.disconnect())
   await second!.process.kill()
-  // A connection that was ready must remain ready while the cluster refuses commands.
+  // Waits before it connects: a ready connection remains ready while the cluster refuses commands.
   await until('the cluster refuses everything', async () =>
     String(await operator.call('CLUSTER', 'INFO')).includes('cluster_state:fail'),
   )

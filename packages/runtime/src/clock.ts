@@ -2,7 +2,7 @@
 export type Timer = object
 
 /**
- * Time and randomness. Tests use a clock of their own, so that a run depends only on its inputs.
+ * Time and randomness. Tests use a clock of their own, so that they depend only on their inputs.
  */
 export interface Clock {
   /** Milliseconds, monotonic; the starting point is arbitrary. */
@@ -29,8 +29,8 @@ const earlyMs = 50
 /**
  * Returns a pause that ends at a whole second of the clock: the last one that is at most
  * `ms + earlyMs` away. The pause is usually about `ms`, because the previous pause ended at a whole
- * second, too. After an event at another time it can be almost a second shorter. A pause of less
- * than a second is returned unchanged. All polls that pause like this run in one turn of the event
+ * second, too. If it did not, the new pause can be almost a second shorter. If `ms` is less than a
+ * second, it is returned unchanged. All polls that pause like this run in one turn of the event
  * loop, so an idle process wakes up once for all of them. (A turn after a pause costs much more
  * than the polls in it.)
  */

@@ -65,8 +65,8 @@ interface DescribedError {
 }
 
 /**
- * Logs only these fields of an error. Client libraries add commands and URLs to errors, and these
- * contain passwords.
+ * Logs only the fields of `DescribedError`. Other fields of an error may contain passwords, because
+ * client libraries add commands and URLs.
  */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' }

@@ -5,8 +5,8 @@ import { endianness } from 'node:os'
 import { ConfigError } from './config-error.ts'
 
 /**
- * Parses `OWN_PORTS`: ports, separated by commas, on which the engines of `npm start` listen. `npm
- * start` sets this variable for its processes; it is no setting of an operator.
+ * Parses `OWN_PORTS`: the ports, separated by commas, on which the engines (such as Redis) of `npm
+ * start` listen. `npm start` sets this variable for its processes; operators do not set it.
  */
 export function parseOwnPorts(text = ''): number[] {
   if (text === '') return []
@@ -44,9 +44,10 @@ function guard(message: unknown) {
 }
 
 /**
- * Whether the listening socket and the socket that accepted the connection both belong to this
- * user. Until a connection is accepted, its inode is 0 and the table shows no user for it. It is
- * then in the queue of the listening socket, so the user of that socket is enough.
+ * Whether the listening socket and the socket that accepted the connection both belong to the user
+ * of this process. Until a connection is accepted, its inode is 0 and the system's table shows no
+ * user for it. The connection is then in the queue of the listening socket, so the user of the
+ * listening socket is enough.
  */
 function isOfOwnUser(port: number, from: number): boolean {
   const rows = readSockets()

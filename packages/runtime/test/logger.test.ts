@@ -27,7 +27,7 @@ t.test('only type, message, code, stack and cause of an error are logged', async
     level: 'info',
     destination: { write: (line) => void lines.push(line) },
   })
-  // ioredis and Node attach commands and URLs to their errors, which can contain passwords.
+  // ioredis attaches commands to its errors, and Node attaches URLs. Both can contain passwords.
   const reply = Object.assign(new Error('WRONGPASS'), {
     command: { args: ['AUTH', 'the-password'] },
   })

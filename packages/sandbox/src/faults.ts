@@ -125,8 +125,8 @@ export interface Faults {
    */
   add(fault: Fault): void
   /**
-   * Returns the oldest fault that applies to the next request of an operation. Removes the fault
-   * after its last use.
+   * Call it once for each request of an operation. Returns the oldest fault that applies to the
+   * request; undefined if none applies. Removes the fault after its last use.
    */
   take(path: Operation): Fault | undefined
   /** The remaining faults, oldest first. `times` is how often each still applies. */

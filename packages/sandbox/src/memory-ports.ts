@@ -14,7 +14,8 @@ export interface MemoryIdempotencyStore extends IdempotencyStore {
 /**
  * Creates an empty store of reservations.
  *
- * @param options.keysMax maximum number of keys; further keys are refused with `keys_full`
+ * @param options.keysMax maximum number of idempotency keys (default: no limit); further keys are
+ * refused with `keys_full`
  */
 export function createMemoryIdempotencyStore(
   options: { keysMax?: number } = {},

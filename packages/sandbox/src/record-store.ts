@@ -102,7 +102,7 @@ export function createRecordStore(): RecordStore {
   }
 }
 
-/** The sorting key of the tables, as text. */
+/** Returns the id of a row, and as `key` its kind and its sorting key in the table, as text. */
 function identityOf(kind: RecordKind, json: string): { id: string; key: string } {
   const row = JSON.parse(json) as Record<
     'id' | 'time' | 'bundle_identifier' | 'device_uuid',

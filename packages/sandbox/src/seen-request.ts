@@ -16,8 +16,8 @@ export interface SeenRequest {
   /** True once the whole body has arrived. */
   isComplete: boolean
   /**
-   * The response of the gateway, whether or not it was sent; undefined if the gateway did not get
-   * the request.
+   * The response of the gateway, whether or not it was sent; undefined until the gateway has
+   * decided on it, and if the gateway did not get the request.
    */
   decided: CapturedResponse | undefined
   /** The status that was sent; undefined if no response was sent. */

@@ -8,7 +8,7 @@ import { createRecordStore } from './record-store.ts'
 /** The response to a submission, and what the gateway stored. */
 export interface Tried {
   status: number
-  /** Undefined if the submission is accepted. */
+  /** The code of the error response; undefined if the submission is accepted. */
   code: string | undefined
   /** How many records had each outcome. */
   counts: Record<string, number>

@@ -16,7 +16,7 @@ export interface MigrateOptions {
   clickhouse: ClickHouse
   /** Default: the migrations of this release. */
   migrations?: readonly Migration[]
-  /** Default: the views, functions and comments of this release. */
+  /** Default: the views and comments of this release. */
   definitions?: Migration
   /**
    * The `time` from which on records are spread over all shards that the cluster has now. Without
@@ -43,11 +43,12 @@ const record = `INSERT INTO intake.schema_migrations (name, checksum)
 SELECT {name:String}, {checksum:String}`
 
 /**
- * Updates the schema to this release. Returns the names of the applied migrations, in order, and
- * `definitions` if the views or comments differed from those applied last. It can be run again, by
- * several processes at once, or after a crash in the middle. If a migration differs from the form
- * in which it was applied, rejects with a `MigrationError` and changes nothing. On a cluster every
- * server gets the same tables, including servers that were added since the last run.
+ * Updates the schema to this release. Returns what it has applied, in order: the names of
+ * migrations, a note about added shards, and `definitions` if the views and comments were applied.
+ * It can be called repeatedly, by several processes at once, and after a crash in the middle. If a
+ * migration differs from the form in which it was applied, rejects with a `MigrationError` and
+ * changes nothing. On a cluster every server gets the same tables, even one that was added since
+ * the last call.
  */
 export const migrate = async (options: MigrateOptions): Promise<{ applied: string[] }> => {
   const { clickhouse, migrations = released, definitions = current, newShardsFrom } = options
@@ -141,7 +142,7 @@ async function untilColumnsChanged(options: {
 
 /**
  * The error codes of a statement on a table that another migrator is altering (517) or replacing
- * (57, 60, 218, 521) at the same time, or whose temporary file the other migrator has renamed (107).
+ * (57, 60, 218, 521) at the same time, or whose temporary file that migrator has renamed (107).
  */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 107, 218, 517, 521])
 /** Matches the syntax error (62) for a table's file that is empty or that is being written. */

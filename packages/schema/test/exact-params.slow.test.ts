@@ -13,8 +13,8 @@ const clickhouse = createClickHouse({ url: server.url })
 t.teardown(() => clickhouse.close())
 
 /**
- * Pairs of values that are inserted together. Without the migration, the second value of a pair
- * changes how the first is stored.
+ * Pairs of values that are inserted together. Without the migration 0008-exact-params, the second
+ * value of a pair changes how the first is stored.
  */
 const neighbours = [
   ['{"values":[21.5]}', '{"values":[7301444403921084417]}'],

@@ -175,8 +175,8 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  // Empty, because workers count these, and no worker runs here.
-  // packages/records/test/counts.slow.test.ts has results.
+  // The next four results are empty, because they come from counts that a worker makes, and no
+  // worker runs here. packages/records/test/counts.slow.test.ts tests the counts.
   'Daily events, from the counts': [],
   'Events and params': [],
   'What changed in a version': [],

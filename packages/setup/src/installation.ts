@@ -24,8 +24,8 @@ export async function joinInstallation(options: {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
   }
   if (known !== null && marked === null && !acceptEmptyRedis) throw lost('Redis holds')
-  // Restores the registry before the mark is set. As soon as Redis has the mark, workers store
-  // watermarks, which ignore shards that are not registered.
+  // Restores the registry of the queue shards before it sets the mark. As soon as Redis has the
+  // mark, workers store watermarks, which ignore shards that are not registered.
   if (known !== null) await restoreRegistry(redis, known)
   // Marks Redis first, because a mark in ClickHouse without one in Redis means that Redis has lost
   // its data.

@@ -67,8 +67,8 @@ t.test('so is the Redis of a shard of the queue', async (t) => {
   t.equal(await redis.get(shardMarkKey(1)), await redis.get(shardMarkKey(2)))
   await setUp(options)
 
-  // Shard 0, which has the registry, has lost its data. The other shards still have theirs, so
-  // their frames must be found.
+  // Simulates that shard 0, which has the registry of the shards, has lost its data. The other
+  // shards still have theirs, so setup must restore the registry.
   await redis.del('{intake}:installation', '{intake}:shards')
   /** The commands in the order in which Redis executes them. */
   const executed: string[] = []

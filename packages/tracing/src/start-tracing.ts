@@ -14,8 +14,8 @@ export async function startTracing(options: {
 }): Promise<Tracing | undefined> {
   const { service, config, onError } = options
   if (config.OTEL_TRACES_EXPORTER === 'none') return undefined
-  // The SDK reads only environment variables. The value may come from the file that a `_FILE`
-  // variable names, so it is put into the environment.
+  // The SDK reads the endpoint only from the environment, but the setting may come from the file
+  // that `OTEL_EXPORTER_OTLP_ENDPOINT_FILE` names. So the value is put into the environment.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ||= config.OTEL_EXPORTER_OTLP_ENDPOINT
   const { createTracing } = await import('./opentelemetry.ts')
   return createTracing({ service, onError })

@@ -10,7 +10,7 @@ export interface Span {
   end(failure?: string): void
 }
 
-/** A request, from its head to its response. */
+/** The span of a request, from its head to its response. */
 export interface RequestSpan {
   readonly traceparent: string
   /**
@@ -30,8 +30,8 @@ export interface RequestSpan {
 export interface Tracing {
   startRequest(request: { method: string; route: string; id: string }): RequestSpan | undefined
   /**
-   * Starts the span of a frame on its way to the queue. The span continues the trace of the frame's
-   * first request and links to all requests of the frame.
+   * Starts the span of a frame on its way to the queue. The span continues the trace of the first
+   * of `requests`, and links to the first 128 of them.
    */
   startEnqueue(frame: {
     queue: string
@@ -39,8 +39,8 @@ export interface Tracing {
     requests: readonly RequestSpan[]
   }): Span | undefined
   /**
-   * Starts the span of an insert. The span continues the trace of the insert's first frame and
-   * links to all of its frames.
+   * Starts the span of an insert. The span continues the trace of the first of `traceparents`, and
+   * links to the first 128 of them.
    */
   startInsert(insert: {
     table: string

@@ -73,8 +73,8 @@ t.test('a trace leads from a request through its frame to its insert', async (t)
 })
 
 /**
- * Waits until this many spans have been received. Closing takes at most two seconds, but a busy
- * machine may send the last spans later.
+ * Waits until `count` spans have been received. `close` gives up after two seconds, but on a busy
+ * machine the last spans may arrive later.
  */
 const untilReceived = ({ spans }: OtlpCollector, count: number) =>
   until('all spans are received', () => spans.length >= count)

@@ -3,11 +3,11 @@ import type { Violations } from './violations.ts'
 
 /**
  * Checks that each acknowledged record is stored, dropped or sampled out: acknowledged = stored +
- * dropped + sampled out. Compares both the counts of outcomes and the visible rows. Call it when
- * all counts have arrived, and only if no gateway was killed. The counts may also contain attempts
- * whose response was lost.
+ * dropped + sampled out. Compares the counts of outcomes with the responses and with the visible
+ * rows. Call it when all counts have arrived, and only if no gateway was killed. The counts may
+ * also contain attempts whose response was lost.
  *
- * @param options.leftOut acknowledged records that are not visible
+ * @param options.leftOut the number of acknowledged records that are not visible
  */
 export async function checkLeftOut(
   { sql }: Pick<Cluster, 'sql'>,

@@ -164,8 +164,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const asWorker = (url: string) => {
       const changed = new URL(url)
       changed.username = 'worker'
-      // Otherwise ClickHouse would reduce two attempts in one insert to one row, and they could not
-      // be counted.
+      // Without this setting, ClickHouse would reduce two attempts in one insert to one row, and
+      // they could not be counted.
       changed.searchParams.set('ch_optimize_on_insert', '0')
       return changed.href
     }

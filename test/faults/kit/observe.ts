@@ -15,7 +15,7 @@ export interface Backlog {
 
 /**
  * Reads the contents of the queues directly from Redis. The product's code is used only for the
- * names of the keys.
+ * names of the Redis keys.
  *
  * @param shards the number of shards of the log queue
  */

@@ -10,8 +10,8 @@ export interface Payload {
   kind: 'logs' | 'feedback'
   keyed: boolean
   /**
-   * The path of the request. If it is that of batches, the body is compressed and has this record as
-   * its only entry.
+   * The path of the request. If it is `/api/log/batch`, the body is compressed and has this record
+   * as its only entry.
    */
   path: string
   /**

@@ -28,8 +28,8 @@ export interface Producer {
   /** How many records have been issued so far. */
   issued(): number
   /**
-   * Sends no new records, and retries records with a key for up to `repeatMs`. Resolves when every
-   * record has an outcome.
+   * Sends no new records, and repeats records that can be retried (`keyed`) for up to `repeatMs`.
+   * Resolves when every record has an outcome.
    */
   stop(options?: { repeatMs?: number }): Promise<void>
   counts(): Record<Event['is'], number>

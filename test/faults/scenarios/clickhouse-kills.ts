@@ -7,7 +7,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 const months = 80
 const partialRoundsMax = 12
 
-/** Kills ClickHouse as it enters this system call, then starts it again. */
+/** Kills ClickHouse three times as it enters one of these system calls, and restarts it. */
 async function killAtCall({ cluster, acknowledged, random }: Stage, call: string) {
   for (let round = 0; round < 3; round++) {
     await acknowledged(30)

@@ -56,8 +56,8 @@ export const clickhouseScenarios: Scenario[] = [
     id: 'F35b',
     title:
       'ClickHouse down for longer than Redis can buffer: queue_full, for feedback later than for logs',
-    // Frames must use most of the memory of Redis. So no log has a key, because Redis would have to
-    // store the keys, too. Feedback always has a key.
+    // Frames must use most of the memory of Redis. So no log has an idempotency key, because Redis
+    // would have to store the keys, too. Feedback always has a key.
     load: { rate: 300, feedbackEvery: 4, keyedEvery: 0 },
     async run(stage) {
       const { cluster, acknowledged, history, expect } = stage

@@ -41,7 +41,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
         }),
       )
     },
-    /** Repeats every record that has a key or a client's id, as a phone does that was offline. */
+    /** Repeats all records with an idempotency key or client id, as a phone that was offline. */
     async repeat(): Promise<number> {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(

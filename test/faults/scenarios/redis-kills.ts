@@ -8,7 +8,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 const rounds = 5
 
-/** Kills Redis as it enters this system call on its append-only file, then starts it again. */
+/** Kills Redis five times as it enters `call` on its append-only file, and restarts it. */
 async function killAtCall({ cluster, acknowledged, random, dir }: Stage, call: string) {
   const folder = join(dir, 'redis', 'data', 'appendonlydir')
   for (let round = 0; round < rounds; round++) {

@@ -27,7 +27,7 @@ export const payloadText = () => `{${members},"feedback":{"text":"a"}}`
 export const list = (text: string, bytes: number) =>
   `${`${text},`.repeat(Math.max(0, Math.floor(bytes / (text.length + 1)) - 1))}${text}`
 
-/** An object with as many distinct members as fit into `bytes`. */
+/** An object of about this many bytes, with members that `member` returns. */
 export function manyMembers(bytes: number, member: (index: number) => string): string {
   const parts: string[] = []
   for (let size = 2, index = 0; size < bytes; index++) {

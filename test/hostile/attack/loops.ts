@@ -5,7 +5,7 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Runs `work` in a loop in each of `lanes`, until `signal` is aborted. */
+/** Runs `lanes` loops in parallel, each of which repeats `work` until `signal` is aborted. */
 export async function repeat(
   options: { lanes: number; pauseMs?: number; signal: AbortSignal },
   work: (lane: number) => Promise<unknown>,

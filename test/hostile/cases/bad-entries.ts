@@ -5,7 +5,7 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase } from '../hostile-case.ts'
 
 const entries = 500
-/** How many of the rejected entries in a response have details of their errors. */
+/** At most this many of the rejected entries in a response have details of their errors. */
 const detailedMax = 10
 
 interface EntryResult {

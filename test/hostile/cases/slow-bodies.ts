@@ -13,7 +13,7 @@ function pictureForm(bytes: number): Buffer {
   return Buffer.concat([
     Buffer.from(`${payload}${payloadText()}\r\n${attachment}`),
     Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
-    // A frame of 256 times 256 pixels, and the start of its scan.
+    // The JPEG header for 256 × 256 pixels, and the start of the scan.
     Buffer.from('ffc0000b080100010001011100ffda0008010100003f00', 'hex'),
     Buffer.alloc(bytes, 0x5a),
     Buffer.from('ffd9', 'hex'),

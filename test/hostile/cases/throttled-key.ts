@@ -9,8 +9,8 @@ import { repeat } from '../attack/loops.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 /**
- * How many requests a key may send in a window. The innocent sender sends 20 a second, so it never
- * reaches this limit, even during a long attack.
+ * How many requests a key may send in a window of the rate limit. The innocent sender sends 20 a
+ * second, so it never reaches this limit, even during a long attack.
  */
 const requestsMax = 1_400
 /**

@@ -8,8 +8,9 @@ import type { World } from '../world.ts'
 const timeoutTicks = 100
 
 /**
- * Reads the content of the queues as a worker does: first feedback and shard 0 of logs, then the
- * other shard. Unlike real workers, simulated workers do not take turns and do not count rows.
+ * Creates the function with which a worker reads the queues: first feedback and shard 0 of logs,
+ * then the other shard. Unlike real workers, simulated workers do not take turns and do not count
+ * rows.
  */
 export function createReadBacklogs(options: {
   world: World

@@ -36,7 +36,7 @@ export function createReservationCommands(options: {
 
   /**
    * Stubs of the commands that count reservations. A gateway limits memory by these counts, but no
-   * run reaches the limit.
+   * simulation reaches the limit.
    */
   const counts = {
     time: () => command('read the time', () => [String(Math.floor(wallMs() / 1_000)), '0'], true),

@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 300
 
-/** The tables as a worker uses them. The design decides which precautions the worker takes. */
+/** The tables as a worker uses them. The simulated `Design` decides how careful the worker is. */
 export function createRowStore(options: {
   world: World
   process: Process
@@ -39,7 +39,7 @@ export function createRowStore(options: {
     })
   }
 
-  /** Parses a stored line, and gives the row the identity that it has in this design. */
+  /** Parses a line of a frame, and gives the row the identity that rows have in this design. */
   function readRow(line: string): Row {
     const { event, ...others } = JSON.parse(line) as Partial<Row> & { event?: string }
     const row = { attachments: [], text: event, ...others } as Row

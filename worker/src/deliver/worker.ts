@@ -43,7 +43,7 @@ export interface WorkerOptions {
   store: RowStore
   /**
    * Called with stored rows of feedback, before the frames of these rows are completed. When it
-   * rejects, the frames are redelivered.
+   * rejects, the frames are postponed.
    */
   announceFeedback?: ((rows: readonly string[]) => Promise<void>) | undefined
   events: DeliveryEvents

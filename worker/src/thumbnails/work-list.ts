@@ -79,7 +79,7 @@ export function createWorkList(
       sinceMs = Math.min(sinceMs, receivedAtMs)
     },
 
-    /** Examines what has been added or is due. Rejects when ClickHouse or the store fails. */
+    /** Examines what was added or is due. Rejects when ClickHouse or the object store fails. */
     async examineAll(): Promise<void> {
       catchUp.refill()
       done.clear()

@@ -37,7 +37,7 @@ export interface LoopState {
   waitsAnew(): void
   took(): void
   insertBegan(): void
-  /** Returns how long the insert took; undefined if none was in progress. */
+  /** Returns how many milliseconds the insert took; undefined if none was in progress. */
   insertEnded(): number | undefined
   stored(rows: number): void
   failed(kind: FailureKind, reason: string): void

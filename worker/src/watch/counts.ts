@@ -12,9 +12,9 @@ const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_
 const pausePerRun = 20
 
 /**
- * Keeps two counts up to date: `hours` and `catalogue`. Each runs independently, so that a failure
- * of one does not delay the other. Any worker may count, but first checks whether another worker
- * has counted lately.
+ * Keeps two counts of records up to date: `hours` (per hour) and `catalogue` (per day). Each runs
+ * independently, so that a failure of one does not delay the other. Any worker may count, but first
+ * checks whether another worker has counted lately.
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts

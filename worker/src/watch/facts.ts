@@ -20,7 +20,9 @@ interface Sources {
 const neverSeconds = 86_400
 
 /**
- * Returns the worker's `/status` without the problems. Null means that a value is not known yet.
+ * Returns the worker's `/status` without the problems. Null means that a value is not known. A null
+ * `drain_seconds` can also mean that the queue is not getting shorter, and a null `no_thumbnails`
+ * that nothing prevents thumbnails.
  */
 export function workerFacts({ backlogs, activity, stored, noThumbnails }: Sources) {
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}

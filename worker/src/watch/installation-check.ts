@@ -7,7 +7,7 @@ import { withTimeout, type Clock } from '@intake/runtime'
 
 /**
  * Checks whether Redis and ClickHouse have the mark of the same installation, which `intake setup`
- * writes to both. While the marks cannot be compared, `problem` and `error` give the reason.
+ * writes to both. While ClickHouse's mark cannot be read, `problem` and `error` give the reason.
  */
 export interface InstallationCheck extends PolledCheck {
   /**

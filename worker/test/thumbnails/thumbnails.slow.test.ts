@@ -338,8 +338,8 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
 })
 
 /**
- * Stores feedback that has just arrived, each with one picture. All have the same application,
- * unless `fields` is a function of their index.
+ * Stores feedback that has just arrived, each with one picture. All get the same `fields`, unless
+ * `fields` is a function of their index.
  */
 async function addMany(
   t: Test,

@@ -11,7 +11,7 @@ import type { StoredState } from '../../src/watch/stored-state.ts'
 interface Situation {
   logs?: Partial<QueueState>
   activity?: Partial<Activity>
-  /** The error with which reading from ClickHouse fails. */
+  /** The error with which reading the installation's mark from ClickHouse fails. */
   unreadable?: ClickHouseError
   refusing?: QueueName[]
   lateMs?: number

@@ -24,8 +24,8 @@ interface Received {
 }
 
 /**
- * Starts a receiver that responds to each request with the next status, and does not respond if the
- * status is undefined.
+ * Starts a receiver that responds to each request with the next of `statuses`, and then with 204.
+ * If a status is undefined, the receiver does not respond.
  */
 async function startReceiver(t: Test, statuses: (number | undefined)[] = []) {
   const received: Received[] = []

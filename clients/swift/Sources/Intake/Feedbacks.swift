@@ -124,7 +124,7 @@ struct StoredFeedback {
     return data
   }
 
-  /// The body of a request. The payload is a part without a file name.
+  /// The request that sends this feedback. Its payload is a part without a file name.
   func form(withAttachments: Bool) -> OutgoingRequest {
     let boundary = "intake-\(UUID().uuidString)"
     var body = Data()

@@ -55,7 +55,7 @@ final class Files {
 
   /// All names, except those that belong to other running clients.
   ///
-  /// - Parameter runOf: returns the run to which a name belongs
+  /// - Parameter runOf: returns the run to which a name belongs; nil if it belongs to none
   func list(runOf: (String) -> String?) throws -> [String] {
     try prepare()
     var living: [String: Bool] = [:]

@@ -2,7 +2,7 @@
 final class Identity {
   /// Empty until it is known.
   var deviceUuid: String
-  /// The state of the battery. Another thread updates it.
+  /// The properties of the battery, by name; each value is JSON. Empty until they are known.
   var battery: [String: [UInt8]] = [:]
   private let bundle: [UInt8]
   private let given: [String: [UInt8]]

@@ -2,8 +2,9 @@ import Foundation
 
 /// The options of a client.
 public struct IntakeOptions: Sendable {
-  /// The address of the gateway, such as `https://intake.example.com`, or the prefix that replaces
-  /// its `/api`, such as `https://www.example.com/i`.
+  /// The address of the gateway, such as `https://intake.example.com`, to which the client appends
+  /// `/api`. If the address has a path, such as `https://www.example.com/i`, the client uses this
+  /// path instead of `/api`.
   public var url: String
   public var apiKey: String
   /// Identifies the app. Default: the bundle identifier of the main bundle.

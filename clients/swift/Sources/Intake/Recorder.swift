@@ -12,7 +12,7 @@ struct RecordedEvent: Sendable {
 final class Recorder: Sendable {
   struct Recorded {
     let id: String
-    /// Whether this is the only event that waits. The caller must then ask the worker to store it.
+    /// Whether no other event waits to be stored. If so, the caller must call the worker's `store`.
     let isFirst: Bool
   }
 

@@ -6,6 +6,6 @@ enum RetryRules {
   /// Statuses whose codes are about the address or the key, not about the records.
   static let settingStatuses: [Int] = [401, 403, 404, 405]
 
-  /// Codes of 503 after which the records may or may not be stored; after others they are not.
+  /// Codes of 503 after which the records may be stored. After other codes they are not.
   static let uncertainCodes: [String] = ["outcome_unknown"]
 }

@@ -12,7 +12,8 @@ enum SegmentState: Int {
 /// What the name of a segment's file contains. The state is part of the name, so that a rename
 /// changes the state of the whole segment at once.
 struct SegmentName: Equatable {
-  /// Begins with a UUIDv7, so that segments sort by the time of their creation.
+  /// A UUIDv7, so that segments sort by the time of their creation. When a segment is split, the
+  /// keys of its halves get one more character: 0 or 1.
   var key: String
   /// How many times events of the segment got new ids. If several stored segments have the same
   /// key, only the one with the highest generation (and then the highest state) counts.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Stores the records that wait. If the directory is full, forbidden or broken, keeps new records
-/// in memory instead. A failed read throws, so that it is never mistaken for a missing record. Only
-/// one thread uses this class.
+/// Stores the records that wait to be sent. If the directory is full, forbidden or broken, keeps
+/// new records in memory instead. A failed read throws, so that it is never mistaken for a missing
+/// record. Only one thread uses this class.
 final class Storage {
   enum Renamed {
     case done
@@ -76,8 +76,8 @@ final class Storage {
     try? files.syncNames()
   }
 
-  /// Reserves numbers of the device's counter. Returns the first one, or nil if the counter cannot
-  /// be read or written.
+  /// Reserves `count` numbers of the device's counter of events. Returns the first reserved number,
+  /// or nil if the counter cannot be read or written.
   func takeNumbers(_ count: Int) -> Int? { try? files.takeNumbers(count) }
 
   func value(_ key: String) throws -> Data? { try read(key + Self.valueEnd) }

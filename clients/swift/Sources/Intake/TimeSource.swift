@@ -69,7 +69,7 @@ func parseTime(_ text: String) -> Double? {
 
 /// The milliseconds since 1970 of a date and time in UTC.
 ///
-/// - Parameter clock: the time of the day, such as `12:00:00`, or with a fraction of the second
+/// - Parameter clock: the time of the day, such as `12:00:00` or `12:00:00.123`
 private func time(_ year: Int32, _ month: Int32, _ day: Int32, clock: Substring) -> Double? {
   let fields = clock.split(separator: ":")
   guard fields.count == 3, let hour = Int32(fields[0]), let minute = Int32(fields[1]),

@@ -158,8 +158,8 @@ actor Worker {
 
   /// Sends the requests of a lane, at once or after its pause.
   ///
-  /// - Parameter isUrgent: whether to end a pause after a failure. A pause that the server asked
-  /// for is never ended early
+  /// - Parameter isUrgent: whether to skip the rest of a pause that follows a failure. A pause that
+  /// the server asked for is never shortened
   private func wake(_ lane: Lane, isUrgent: Bool = false) {
     if lane.isRunning || lane.isClosed { return }
     lane.timer?.cancel()
@@ -298,7 +298,7 @@ actor Worker {
 
   private var left: Int { recorder.count + logs.count + feedbacks.count }
 
-  /// Whether no record can be sent, not even after a pause, before the app calls the client again.
+  /// Whether the client sends nothing more, not even after a pause, until the app calls it again.
   private var isSettled: Bool {
     if logLane.isRunning || feedbackLane.isRunning { return false }
     return logLane.isClosed || (logs.oldest == nil && !feedbacks.canSend)

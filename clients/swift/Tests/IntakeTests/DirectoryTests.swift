@@ -23,8 +23,8 @@ final class DirectoryTests: XCTestCase {
     options.directory = directory
     options.flushInterval = 3600
     options.retry = isOffline ? 3600...3600 : 0.01...0.05
-    // The requests of this client use these faults. If some are left, the first requests of the
-    // next client fail, and it repeats them.
+    // Makes the next five requests fail. If this client sends fewer than five, the first requests
+    // of the next client fail, and the next client repeats them.
     if isOffline { for _ in 1...5 { server.add(.unreachable) } }
     return Intake(options, time: .system, transport: server)
   }

@@ -21,8 +21,8 @@ export interface ApiKeyDirectory {
  * also remains valid when its entry becomes unreadable. Such a key has not been revoked, because
  * revoking it would have written a readable entry.
  *
- * @param options.onUnreadable called after each reading with the names of entries that cannot be
- * read
+ * @param options.onUnreadable called after each reading that found unreadable entries, with their
+ * names
  */
 export function watchApiKeys(options: {
   store: ApiKeyStore

@@ -38,7 +38,8 @@ function beginningOfMonth(atMs: number): number {
  * is unavailable the last known policy remains valid. A known rule also remains valid when its
  * entry becomes unreadable.
  *
- * @param options.onUnreadable called after each change with the names of fields that cannot be read
+ * @param options.onUnreadable called after each reading of a changed policy that has unreadable
+ * fields or rules, with their names
  */
 export function watchPolicy(options: {
   store: Pick<PolicyStore, 'load'>

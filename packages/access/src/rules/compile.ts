@@ -18,7 +18,7 @@ export interface ActiveRule {
 export interface Ruling {
   /** Only `accepted` records are stored. Other records are acknowledged, but not stored. */
   readonly outcome: 'accepted' | 'dropped' | 'sampled'
-  /** The fraction of devices whose records of this kind are stored, from 0 to 1. */
+  /** The fraction of devices whose records like this one are stored, from 0 to 1. */
   readonly sampleRate: number
   readonly edits: Edits
   /**
@@ -36,7 +36,7 @@ interface Edit {
   active: ActiveRule
   /** The path inside the part, such as `a.b` for `params.a.b`. */
   path: string
-  /** Creates the change that hashes values; undefined if the value is removed. */
+  /** Creates the change that hashes values; undefined if the edit removes the value. */
   hash: (() => Change) | undefined
 }
 

@@ -9,10 +9,10 @@ const hashLength = 32
 const hashedValuesMax = 1_000
 
 /**
- * Replaces a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal values have equal hashes,
- * so records can still be joined. Without the secret, nobody can test whether a hash is that of,
- * for example, a certain telephone number. A number is hashed like its text. In an object or a
- * list, every value is hashed.
+ * Prepares changes that replace a value by 128 bits of its HMAC-SHA256, in hexadecimal. Equal
+ * values have equal hashes, so records can still be joined. Without the secret, nobody can test
+ * whether a hash belongs to, for example, a certain telephone number. A number is hashed like its
+ * text. In an object or a list, every value is hashed.
  *
  * @param secret in base64
  * @returns a function that creates the change for one part of one record. The change removes values

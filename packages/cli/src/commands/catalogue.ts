@@ -8,7 +8,7 @@ import { print } from '../print.ts'
  */
 const statementTimeoutMs = 120_000
 
-/** `intake catalogue refresh`: updates the catalogue now instead of at the next run of a worker. */
+/** `intake catalogue refresh`: updates the catalogue now, without waiting for a worker. */
 export function defineCatalogue(catalogue: Command): void {
   catalogue
     .command('refresh')

@@ -13,7 +13,7 @@ import { withClickHouse } from '../clickhouse.ts'
 import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
 
-/** `intake dead-letters list|show|replay|drop`: the rows that ClickHouse rejected. */
+/** `intake dead-letters list|show|replay|drop`: manages the rows that ClickHouse rejected. */
 export function defineDeadLetters(deadLetters: Command): void {
   deadLetters
     .command('list')

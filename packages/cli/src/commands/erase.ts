@@ -170,8 +170,8 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
 const always = { from: new Date(0), to: new Date('2200-01-01') }
 
 /**
- * Refuses an unknown key. Otherwise, if the id is mistyped, the command would report that there is
- * nothing to purge. A key that Redis no longer has is accepted if something was sent with it.
+ * Refuses an unknown key. Without this check, the command would report for a mistyped id that there
+ * is nothing to purge. A key that Redis no longer has is accepted if something was sent with it.
  *
  * @throws {UsageError} if no key has the id, and nothing was sent with it
  */

@@ -14,9 +14,9 @@ interface TailFlags extends FollowFilter {
 const timeoutMs = 30_000
 const retryMs = 2_000
 /**
- * Records become visible some time after they arrive, ordinarily within a minute. A gateway may
- * need 30 seconds of that to accept a feedback. If the delay is longer than this many seconds, the
- * command prints the time up to which its output is complete.
+ * If the output is more than this many seconds behind, the command prints the time up to which the
+ * output is complete. Ordinarily, a record becomes visible within a minute of its arrival; a
+ * gateway may need half of that minute to accept a feedback.
  */
 const behindSecondsMax = 75
 

@@ -9,8 +9,8 @@ import { finding, type Finding } from './finding.ts'
 
 const timeoutMs = 5_000
 /**
- * The beginning of the key of the probe object. Attachments have the same prefix `feedback/`,
- * because the rights of the access key may be limited to that prefix.
+ * The beginning of the key of the probe object. It begins with `feedback/`, as the keys of
+ * attachments do, because the rights of the access key may be limited to such keys.
  */
 const prefix = 'feedback/doctor-'
 

@@ -31,7 +31,7 @@ const versionMin = [26, 3] as const
 /**
  * Examines ClickHouse. The facts are undefined if ClickHouse cannot be used.
  *
- * @param options.freeShareMin free share of each disk, from 0 to 1
+ * @param options.freeShareMin the share of each disk that must be free, from 0 to 1
  */
 export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },

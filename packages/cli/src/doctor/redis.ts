@@ -74,8 +74,8 @@ export async function examineRedis(url: string, options: RedisExpectations): Pro
 
 async function examine(redis: Redis, options: RedisExpectations): Promise<Examination> {
   const { replicasMin } = options
-  // This is checked first. If this server is a replica, no other finding about it matters, because
-  // its settings are not those of the primary.
+  // Checks first whether the server of `mainTag` accepts writes. If that server is a replica, its
+  // other problems do not matter, because its settings are not those of the primary.
   const refusal = await refusalOf(redis, mainTag, replicasMin)
   if (refusal !== undefined) return { findings: [unusable(refusal)], facts: undefined }
   const shards = await readShards(redis)

@@ -36,7 +36,7 @@ export interface Client<Attachment> extends Intake<Attachment> {
   loops: readonly SendLoop[]
   logs: LogQueue
   drops: Drops
-  /** The name of this run. */
+  /** The name of this run. Each created client is a run of its own. */
   run: string
 }
 

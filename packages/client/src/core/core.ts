@@ -12,7 +12,7 @@ export interface Core {
   storage: Storage
   clock: Clock
   drops: Drops
-  /** The name of this run of the client. */
+  /** The name of this run. Each created client is a run of its own. */
   run: string
   newId: () => string
   /** Names of properties of the device that the server has refused. */

@@ -21,8 +21,8 @@ export interface Result {
 }
 
 /**
- * Whether Intake has taken the record or image: accepted it, or dropped it because of an operator's
- * rule.
+ * Whether Intake has taken the record with this status in a response: accepted it, or dropped it
+ * because of an operator's rule.
  */
 export const isTaken = (status: unknown): boolean => status === 'accepted' || status === 'dropped'
 

@@ -21,7 +21,7 @@ export interface Feedbacks {
    * while this one was being stored.
    */
   add(id: string, feedback: StoredFeedback): Promise<boolean>
-  /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, in order. */
+  /** Takes over feedback of earlier runs. `keys` are all keys in storage, in ascending order. */
   adopt(keys: readonly string[]): void
   /**
    * Sends the first feedback that may be sent, and moves it to the end of the list. Resolves to
@@ -46,7 +46,7 @@ interface Entry {
  * Creates the list entry of a feedback.
  *
  * @param failures the number of attempts that got status 500. With `fewAttempts` failures, a
- * feedback is not sent, so `add` sets this number until the feedback is stored
+ * feedback is not sent, so `add` starts with `fewAttempts` and sets 0 when the feedback is stored
  */
 const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
@@ -65,7 +65,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /** Adds the images that the server refused to the drops. The rest of the feedback is stored. */
+  /** Counts images that the server refused as dropped. The rest of the feedback is stored. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (status !== 'stored') drops.add(code, 1)

@@ -79,7 +79,7 @@ export function createFetchTransport(
   }
 }
 
-/** Aborts the request after `ms`. */
+/** Creates an `Exchange` that sends with `send` and aborts the request after `ms`. */
 export const exchangeWith =
   (send: typeof fetch, time: TimeSource): Exchange =>
   async (url, init, ms) => {

@@ -55,7 +55,7 @@ export interface LogQueue {
   ): Promise<void>
   /**
    * Closes the open segments at the end of the page. Calls `send` for each segment, with as many of
-   * its events as fit into the request.
+   * its events as fit into the request; `isAll` is true if all of them fit.
    */
   leave(send: (segment: Segment, stored: StoredSegment, isAll: boolean) => void): void
   /** Deletes all events, in memory and in storage. */
@@ -89,7 +89,7 @@ export function createLogQueue(core: Core): LogQueue {
   const open = new Map<string, Segment>()
   let count = 0
   let bytes = 0
-  /** The next sequence number; 0 if the last print got none. */
+  /** The next sequence number; 0 if the storage gave no numbers to the last events. */
   let nextSequence = 0
 
   const contextOf = ({ user, era }: SegmentMemory): Context => ({

@@ -14,8 +14,8 @@ export interface Storage {
   read(name: string): Promise<string | undefined>
   /**
    * Adds text at the end of `name`, and reserves numbers for its lines from the device's counter,
-   * which starts at 1. Either stores the whole text, or rejects and stores nothing of it. If it
-   * rejects, it also gives the numbers back, if it can.
+   * which starts at 1. Either stores the whole text, or rejects and stores nothing of it. When it
+   * rejects, it gives the numbers back where possible.
    *
    * @param isNew true if `name` does not exist yet
    * @param count how many numbers to reserve

@@ -6,5 +6,5 @@ export const retryStatuses: readonly number[] = [408, 429, 503]
 /** Statuses whose codes are about the address or the key, not about the records. */
 export const settingStatuses: readonly number[] = [401, 403, 404, 405]
 
-/** Codes of 503 after which the records may or may not be stored; after others they are not. */
+/** Codes of 503 after which the records may be stored. After other codes they are not. */
 export const uncertainCodes: readonly string[] = ['outcome_unknown']

@@ -79,7 +79,7 @@ export interface StoredSegment {
  * Parses a stored segment. An incomplete last line is left out. The process ended while it wrote
  * this line, so it never reported the event as stored.
  *
- * @returns no lines if the segment is damaged
+ * @returns no lines if the first line, the context, is damaged
  */
 export function parseSegment(text: string): StoredSegment {
   const lines = text.split('\n')

@@ -56,7 +56,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     }
     const results: Result[] | undefined =
       body === '' ? lines.map(() => ({ code })) : readResults(body, lines.length)
-    // Intake sends this status only with a list of results, so this response is from a proxy.
+    // Intake always sends one result for each entry, so this response is from a proxy.
     if (!results) return { retryAfterMs: 0 }
     const { key, generation, shiftMs } = segment
     const mayShift = !wasOpen && generation < generationsMax && shiftOf(core, stored) !== shiftMs

@@ -19,7 +19,8 @@ export interface SendLoop {
   /**
    * Sends until no record waits.
    *
-   * @param isUrgent also ends a pause after a failure, but not a pause that the server asked for
+   * @param isUrgent if true, sends even during a pause after a failure, but not during a pause that
+   *   the server asked for
    */
   wake(isUrgent?: boolean): void
   /**

@@ -20,7 +20,7 @@ export function createUuids(random: (bytes: Uint8Array) => void): (timeMs: numbe
     random(bytes)
     if (timeMs > last || timeMs < last - backMsMax) {
       last = timeMs
-      // Starts in the lower half of the range, so that the upper half is left for counting.
+      // The counter starts in the lower half of its range, so that the upper half is left to count.
       counter = bytes[8]! * 8 + (bytes[9]! & 7)
     } else if (counter++ === counterMax) {
       counter = 0

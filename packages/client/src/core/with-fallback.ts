@@ -2,10 +2,10 @@ import { createMemoryStorage } from './memory-storage.ts'
 import type { Storage } from './ports.ts'
 
 /**
- * Storage that keeps new names and values in memory if they cannot be stored, because the storage
- * is full, forbidden or broken. A failed read or rename rejects, so that a failure is never
- * mistaken for absence. A failed append to an existing name rejects too: the caller then stores the
- * rest under a new name.
+ * Adds a fallback to a storage: new names and values that the storage cannot store, because it is
+ * full, forbidden or broken, are kept in memory. A failed read or rename rejects, so that a failure
+ * is never mistaken for absence. A failed append to an existing name rejects too: the caller then
+ * stores the rest under a new name.
  */
 export function withFallback(storage: Storage): Storage {
   const memory = createMemoryStorage()

@@ -17,8 +17,8 @@ export interface FileAttachment {
 
 /**
  * Copies the bytes of an image to a `Uint8Array`, because the app may change them. A `Buffer` is
- * converted too, because it has a JSON form of its own. Resolves to undefined for anything but an
- * image, such as a path.
+ * converted too, because it has a JSON form of its own. Resolves to undefined if `given` is not an
+ * image: for example, a path.
  */
 export async function keepAttachment(
   given: NodeAttachment | undefined,

@@ -6,7 +6,8 @@ import { processMark } from './runs.ts'
 const uuid = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`
 const mark = String.raw`-pid\d+-\d+-\d+`
 /**
- * The name of a segment. Whenever a segment is halved, the keys of both halves get one more digit.
+ * The name of a segment, which begins with the segment's key. When a segment is halved, each half
+ * gets the key with one more digit.
  */
 const segment = String.raw`${uuid}[01]*\.\d+\.[0-3]\.${uuid}${mark}(?:\.\d+){2}\.-?\d+`
 const value = String.raw`(?:device|opted-out|dropped|feedback-${uuid})\.value`
@@ -17,7 +18,7 @@ const temporaryForm = new RegExp(String.raw`^(?:${segment}|${value})${mark}-\d+\
 
 export const isSegment = (name: string): boolean => segmentForm.test(name)
 export const isValue = (name: string): boolean => valueForm.test(name)
-/** Whether this is a new file that is not complete yet. */
+/** Whether this is the name of a new file that is not complete yet. */
 export const isTemporary = (name: string): boolean => temporaryForm.test(name)
 
 export const valueName = (key: string): string => `${key}.value`

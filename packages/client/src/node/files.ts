@@ -32,9 +32,9 @@ export interface FileStorage extends Storage {
 }
 
 /**
- * Stores each segment and each value in a file of a directory. Text that was appended, and new
- * names, are on disk when the call resolves (a new name may not be if the directory could not be
- * synced, for example for want of file descriptors). A new file is first written under a temporary name, so
+ * Stores each segment and each value in a file of a directory. When a call resolves, appended text
+ * and new names are on disk. A new name may be an exception if the directory could not be synced,
+ * for example for want of file descriptors. A new file is first written under a temporary name, so
  * that after a kill it is either complete or absent.
  *
  * @param onDamaged called when the file of a value cannot be parsed; the value is then treated as
@@ -99,7 +99,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
         } catch (error) {
           await file.truncate(size)
           await file.close()
-          // The queue prints the events again before anything else can run.
+          // Comes last, because the queue then prints the events again before other code runs.
           sequence.takeBack(first, count)
           throw error
         }
@@ -123,8 +123,8 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
       const decoded = decodeValue(value)
       if (decoded !== undefined) return decoded
       onDamaged()
-      // This file exists only after an `optOut`, so even without its content it means that the user
-      // has opted out.
+      // The file of `optOutKey` exists only after an `optOut`, so even if its content is damaged it
+      // means that the user has opted out.
       return key === optOutKey || undefined
     },
     set: (key, value) => create(valueName(key), encodeValue(value)),
@@ -154,7 +154,7 @@ function encodeValue(value: unknown): Uint8Array {
   return Buffer.concat([Buffer.from(`${text}\n`), ...bytes])
 }
 
-/** Returns undefined if the file is damaged, for instance empty. */
+/** Decodes the file of a value; undefined if the file is damaged: for example, if it is empty. */
 function decodeValue(file: Buffer): unknown {
   const end = file.indexOf(10)
   let from = end + 1

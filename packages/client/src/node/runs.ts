@@ -21,7 +21,10 @@ const ownStart = startOf(process.pid)
 /** Identifies this thread at the end of the name of a run, and in the names of temporary files. */
 export const processMark = `-pid${process.pid}-${ownStart}-${threadId}`
 
-/** The runs of this thread that have written files and are not closed. The files may still grow. */
+/**
+ * The runs of clients in this thread that have written files and are not closed. These files may
+ * still grow.
+ */
 const liveRuns = new Set<string>()
 
 /** Adds the run that owns a segment to `liveRuns`, and returns the name of the run. */

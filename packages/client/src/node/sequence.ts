@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The counter of a directory, in the file `sequence`. */
+/** The counter from which the events of a directory get their numbers, in the file `sequence`. */
 export interface Sequence {
   /** Reserves numbers; returns the first one, or 0 if the counter cannot be read or written. */
   reserve(count: number): number
@@ -22,10 +22,10 @@ const digits = 16
  * failure numbers may be used twice.
  */
 export function openSequence(dir: string): Sequence {
-  /** A number below which the counter is only if its file was deleted. */
+  /** The last number this client has seen. The counter is lower only if its file was deleted. */
   let known = 0
 
-  /** Replaces the last reserved number. Returns the number before, or undefined on a failure. */
+  /** Changes the last reserved number. Returns its previous value, or undefined on a failure. */
   function update(change: (last: number) => number): number | undefined {
     try {
       mkdirSync(dir, { recursive: true, mode: 0o700 })

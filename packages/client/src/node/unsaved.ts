@@ -18,7 +18,7 @@ export function takeUnsaved(
   return queue.segments().flatMap((segment) => {
     const { memory } = segment
     if (!memory) return []
-    // While storage was full, the segment may have been stored in memory.
+    // A segment without a file is stored only in memory: for example, because storage was full.
     if (!files.existsSync(segment.name)) memory.stored = 0
     const { stored, events } = memory
     const end = events.length

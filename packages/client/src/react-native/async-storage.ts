@@ -34,7 +34,7 @@ export function createAsyncStorage(
   const serial = createSerial()
   let known: Promise<Set<string>> | undefined
 
-  /** All keys. They are read only once, because no other process uses them. */
+  /** All keys with the prefix. They are read only once, because no other process uses them. */
   const keys = (): Promise<Set<string>> =>
     (known =
       known ||
@@ -149,8 +149,8 @@ export function createAsyncStorage(
         const value = parse(text)
         if (value !== undefined) return value
         onDamaged()
-        // This key exists only after an `optOut`, so even without its content it means that the
-        // user has opted out.
+        // The key `optOutKey` exists only after an `optOut`, so even if its value is damaged it
+        // means that the user has opted out.
         return key === optOutKey || undefined
       }),
     set: (key, value) => serial(() => put(`v${key}`, JSON.stringify(value))),

@@ -113,8 +113,8 @@ export async function readExpo({ Device, Application, Battery }: ExpoModules): P
 }
 
 /**
- * A positive integer; undefined for any other build number, such as 1.2, because the documented
- * property is an integer.
+ * Converts a value to a positive integer; undefined for any other value, such as the build number
+ * 1.2, because the documented properties are integers.
  */
 const integer = (value: unknown) =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined

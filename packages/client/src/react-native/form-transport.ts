@@ -47,7 +47,7 @@ export function createFormTransport(
 function print(payload: string, images: readonly unknown[]): FormData {
   const form = new FormData()
   form.append('payload', payload)
-  // React Native reads the file of such an object when it sends the form.
+  // When React Native sends the form, it reads the file at the `uri` of each image.
   for (const image of images) form.append('attachments', image as Blob)
   return form
 }

@@ -72,7 +72,7 @@ t.test('a new name is there whole or not at all', async (t) => {
   t.same(readdirSync(dir).toSorted(), ['sequence', 'taken'])
 })
 
-/** Makes the next append to a file write a part of its text and fail, after `meanwhile`. */
+/** Makes the next append to a file write a part of its text, wait for `meanwhile`, and fail. */
 async function failNextAppend(t: Test, dir: string, meanwhile = async () => {}): Promise<void> {
   writeFileSync(join(dir, 'any'), '')
   const file = await open(join(dir, 'any'))

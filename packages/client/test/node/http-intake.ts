@@ -13,8 +13,8 @@ export interface HttpIntake extends FakeIntake {
 }
 
 /**
- * The fake gateway over HTTP. It loses a response by closing the connection. For a feedback it
- * records the payload and the types of the files.
+ * Starts the fake gateway with HTTP. It loses a response by closing the connection. For a feedback
+ * it records the payload, and the names, types and contents of the files.
  */
 export async function startHttpIntake(t: Pick<Test, 'teardown'>): Promise<HttpIntake> {
   const fake = createFakeIntake(Date.now)

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
 
-/** Starts a server that redirects every request, even one from a page, to a second server. */
+/** Starts a server that redirects all requests except preflight requests to a second server. */
 export async function startRedirecting(
   t: Test,
   status: number,

@@ -51,7 +51,7 @@ const clockAction = fc.record({
 
 const never = new Promise<never>(() => undefined)
 
-/** A process in which all pending steps end at one moment, as after a kill. */
+/** Starts a client whose calls of storage and network all stop at one moment, as after a kill. */
 function createProcess(host: Host) {
   let stepsLeft = Infinity
   let isDone = false

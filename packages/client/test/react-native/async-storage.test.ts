@@ -25,8 +25,8 @@ function createDevice() {
 }
 
 /**
- * Starts a client whose process is killed at a call of storage or network: before the call has an
- * effect or, if `isDone`, after it.
+ * Starts a client whose process is killed at the call of storage or network that follows `calls`
+ * calls: before that call has an effect or, if `isDone`, after it.
  */
 function startUntilKilled(host: Host, device: AsyncStorageLike, calls: number, isDone: boolean) {
   let left = calls

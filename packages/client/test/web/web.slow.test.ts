@@ -304,7 +304,7 @@ t.test('a response after shutdown changes nothing in storage', { skip }, async (
   await route.continue()
   await finished
   t.equal(server.rows.size, 1)
-  // What the client would write now is written before this request has its response.
+  // If the client writes something after the response, it does so before this request ends.
   await page.evaluate(() => fetch('/empty').then((response) => response.text()))
   t.same(await context.storageState({ indexedDB: true }), state)
 })

@@ -131,8 +131,8 @@ function queryHandler(credentials = '') {
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings that analysts may not change either. ClickHouse 26.3, which a deployed server may run,
- * does not have them.
+ * Settings that analysts may not change, in addition to those in the deployed server's file: that
+ * server may run ClickHouse 26.3, which does not have them.
  */
 const fixedFrom26_6 = [
   'max_threads_min_free_memory_per_thread',

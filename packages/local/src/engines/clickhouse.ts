@@ -45,7 +45,7 @@ export interface ClickHouseOptions extends ServiceOptions {
   killMsMax?: number
   /**
    * Whether queries are logged to `system.query_log`. Default: no, because any user can fill this
-   * log with the texts of queries, and the engine never removes the log of an earlier run.
+   * log with the texts of queries, and the engine never removes the log of an earlier process.
    */
   logQueries?: boolean
   /** Called with a sentence when a query is cancelled, and when a query makes the server end. */

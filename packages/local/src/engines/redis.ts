@@ -9,7 +9,7 @@ import { pingRedis } from './redis-ping.ts'
 import { randomSecret, type Service, type ServiceOptions, toService } from './service.ts'
 
 export interface RedisOptions extends ServiceOptions {
-  /** Default: a new random one. */
+  /** Password of the user `default`. Default: a new random one. */
   password?: string
   /**
    * The memory limit in Redis notation. Redis refuses writes beyond this limit and evicts nothing.

@@ -19,7 +19,7 @@ export interface ServiceOptions {
   /** Timeout for the service to become ready, in milliseconds. */
   readyMs?: number
   /**
-   * Aborts the start: the launcher then leaves no process and rejects. No effect after the start.
+   * Aborts the start: the call then leaves no process and rejects. Has no effect after the start.
    */
   signal?: AbortSignal | undefined
 }

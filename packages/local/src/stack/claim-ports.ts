@@ -16,7 +16,7 @@ export interface StackPorts {
 export interface ClaimPortsOptions {
   config: StackConfig
   /**
-   * How many milliseconds to wait for occupied ports. After a run was killed, its processes may
+   * How many milliseconds to wait for occupied ports. After a stack was killed, its processes may
    * still use these ports for some time.
    */
   waitMs: number

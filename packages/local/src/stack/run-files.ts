@@ -5,14 +5,14 @@ import type { Endpoints } from '@intake/runtime/endpoints'
 import { writePrivateJson } from './private-json.ts'
 
 export interface RunFiles {
-  /** Whether the previous run was killed. Its processes may then still be ending. */
+  /** Whether the previous run of the stack was killed. Its processes may then still be ending. */
   previousRunWasKilled: boolean
   writeEndpoints(endpoints: Endpoints): void
   remove(): void
 }
 
 /**
- * Creates the file `running`, which remains if this run is killed. When all processes are ready,
+ * Creates the file `running`, which remains if the stack is killed. When all processes are ready,
  * the caller creates `endpoints.json` with `writeEndpoints`. `remove` deletes both files.
  */
 export function createRunFiles(dataDir: string): RunFiles {

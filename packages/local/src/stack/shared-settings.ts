@@ -17,8 +17,8 @@ const ofOneProcess = /(^|_)(HOST|PORT)$/
 
 /**
  * Returns the settings in the environment that all gateways and workers share. Commands use these
- * settings, and an operator can start more gateways and workers with them. They contain no secret,
- * but the path of a file from which a secret comes.
+ * settings, and an operator can start more gateways and workers with them. They contain no secrets,
+ * only the paths of files that contain secrets.
  */
 export function sharedSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   const plain = [...names].filter((name) => !secrets.has(name) && !ofOneProcess.test(name))

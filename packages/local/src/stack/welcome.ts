@@ -7,8 +7,8 @@ import type { RunningStack } from './stack.ts'
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
 
 /**
- * A SQL expression that replaces some characters by spaces, because a terminal would interpret or
- * not show them. Examples are escape characters and marks that change the direction of text.
+ * A SQL expression that replaces some characters by spaces, because a terminal would interpret them
+ * or not show them. Examples are escape characters and marks that change the direction of text.
  */
 const printable = (column: string) =>
   String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`

@@ -8,7 +8,9 @@ const longestPauseMs = 200
 
 export interface UntilReadyOptions {
   child: Child
-  /** Queries the service. Resolves to whether it responds as expected, within a few seconds. */
+  /**
+   * Queries the service. Resolves within a few seconds to whether the service responds as expected.
+   */
   probe: () => Promise<boolean>
   timeoutMs: number
   signal?: AbortSignal | undefined

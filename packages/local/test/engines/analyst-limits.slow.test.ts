@@ -27,7 +27,7 @@ t.test('the limits of analysts', { skip }, async (t) => {
   t.teardown(() => owner.close())
   await migrate({ clickhouse: owner })
 
-  /** @param settings ClickHouse settings for this query, which the query string sends */
+  /** @param settings ClickHouse settings of this query, sent in the query string */
   async function ask(url: string, body: string | FormData, settings: Record<string, string> = {}) {
     const { origin, username, password } = new URL(url)
     const response = await fetch(`${origin}/?${new URLSearchParams(settings).toString()}`, {
@@ -185,8 +185,8 @@ const literal = (value: string, type: string) =>
   (isNumber(value) && type !== 'String') || type === 'Map' ? value : `'${value}'`
 
 /**
- * Settings that analysts may change. They concern inserts or other servers, or affect only the
- * query that sets them.
+ * Settings that analysts may change although their names match `harmful`. They concern inserts or
+ * other servers, or affect only the query that sets them.
  */
 const harmless = [
   'allow_fuzz_query_functions',

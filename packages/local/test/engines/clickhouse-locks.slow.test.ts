@@ -34,7 +34,7 @@ async function ask(port: number, sql: string, signal?: AbortSignal): Promise<Rep
     })
     return { status: response.status, text: await response.text() }
   } catch {
-    return undefined // it does not listen yet, or ended
+    return undefined // the server does not listen yet, or has ended
   }
 }
 
@@ -135,8 +135,8 @@ t.test('queries of analysts that never end', async (t) => {
   })
 
   await t.test('do not keep workers from reading, and end with the server', { skip }, async (t) => {
-    // ClickHouse applies the time limit and KILL QUERY only between two blocks. This query has a
-    // single block and takes many minutes, so neither can end it.
+    // ClickHouse applies the time limit and KILL QUERY only between two blocks of rows. This query
+    // has a single block and takes many minutes, so neither can end it.
     const dear = `SELECT arrayLevenshteinDistance(range(n), range(n, 2 * n))
       FROM (SELECT materialize(60000) AS n FROM numbers(50))`
     const sql = process.getuid?.() === 0 ? `SELECT file('/proc/self/fd/4')` : dear

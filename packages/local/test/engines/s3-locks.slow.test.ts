@@ -51,7 +51,7 @@ const owner = { accessKey: 'intake', secretKey: 'secret-key', port }
 
 /**
  * Sends a request that the server must refuse: with a status 4xx, or by closing the connection.
- * Fails if the response contains the secret word or a list.
+ * Fails if the response contains the secret word, or a list of objects or buckets.
  */
 async function refused(t: Test, request: RawRequest, what: string): Promise<void> {
   const response = await sendRaw(port, request)

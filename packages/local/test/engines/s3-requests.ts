@@ -11,8 +11,8 @@ export interface RawRequest {
 }
 
 /**
- * Sends the request unchanged, and reads until the connection closes. Returns '' if there is no
- * response.
+ * Sends the request, with the fields `host` and `connection` if it has none, and reads until the
+ * connection closes. Resolves to '' if there is no response.
  */
 export async function sendRaw(port: number, request: RawRequest): Promise<string> {
   const { method, target, headers = {}, body = '' } = request
@@ -35,7 +35,9 @@ export const statusOf = (response: string): string => response.slice(9, 12)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** Returns headers with a correct signature (version 4) for the request's canonical path. */
+/**
+ * Returns headers with a correct signature (version 4) for `canonicalPath` or the target's path.
+ */
 export function sign(
   request: RawRequest & { canonicalPath?: string },
   { accessKey, secretKey, port }: { accessKey: string; secretKey: string; port: number },

@@ -35,7 +35,7 @@ interface Start {
   exited: Promise<{ code: number | null; signal: string | null }>
 }
 
-/** Runs the program of `npm start`, as from a terminal or a script. */
+/** Starts the program of `npm start`. A port that `env` does not set is any free port. */
 function start(t: Test, dataDir: string, env: Record<string, string> = {}): Start {
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...anyPorts, INTAKE_DATA_DIR: dataDir, ...env },
@@ -179,7 +179,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     })
     t.strictSame({ ...later, pids: undefined }, { ...endpoints, pids: undefined })
     // These lines were printed before endpoints.json was written. But this process may read the
-    // output later than the file, so it waits for them.
+    // output later than the file, so the test waits for the lines.
     for (const name of ['Redis', 'Gateway']) {
       const line = `${name} died (signal SIGKILL): restarting it.`
       await until(`it says: ${line}`, () => first.output().split('\n').includes(line))
@@ -221,7 +221,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
 
   await t.test('killed, it leaves no process, and the next start has the data', async (t) => {
     first.process.kill('SIGKILL')
-    await first.exited // which also releases its lock
+    await first.exited // its exit also releases its lock
     const second = start(t, dataDir, samePorts) // waits until the processes of `first` have ended
     await untilReady(second)
     await until('no process is left', async () => (await inSessionsOf(pids)).length === 0)

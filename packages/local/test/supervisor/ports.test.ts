@@ -8,8 +8,8 @@ import t from 'tap'
 import { pickPort } from '../../src/supervisor/ports.ts'
 
 /**
- * The number of ports per process. It is so large that two processes without marks would almost
- * certainly pick some ports twice.
+ * The number of ports per process. It is so large that two processes would almost certainly pick
+ * some ports twice if `pickPort` did not mark the ports that it picks.
  */
 const count = 300
 

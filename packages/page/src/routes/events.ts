@@ -8,7 +8,9 @@ import { eventList } from '../views/event-list.ts'
 import type { Suggestions } from '../views/filter-form.ts'
 import type { ViewContext } from './context.ts'
 
-/** The period that a reader has chosen: by its name, or by its beginning and end. */
+/**
+ * Returns the period of a search: chosen by name (`isGiven`), or by beginning and end, or `absent`.
+ */
 export function chosenPeriod(
   query: URLSearchParams,
   search: Search,

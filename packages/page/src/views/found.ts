@@ -6,7 +6,7 @@ import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
 import { exactPath, timeElement } from './links.ts'
 
-/** The records that belong to a request id or to a client's feedback id. */
+/** Lists the records that were found by a record id, a request id or a client's `feedback.id`. */
 export function foundList(header: Header, found: Record<RecordKind, Found<RecordHead>>): Html {
   const { feedback, logs } = found
   const isCut = feedback.unread !== undefined || logs.unread !== undefined

@@ -11,7 +11,7 @@ const graphicControlBytes = 8
 const loops = ['NETSCAPE2.0', 'ANIMEXTS1.0']
 /**
  * The length in bytes of a block that says how often an animation is repeated. The block consists
- * of a head, a name, a sub-block with the number, and an empty sub-block.
+ * of a head, a name, a sub-block with the number of repetitions, and an empty sub-block.
  */
 const loopBytes = 19
 
@@ -73,7 +73,7 @@ const isGraphicControl = (bytes: Buffer, at: number, to: number) =>
 
 /**
  * Whether the extension at `at` says how often an animation is repeated. Its first sub-block then
- * has three bytes: 1, and the number in two bytes.
+ * has three bytes: 1, and the number of repetitions in two bytes.
  */
 function isLoop(bytes: Buffer, at: number, to: number): boolean {
   const [size, kind] = [bytes[at + 14], bytes[at + 15]]

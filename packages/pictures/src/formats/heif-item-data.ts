@@ -8,7 +8,7 @@ const jpeg = fourLetters('jpeg')
 
 export interface Location {
   id: number
-  /** Whose start the offsets count from: the file, the content of `idat`, or another item. */
+  /** The offsets count from the start of the file, of the content of `idat`, or of another item. */
   place: 'file' | 'idat' | 'item'
   extents: { offset: number; length: number }[]
 }
@@ -73,8 +73,8 @@ export function zeroData(
   if (place === 'item' || (place === 'idat' && data === undefined)) return
   const [from, end] = place === 'file' ? [0, reader.bytes.length] : [data!.content, data!.to]
   for (const { offset, length } of extents) {
-    // `Infinity` stands for a length of 0 in the file, with which an item may also be empty. The
-    // offset of an empty item may be that of an image, so nothing is zeroed.
+    // `Infinity` stands for a length of 0 in the file, which can also mean that the item is empty.
+    // An empty item may have the offset of an image, so nothing is zeroed.
     if (length === Infinity) continue
     const range = [Math.min(from + offset, end), Math.min(from + offset + length, end)] as const
     dataBytes.add(range[1] - range[0])

@@ -79,10 +79,10 @@ export function keepItems(walk: HeifWalk, meta: Box): number {
   return count
 }
 
-/** Keeps a handler box, and zeroes what follows the type. */
+/** Keeps a handler box, and zeroes what follows the handler type in it. */
 export function keepHandler({ ranges, edit }: HeifWalk, box: Box): void {
   ranges.add(box.from, box.to)
-  // After the type come reserved bytes and the name.
+  // After the handler type come reserved bytes and the name.
   edit.zero(box.content + 12, box.to)
 }
 

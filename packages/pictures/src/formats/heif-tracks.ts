@@ -150,7 +150,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
   const fixedSize = reader.u32(sizes.content + 4)
   const sampleCount =
     fixedSize === 0 ? entriesOf(walk, sizes, 12, 4) : reader.u32(sizes.content + 8)
-  // Counts all samples, including those whose data would be after the end of the file.
+  // Counts all entries of the tables, even those of samples after the end of the file.
   parts.add(runs + chunkCount + (fixedSize === 0 ? sampleCount : 0))
   let sample = 0
   let chunk = 1
@@ -159,8 +159,8 @@ function keepSamples(walk: HeifWalk, track: Box): void {
     const first = reader.u32(entry)
     const end = run + 1 < runs ? reader.u32(entry + 12) : chunkCount + 1
     const samplesIn = reader.u32(entry + 4)
-    // `chunk` never decreases. Otherwise a hostile file could contain runs that overlap, and each
-    // chunk would be walked many times.
+    // `chunk` never decreases. Otherwise a hostile file could contain runs of chunks that overlap,
+    // and each chunk would be walked many times.
     for (chunk = Math.max(first, chunk); chunk < Math.min(end, chunkCount + 1); chunk++) {
       const at = offsets.content + 8 + (chunk - 1) * offsetBytes
       const from = offsetBytes === 4 ? reader.u32(at) : reader.u64(at)

@@ -20,6 +20,8 @@ export interface HeifWalk {
    * the data of an item.
    */
   end: number
-  /** Turns a box into free space. Nothing may refer to its content. */
+  /**
+   * Turns a box into free space. Its content is zeroed, except where another kept range covers it.
+   */
   free(box: Box): void
 }

@@ -33,7 +33,9 @@ export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOf
 const readBytes = { min: 512, max: 16_384 }
 /** `indexOf` is called again at once only if it has passed over more bytes than this. */
 const searchedBytes = 64
-/** If `indexOf` passes over fewer bytes than this, twice as many are read before the next call. */
+/**
+ * If `indexOf` passes over fewer bytes than this, `findMarker` next reads twice as many as before.
+ */
 const fewBytes = 16
 
 /**

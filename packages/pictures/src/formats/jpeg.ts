@@ -99,8 +99,8 @@ const numbers: ReadonlySet<number> = new Set([0xdc, 0xdd])
 const numberBytes = 6
 
 /**
- * Whether the segment is a frame, a table, a scan or a restart, or ends the image. Smaller markers
- * are reserved; larger ones begin segments of applications.
+ * Whether the segment is a frame, a table, a scan or a restart, or ends the image. Markers below
+ * 0xc0 are reserved; those from APP0 on begin segments of applications.
  */
 function draws({ marker, from, to }: Segment): boolean {
   if (marker < 0xc0 || marker >= markers.app0 || unused.has(marker)) return false

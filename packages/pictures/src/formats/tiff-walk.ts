@@ -13,7 +13,7 @@ export interface TiffWalk {
   largest: Largest
 }
 
-/** The values of an entry if its type is a whole number; an empty list for other types. */
+/** The values of an entry if they are whole numbers; an empty list for other types. */
 export function numbersOf(
   { reader, parts }: TiffWalk,
   { type, count, at, bytes }: Entry,

@@ -100,7 +100,7 @@ class WebpWalk {
     this.largest.add(this.#u24(at + 12) + 1, this.#u24(at + 15) + 1)
   }
 
-  /** Keeps a frame of an animation, which contains chunks of its own. */
+  /** Measures a frame of an animation, and zeroes the chunks in it that are not needed. */
   #frame(from: number, to: number): void {
     if (to - from < frameHeaderBytes) throw new PictureError('a frame of it is too short')
     this.largest.add(this.#u24(from + 6) + 1, this.#u24(from + 9) + 1)
@@ -130,7 +130,7 @@ class WebpWalk {
   }
 
   #keepOrientation(at: number, to: number): void {
-    // Some writers put `Exif\0\0` before the block, as in a JPEG.
+    // Some writers put `Exif\0\0` before the Exif block, as in a JPEG.
     const tiff = at + 8 + (hasText(this.#bytes, at + 8, 'Exif\0\0') ? 6 : 0)
     const orientation = readOrientation(this.#bytes, tiff, to)
     if (orientation === undefined) return

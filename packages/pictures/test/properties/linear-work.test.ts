@@ -31,7 +31,7 @@ const fragments = [
 const several = fc.array(fc.nat(fragments.length - 1), { minLength: 1, maxLength: 12 })
 const join = (list: readonly number[]) => Buffer.concat(list.map((one) => fragments[one]!))
 
-/** The CPU time in milliseconds. Other processes do not increase it. */
+/** The CPU time that `work` takes, in milliseconds. The time of other processes does not count. */
 function cpuMs(work: () => void): number {
   const before = process.cpuUsage()
   work()
@@ -69,8 +69,8 @@ t.test('a megabyte of repeated fragments takes no longer than a few hashes of it
       const tail = join(last)
       const between = Buffer.alloc(bytesMax - head.length - tail.length, join(repeated))
       const file = Buffer.concat([head, between, tail])
-      // A walk that reads the megabyte once takes about as long as two hashes of it. A quadratic
-      // walk takes as long as thousands of hashes. A linear walk can also be slow, if the process
+      // A walk that reads the megabyte once takes about as long as two SHA-256 hashes of it. A
+      // quadratic walk takes as long as thousands. A linear walk can also be slow, if the process
       // compiles or collects garbage meanwhile, but not three times: a slow walk is repeated.
       let ms = Infinity
       for (let tries = 0; tries < 3 && ms > 20 * hashMs; tries++) {

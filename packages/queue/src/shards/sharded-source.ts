@@ -91,9 +91,9 @@ export function createShardedSource(options: {
   const noteEmpty = (shard: Shard) => void (shard.emptyUntil = clock.now() + emptyMs)
 
   /**
-   * Moves up a shard that was empty, so that it is at most `aheadMax + 1` jobs behind the most
-   * served shard. The next completion on the most served shard then claims from this shard. But
-   * this shard does not catch up on all that it missed.
+   * Raises `served` of a shard that was empty, so that it is at most `aheadMax + 1` jobs behind the
+   * most served shard. The next completion on the most served shard then claims from this shard.
+   * But this shard does not catch up on all the jobs that it did not serve while it was empty.
    */
   function noteFilled(shard: Shard): void {
     shard.emptyUntil = 0

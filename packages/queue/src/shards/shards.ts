@@ -3,9 +3,9 @@ import { queuePrefix } from '../names.ts'
 
 /**
  * The hash tags of the shards of the log queue, by number. They never change, because frames wait
- * under them. Their slots are chosen so that the first N shards fall evenly on the masters of a
- * Redis Cluster with up to six masters: the shard counts of any two masters differ by at most one
- * (test/shards/shards.test.ts).
+ * under them. Their slots are chosen so that the first N shards, for every N, fall evenly on the
+ * masters of a Redis Cluster with up to six masters: the shard counts of any two masters differ by
+ * at most one (test/shards/shards.test.ts).
  */
 const tags = [
   queuePrefix,
@@ -36,7 +36,7 @@ export function shardPrefix(shard: number): string {
 }
 
 /**
- * Returns the key of the shard's mark of the installation. If the mark is missing, the shard has
- * lost its frames.
+ * Returns the key under which a shard has the mark of the installation. If a registered shard has
+ * no mark, it has lost its frames.
  */
 export const shardMarkKey = (shard: number): string => installationKeyOf(shardPrefix(shard))

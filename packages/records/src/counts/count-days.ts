@@ -26,7 +26,7 @@ const typeOf = `multiIf(
   path.2 = 'Bool', 'boolean',
   'text')`
 
-/** Pairs of name and type: the event itself, which has an empty name, and each of its params. */
+/** SQL for pairs of name and type: one of the event, which has no name, and one of each param. */
 const paths = `arrayPushFront(
       arrayMap((name, type) -> (name, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
@@ -45,7 +45,7 @@ const nearWindowDays = 25
 
 const milliseconds = (ms: number) => `toIntervalMillisecond(${ms})`
 
-/** The warnings of a log event: tuples of code and path. */
+/** SQL for the warnings about a log event: tuples of code and path. */
 const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       if(isNotNull(extra.log.timestamp), [('timestamp_not_read', 'log.timestamp')], []),
       arrayMap(name -> ('device_date_not_read', name),
@@ -58,8 +58,8 @@ const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
       ${textWarnings(hasAllValues)})`
 
 /**
- * Counts what some applications sent on a day, one row for each application with events. A row has
- * the columns `entries` and `warnings` of `intake.days_raw`.
+ * Returns SQL that counts what some applications sent on a day. Its result has one row for each
+ * application with events, with the columns `entries` and `warnings` of `intake.days_raw`.
  *
  * @param hasAllValues whether ClickHouse has the function `JSONAllValues`
  */

@@ -14,8 +14,8 @@ const pairsMax = 2_000
 const versionsMax = 500
 
 /**
- * Counts the hours of some applications, one row for each hour with events. A row has the columns
- * `event_counts` and `device_states` of `intake.hours_raw`.
+ * SQL that counts the events of some applications in some hours. Its result has one row for each
+ * application and hour with events, with `event_counts` and `device_states` of `intake.hours_raw`.
  */
 export const countHours = `WITH
   counted AS (

@@ -5,7 +5,7 @@ import { dayMs } from '@intake/contract'
 import { countDays } from './count-days.ts'
 import { countHours } from './count-hours.ts'
 
-/** The tables of counts: `intake.hours`, and `intake.catalogue` with its warnings. */
+/** The counts: `hours` fills `intake.hours_raw`, and `catalogue` fills `intake.days_raw`. */
 export const countNames = ['hours', 'catalogue'] as const
 export type CountName = (typeof countNames)[number]
 
@@ -22,8 +22,8 @@ const tables = {
 } as const
 
 /**
- * A run also reads marks that are up to this much older than the last run. A mark has the time at
- * which its statement began, so it may have become visible only after the last run.
+ * `refreshCounts` also reads marks of `recountHours` that are up to this much older than its last
+ * call. A mark has the time when its INSERT began, so it may have become visible after that call.
  */
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
@@ -40,10 +40,10 @@ const memberLength = 1024 * 1024
 const compress = promisify(gzip)
 
 /**
- * Counts again the hours or days that have changed since the last run: records arrived in them, or
+ * Counts again the hours or days that have changed since the last call: records arrived in them, or
  * were erased or replayed. Each hour or day is counted as a whole, from the views, and its new
  * count replaces the former one; so the counts are exact even after repeats, late events and
- * erasures. Several runs at once do no harm.
+ * erasures. Several processes may call this at the same time.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
@@ -111,7 +111,7 @@ interface State {
   /** Every record that arrived before this time is visible. */
   until: string
   now: string
-  /** The values that `until` and `now` had in the last run. */
+  /** The values that `until` and `now` had in the last call of `refreshCounts`. */
   lastUntil: string
   lastNow: string
   /** 1 if ClickHouse has the function `JSONAllValues`, else 0. */
@@ -171,8 +171,9 @@ async function count(
   const identity = new RegExp(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
-  // The version is taken before the rows are read. If two runs overlap, the count of the run that
-  // began later is kept: it has the higher version, and was read after the other run began.
+  // Takes the version before it reads the rows. If two calls count a period at the same time, the
+  // table keeps the count with the higher version. It was read after the other call began, so it
+  // has everything that the other call had to count.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

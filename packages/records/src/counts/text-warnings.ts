@@ -16,10 +16,10 @@ const cardDigits = String.raw`(?:^|[^0-9.])((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0
 
 const isSuspiciousText = String.raw`match(toJSONString(params), '"\\[|@|[0-9](?:[ -]?[0-9]){12}')`
 /**
- * Examines each value, instead of printing the whole document and examining the text. From
+ * Examines each value; `isSuspiciousText` prints the whole document and examines its text. From
  * ClickHouse 26.4 on, printing takes 60 µs for a row with ten params
- * (https://github.com/ClickHouse/ClickHouse/issues/115796); reading the values takes 4 µs. Names
- * are examined too, because the text of a member that is an object contains names.
+ * (https://github.com/ClickHouse/ClickHouse/issues/115796), but reading the values takes 4 µs.
+ * Names are examined too, because the text of a member that is an object contains names.
  */
 const isSuspiciousValue = `(arrayExists(
         (value, type) -> match(value, '@|${cardDigits}')
@@ -50,9 +50,9 @@ const members = `arrayFlatten(arrayMap(
         JSONExtractKeysAndValuesRaw(intake_json(params))))`
 
 /**
- * The warnings about the texts of a row. Only a row that may get one is searched.
+ * Returns SQL for the warnings about the texts of a row. It searches only rows that may get any.
  *
- * @param hasAllValues whether ClickHouse has the function `JSONAllValues`, as from 26.4 on
+ * @param hasAllValues whether ClickHouse has the function `JSONAllValues`, which 26.4 introduced
  */
 export const textWarnings = (
   hasAllValues: boolean,

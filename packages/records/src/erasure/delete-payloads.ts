@@ -14,7 +14,7 @@ import {
 
 type Sql = Pick<ClickHouse, 'query' | 'command' | 'cluster'>
 
-/** The tables with rows to delete. The facts about attachments have no tombstones of their own. */
+/** The tables with rows to delete. The tombstones of feedback also apply to `attachments_raw`. */
 const erasedTables = [...payloadTables, 'attachments_raw'] as const
 type ErasedTable = (typeof erasedTables)[number]
 

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 import { removeErasedObjects } from './remove-objects.ts'
 import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.ts'
 
-/** The result of an erasure, as proof. Counts are those of this run. */
+/** The result of an erasure, as proof. Its counts are those of one call of `erase`. */
 export interface ErasureReport {
   id: string
   kind: string

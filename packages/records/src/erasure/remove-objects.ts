@@ -22,8 +22,8 @@ export async function removeErasedObjects(
 }
 
 /**
- * Deletes the objects below a prefix that `isWanted` selects (default: all). Resolves to the number
- * of deleted objects.
+ * Deletes the objects whose keys begin with `prefix` and that `isWanted` selects (default: all).
+ * Resolves to the number of deleted objects.
  */
 export async function removeObjects(
   objects: Pick<ObjectStore, 'list' | 'remove'>,

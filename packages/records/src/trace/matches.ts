@@ -13,7 +13,7 @@ export interface QueuedRow {
 
 /**
  * Creates a function that tests whether a row, one line of JSON, matches the search. The condition
- * is the one that `findRecords` applies to the tables.
+ * is the one that `findRecords` applies to the tables, without the times of `tails`.
  */
 export function matches(search: RecordSearch): (row: string) => boolean {
   const isWanted = condition(search)

@@ -34,9 +34,9 @@ interface Connection {
 /** One WAIT or WAITAOF command. It confirms the writes of all calls that have joined the round. */
 interface Round {
   /**
-   * True if a call of this round has only read a value, perhaps one from another connection. WAIT
-   * covers everything up to the last write of this connection. So the round then writes something
-   * before it waits.
+   * True if a call of this round has only read a value, which another connection may have written.
+   * WAIT covers only what was written up to the last write of its own connection. So such a round
+   * writes something before it waits.
    */
   needsWrite: boolean
   done: Promise<void>

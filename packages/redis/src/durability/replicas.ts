@@ -45,8 +45,8 @@ interface Address {
 }
 
 /**
- * Finds the addresses of a primary's replicas. The primary lists its replicas. In a cluster, the
- * addresses that clients use are preferred, unless one of the listed replicas is missing there.
+ * Returns the addresses of the replicas that a primary lists. In a cluster, returns instead the
+ * addresses that the cluster gives to clients, unless these are fewer than the listed replicas.
  */
 async function findReplicas(redis: Redis, primary: Primary): Promise<Address[]> {
   const { name, tags, redis: server } = primary

@@ -3,7 +3,7 @@
  * functions refuse a whole document if it has an integer that neither Int64 nor UInt64 can hold.
  * ClickHouse prints doubles from 2^64 to 1e21 as such integers. The SQL adds an exponent to these
  * integers, so that they are read as doubles. For this it splits a document into texts, numbers and
- * the rest. It does so only if the document has 19 digits in a row, as few documents have.
+ * the rest. It does so only if the document has 19 digits in a row, which is rare.
  */
 export const jsonText = (value: string): string =>
   `if(match(toJSONString(${value}), '[0-9]{19}'), ` +

@@ -29,7 +29,7 @@ export async function readColumns(clickhouse: Reader): Promise<Columns[]> {
   return rows.map((row) => ({ ...row, types: compactAll(Object.entries(row.types)) }))
 }
 
-/** Returns the types that the columns of a query have with the present columns of the tables. */
+/** Returns the types of a query's columns, by name, as they follow from the tables at present. */
 export async function describeQuery(
   clickhouse: Reader,
   select: string,

@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts'
 export const checksumOf = (migration: Migration) =>
   createHash('sha256').update(JSON.stringify(migration.statements)).digest('hex')
 
-/** The codes for a table or database that does not exist. */
+/** The error codes of ClickHouse for a table or database that does not exist. */
 const absentCodes: ReadonlySet<number | undefined> = new Set([60, 81])
 
 /** The checksums of the applied migrations, by name; undefined if there are no tables yet. */

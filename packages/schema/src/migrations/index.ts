@@ -5,8 +5,8 @@ import type { Migration } from './migration.ts'
 const folder = new URL('../../migrations/', import.meta.url)
 
 /**
- * The migrations, in the order of application. A released migration never changes: add another
- * file.
+ * The migrations, in the order in which they are applied. A released migration never changes: add
+ * another file.
  */
 export const migrations: readonly Migration[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sql'))
@@ -17,7 +17,8 @@ export const migrations: readonly Migration[] = readdirSync(folder)
   }))
 
 /**
- * Each statement ends with a semicolon and a line break; a line that begins with `--` is a comment.
+ * Splits a file into its statements. Each statement ends with a semicolon and a line break. A line
+ * that begins with `--` is a comment.
  */
 function splitStatements(sql: string): string[] {
   return sql

@@ -38,8 +38,8 @@ export function samsungTrailer(unit: Buffer, entries: Buffer): Buffer {
 }
 
 /**
- * The header of a JPEG scan, filled with as many `ftyp` boxes (the start of a video) as fit. Each
- * box is followed by the header of another scan.
+ * The header of a JPEG scan that contains 4,500 `ftyp` boxes (the start of a video), almost as many
+ * as fit. Each box is followed by the header of another scan.
  */
 function filmsInScanHeader(): Buffer {
   const count = 4_500

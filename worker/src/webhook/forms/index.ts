@@ -18,7 +18,7 @@ const chatForms: Readonly<Record<string, (notice: Notice) => string>> = {
  * Creates the function that writes the body of a request about a feedback.
  *
  * @param options.showsEmail whether the body contains the e-mail; by default only in the standard
- * form, because programs read it
+ * form, because programs read this form
  * @param options.pageUrl the address of the page, for a link
  */
 export function createBodyWriter(options: {

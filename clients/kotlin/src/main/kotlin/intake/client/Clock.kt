@@ -5,10 +5,10 @@ import kotlin.math.abs
 /**
  * A period in which neither the device's clock jumped nor its correction changed. So the times in
  * all ids of an era are wrong by the same amount. Each era is an object of its own, so eras are
- * compared by identity.
+ * compared with `===`.
  */
 internal class Era(
-    /** The device's clock minus the monotonic clock. */
+    /** The device's clock minus the monotonic clock, in milliseconds. */
     val drift: Long,
     /** The milliseconds that are added to the device's clock when an id is made. */
     val offset: Long,
@@ -50,7 +50,7 @@ internal class Clock(private val time: TimeSource) {
         return wall + era.offset
     }
 
-    /** The era of the time that `now` returns. */
+    /** The current era, which is a new one if the device's clock has jumped. */
     fun era(): Era {
         now()
         return era

@@ -4,7 +4,7 @@ import java.io.IOException
 
 /**
  * Storage in memory. Its content is lost when the process ends. Its events get no sequence numbers,
- * because they would collide with those of the device's counter.
+ * because numbers of its own would collide with those of the device's counter.
  */
 internal class MemoryStorage : Storage {
     private val values = LinkedHashMap<String, ByteArray>()

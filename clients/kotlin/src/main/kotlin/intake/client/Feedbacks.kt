@@ -65,7 +65,7 @@ internal class Feedbacks(private val core: Core) {
             null
         }
 
-    /** Takes over feedback of earlier runs. `keys` are the keys of all stored values, ascending. */
+    /** Takes over feedback of earlier runs. `keys` are all names and keys in storage, ascending. */
     fun adopt(keys: List<String>) =
         synchronized(core.memory) {
             val known = entries.mapTo(HashSet()) { it.key }

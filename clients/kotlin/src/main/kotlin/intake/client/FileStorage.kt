@@ -18,7 +18,7 @@ private const val PID_MARK = "-pid"
  * Storage in a directory, with a file for each segment and each value. It uses only `java.io`,
  * because `java.nio.file` needs Android 8.
  *
- * @param directory called once, on a thread of the client
+ * @param directory returns the directory; called once, on a thread of the client
  */
 internal class FileStorage(directory: () -> File) : Storage {
     private val openDir by lazy(directory)
@@ -58,8 +58,8 @@ internal class FileStorage(directory: () -> File) : Storage {
     }
 
     /**
-     * This is not synced to disk. The counter survives the end of the process without a sync, but
-     * after a power failure numbers may be used twice.
+     * Writes the last reserved number, without a sync to disk. The counter survives the end of the
+     * process, but after a power failure numbers may be used twice.
      */
     private fun writeSequence(last: Long) =
         openSequence().run {

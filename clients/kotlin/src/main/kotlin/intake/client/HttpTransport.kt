@@ -37,8 +37,8 @@ internal fun prefixOf(url: String): String {
 }
 
 /**
- * Sends with `HttpURLConnection`, which both Java and Android have. Compresses bodies, unless the
- * server has refused a compressed body (415).
+ * Sends with `HttpURLConnection`, which both Java and Android have. Compresses JSON bodies that are
+ * not small, until the server refuses a compressed body (415).
  *
  * @param schedule the client's timer, which ends requests that take too long
  */
@@ -139,9 +139,9 @@ internal class HttpTransport(
     private fun read(connection: HttpURLConnection): Answer {
         val status = connection.responseCode
         val stream = if (status < 400) connection.inputStream else connection.errorStream
-        // Java withholds the body of a 401, because it cannot repeat the request. The content type
-        // still shows who sent the 401. If Intake did, the body's code is always `unauthorized`;
-        // otherwise a proxy sent it.
+        // Java withholds the body of a 401, because a streamed request cannot be repeated. The
+        // content type shows whether Intake or a proxy sent the 401. A 401 of Intake always has the
+        // code `unauthorized`.
         if (status == 401 && stream == null && connection.contentType.orEmpty().startsWith(PROBLEM))
             return Answer(status, "{\"code\":\"unauthorized\"}")
         val body = stream?.use(::readAll) ?: ByteArray(0)

@@ -322,7 +322,8 @@ internal constructor(
         }
 
     /**
-     * Sends at once, because the network is available again or the app is in the foreground again.
+     * Sends at once. Called when the network is available again, or when the app returns to the
+     * foreground.
      */
     internal fun wake() {
         logLoop.wake(isUrgent = true)

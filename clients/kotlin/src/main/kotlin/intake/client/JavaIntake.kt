@@ -6,8 +6,9 @@ import java.io.File
  * A client for a plain JVM. It does I/O only on its own threads. When the process ends because of
  * `System.exit`, an uncaught error or SIGTERM, the client stores what is in memory.
  *
- * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- *   replaces its `/api`, such as `https://www.example.com/i`
+ * @param url the address of the gateway, such as `https://intake.example.com`, to which the client
+ *   appends `/api`. If the address has a path, such as `https://www.example.com/i`, the client uses
+ *   this path instead of `/api`
  * @param storage a directory for the records that wait; only one process at a time should use it.
  *   Default: `.intake/java/<bundle identifier>` in the home directory
  */

@@ -25,8 +25,8 @@ internal fun closeLine(line: String, sequence: Long): String =
 internal fun idOf(line: String): String = line.substring(ID_AT, ID_END)
 
 /**
- * Returns the event with the time in its id shifted by `ms`. If the event has no timestamp, it gets
- * the previous time of its id as timestamp: that is the time of the device's clock.
+ * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
+ * the id's time before the shift, which is the time of the device's clock.
  */
 internal fun shiftLine(line: String, ms: Long, hasTimestamp: Boolean): String {
     if (ms == 0L) return line

@@ -130,8 +130,8 @@ internal class LogQueue(private val core: Core) {
     }
 
     /**
-     * Stores the events that are only in memory. Returns null if no event of the segment is in
-     * memory, or if the segment no longer exists.
+     * Stores the events of a segment that are only in memory. Returns the segment's memory; null if
+     * the segment has no memory or no longer exists.
      */
     private fun write(segment: Segment): SegmentMemory? {
         while (true) {

@@ -21,8 +21,8 @@ internal interface Storage {
      *
      * @param isNew whether `name` is to be created
      * @param count how many numbers are reserved
-     * @param print returns the text when given the first number, or 0 if the lines get no numbers.
-     *   May be called again if its first text was not stored.
+     * @param print returns the text to add. `first` is the first reserved number; 0 if the lines
+     *   get no numbers. May be called again if the text that it returned was not stored
      * @return false if `name` should exist but does not, because another process has renamed it
      */
     fun append(name: String, isNew: Boolean, count: Int, print: (first: Long) -> String): Boolean

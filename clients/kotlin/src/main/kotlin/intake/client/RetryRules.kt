@@ -8,5 +8,5 @@ internal val retryStatuses = setOf(408, 429, 503)
 /** Statuses whose codes are about the address or the key, not about the records. */
 internal val settingStatuses = setOf(401, 403, 404, 405)
 
-/** Codes of 503 after which the records may or may not be stored; after others they are not. */
+/** Codes of 503 after which the records may be stored. After other codes they are not. */
 internal val uncertainCodes = setOf("outcome_unknown")

@@ -4,7 +4,7 @@ import java.security.SecureRandom
 
 /**
  * If the clock goes back by more than this, someone has set it, and new ids contain the earlier
- * time. After a smaller step back, new ids keep the last time.
+ * time. After a smaller step back, new ids keep the time of the last id.
  */
 private const val BACK_MS_MAX = 2000L
 private const val COUNTER_MAX = 0xfff

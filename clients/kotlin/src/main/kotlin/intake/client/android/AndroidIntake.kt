@@ -28,8 +28,9 @@ import java.io.FileNotFoundException
  * of its caller. It sends when the app goes to the background or returns to the foreground, and
  * when the network is available again.
  *
- * @param url the address of the gateway, such as `https://intake.example.com`, or the prefix that
- *   replaces its `/api`, such as `https://www.example.com/i`
+ * @param url the address of the gateway, such as `https://intake.example.com`, to which the client
+ *   appends `/api`. If the address has a path, such as `https://www.example.com/i`, the client uses
+ *   this path instead of `/api`
  */
 fun Intake(
     context: Context,
