@@ -272,7 +272,7 @@ function retryRules() {
     },
     {
       name: 'settingStatuses',
-      about: 'Statuses whose codes are about the address or the key, not about the records.',
+      about: 'Statuses of errors that the URL or the API key causes, not the records.',
       values: statusesOf(({ status }) => [401, 403, 404, 405].includes(status)),
     },
     {

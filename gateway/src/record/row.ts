@@ -170,7 +170,7 @@ export function feedbackRow(
 /**
  * Makes a complete row from its identity and its other columns.
  *
- * @param row.others all columns except the columns of the identity
+ * @param row.others all columns except `id` and `time`, as JSON without the enclosing braces
  */
 export function finishRow(row: {
   identity: Identity

@@ -222,7 +222,7 @@ t.test('a suppressed sender remains suppressed, even if entries are damaged', as
     t.notOk(watched.isSuppressed(sender({ unique_user_id: 'another' })))
     watched.close()
   }
-  // From here on, the list itself is damaged. A gateway that starts then accepts nothing; a gateway
+  // From here on, the list itself is damaged. A gateway that starts now accepts nothing; a gateway
   // that already runs keeps the list that it has read.
   const before = policy()
   t.teardown(() => before.close())

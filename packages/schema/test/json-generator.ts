@@ -19,9 +19,9 @@ const numbers = [
 ]
 
 /**
- * Creates a generator of random objects, the same ones for the same seed. They cover everything
- * that `JSON.stringify` can print with well-formed strings, except integers from 2^64 to 1e21 (and
- * from -2^63 down) and keys with `%2E`.
+ * Creates a generator of random objects. The same seed gives the same objects. They cover
+ * everything that `JSON.stringify` can print if all strings are well-formed, with two exceptions:
+ * keys with `%2E`, and integers that are printed without an exponent but are too large for 64 bits.
  */
 export const jsonGenerator = (seed: number) => {
   let state = seed

@@ -14,8 +14,9 @@ const fewKeys = changedLimits({ reservationShares: { logs: 0.00002, feedback: 0.
 const aheadMs = 10 * 60 * secondMs
 
 /**
- * Yields, from `from` on, the numbers of records that are logs without an idempotency key or id.
- * The producer must use only numbers below `from`.
+ * Yields numbers of records (see `createPayloads`), beginning at `from`. Leaves out the numbers
+ * whose records are feedback (every 25th by default) or have an idempotency key or an id (every
+ * fourth). The load of the scenario must use only numbers below `from`.
  */
 function* plainNumbers(from: number): Generator<number> {
   for (let seq = from; ; seq++) if (seq % 4 !== 0 && seq % 25 !== 0) yield seq

@@ -15,7 +15,10 @@ export interface Exchange {
 
 const headerEnd = '\r\n\r\n'
 
-/** Sends bytes over a new connection and reads one response while they are sent. */
+/**
+ * Sends bytes over a new connection and reads one response. The response may arrive before all
+ * bytes are sent.
+ */
 export function exchange(
   attacker: Attacker,
   bytes: Buffer | string,

@@ -13,8 +13,9 @@ export interface Activity {
   /** How long the insert in progress has been running; undefined if there is none. */
   insertMs: number | undefined
   /**
-   * The last failure of the current batch. After `split` and `rejected`, the worker continues at
-   * once, so such a failure is shown for 15 seconds.
+   * The last failure of the current batch. After a failure of the kind `split` or `rejected`, the
+   * worker continues at once. A scrape would rarely find such a failure, so it is shown for 15
+   * seconds, even after the batch.
    */
   failure: Failure | undefined
   /** Rows stored per second over the last 15 seconds. */

@@ -138,8 +138,8 @@ function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {
   return startStoredStateMonitor({
     reader,
     onError: limitRepeats((err, omitted) => {
-      // Another log line already reports an outage of ClickHouse. This line is for a ClickHouse
-      // user without the right to read, which an operator must grant.
+      // Another log line already reports an outage of ClickHouse. This one warns if an operator
+      // must act, for example because the ClickHouse user has no right to read.
       const isForOperator = err instanceof ClickHouseError && err.kind === 'operator'
       const help = helpOf('dead_letters')
       log[isForOperator ? 'warn' : 'debug'](

@@ -94,8 +94,9 @@ final class LogQueue {
     let name = isNew ? nameWhileOpen(segment.entry) : segment.name
     let isThere = try? storage.append(text, to: name, isNew: isNew)
     guard isThere == true else {
-      // The new lines become a new segment. If the file cannot be written, the stored lines remain
-      // a segment that can be sent. If it is gone, another client has taken them over.
+      // The new lines begin a new segment. If appending failed, the old segment is closed, and its
+      // stored lines are sent later. If the file of the old segment is missing, another client has
+      // taken that segment over.
       if isThere == nil { close() } else { forget(segment) }
       let entry = SegmentName(key: recorder.newId(), state: .open, run: run)
       self.open = Open(segment: Segment(entry), user: open.user, era: open.era, room: open.room)

@@ -3,7 +3,7 @@ enum RetryRules {
   /// Statuses after which the same request can succeed later.
   static let retryStatuses: [Int] = [408, 429, 503]
 
-  /// Statuses whose codes are about the address or the key, not about the records.
+  /// Statuses of errors that the URL or the API key causes, not the records.
   static let settingStatuses: [Int] = [401, 403, 404, 405]
 
   /// Codes of 503 after which the records may be stored. After other codes they are not.

@@ -3,7 +3,7 @@
 /** Statuses after which the same request can succeed later. */
 export const retryStatuses: readonly number[] = [408, 429, 503]
 
-/** Statuses whose codes are about the address or the key, not about the records. */
+/** Statuses of errors that the URL or the API key causes, not the records. */
 export const settingStatuses: readonly number[] = [401, 403, 404, 405]
 
 /** Codes of 503 after which the records may be stored. After other codes they are not. */

@@ -6,8 +6,8 @@ import { processMark } from './runs.ts'
 const uuid = String.raw`[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}`
 const mark = String.raw`-pid\d+-\d+-\d+`
 /**
- * The name of a segment, which begins with the segment's key. When a segment is halved, each half
- * gets the key with one more digit.
+ * The form of the name of a segment. The name begins with the key of the segment. When a segment is
+ * halved, each half gets the same key with a further digit: 0 or 1.
  */
 const segment = String.raw`${uuid}[01]*\.\d+\.[0-3]\.${uuid}${mark}(?:\.\d+){2}\.-?\d+`
 const value = String.raw`(?:device|opted-out|dropped|feedback-${uuid})\.value`

@@ -26,7 +26,10 @@ const typeOf = `multiIf(
   path.2 = 'Bool', 'boolean',
   'text')`
 
-/** SQL for pairs of name and type: one of the event, which has no name, and one of each param. */
+/**
+ * SQL for an array of pairs of a name and a type. The first pair is `('', 'event')`, which stands
+ * for the event itself. Each other pair is a param with its type.
+ */
 const paths = `arrayPushFront(
       arrayMap((name, type) -> (name, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import { sqlTime, type QueryParams } from '@intake/clickhouse'
 
-/** The user or device whose records are erased or exported, or an API key with a period. */
+/**
+ * Says which records are erased or exported: those of a user, those of a device, or those that
+ * arrived with an API key within a range of time.
+ */
 export type Subject =
   | {
       kind: 'user' | 'device'

@@ -5,7 +5,7 @@ package intake.client
 /** Statuses after which the same request can succeed later. */
 internal val retryStatuses = setOf(408, 429, 503)
 
-/** Statuses whose codes are about the address or the key, not about the records. */
+/** Statuses of errors that the URL or the API key causes, not the records. */
 internal val settingStatuses = setOf(401, 403, 404, 405)
 
 /** Codes of 503 after which the records may be stored. After other codes they are not. */
