@@ -326,6 +326,17 @@ t.test('a rule that cannot be right is refused', async (t) => {
   t.equal(findRuleProblem({ action: 'hash', path: 'device.serial', match: {} }), undefined)
 })
 
+t.test(
+  'a stored rule hashes a field that has become a number: it is removed instead',
+  async (t) => {
+    const rule = asRule({ action: 'hash', path: 'device.serial', match: {} })
+    t.same(parseRule(JSON.stringify(rule)), rule, 'a field without a column is hashed')
+    const typed = JSON.stringify({ ...rule, path: 'device.version_code' })
+    t.same(parseRule(typed), { ...rule, action: 'remove', path: 'device.version_code' })
+    t.equal(parseRule(JSON.stringify({ ...rule, path: 1 })), undefined)
+  },
+)
+
 t.test('an entry of Redis that is no rule of this version is not read', async (t) => {
   const rule = asRule({ action: 'drop', match: { os: 'a' } })
   t.same(parseRule(JSON.stringify(rule)), rule)

@@ -103,7 +103,7 @@ const eventsMax = 1_000
 
 /**
  * Prepares rules for their comparison with records. After that, each event costs one look-up by
- * application, one look-up by event name, and one comparison with each rule that these find.
+ * application, one look-up by event name, and one comparison with each rule found.
  *
  * @param options.secret the secret, in base64, with which rules hash values; without it, values
  * that should be hashed are removed
@@ -228,7 +228,7 @@ function meets(rule: Compiled, facts: Facts): boolean {
 /**
  * Returns what the rules say about a record; undefined if none of them applies.
  *
- * @param rules in order: first the rules that drop, then the rules that sample
+ * @param rules in the order of `ruleActions`: those that drop, sample, remove, hash
  */
 function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
   let sampling: ActiveRule | undefined

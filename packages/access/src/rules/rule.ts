@@ -92,11 +92,15 @@ function findActionProblem({ action, rate, path, match }: RuleChoice): string | 
   if (path === undefined || path.length > textLengthMax || !isPath.test(path)) {
     return 'The path must begin with params., device. or extra., such as params.email.'
   }
-  const [root, field = ''] = path.split('.')
-  if (action === 'hash' && root === 'device' && unhashable.has(field)) {
+  if (action === 'hash' && isUnhashable(path)) {
     return `The column of ${path} cannot hold a hash; remove it instead.`
   }
   return undefined
+}
+
+function isUnhashable(path: string): boolean {
+  const [root, field = ''] = path.split('.')
+  return root === 'device' && unhashable.has(field)
 }
 
 const isPath = /^(params|device|extra)(\.[^.]+)+$/
@@ -133,6 +137,9 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
  * Reads a stored rule; undefined if it cannot be read, for example because a later version of
  * Intake wrote it. A rule with an unknown condition counts as unreadable, because without the
  * condition the rule would apply to too many records.
+ *
+ * A rule to hash a device field becomes a rule to remove it if this version has a column for the
+ * field that cannot hold a hash: an earlier version, which had no such column, stored the rule.
  */
 export function parseRule(json: string): Rule | undefined {
   const rule = parseObject(json) as Partial<Rule>
@@ -142,7 +149,9 @@ export function parseRule(json: string): Rule | undefined {
   if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
   if (typeof match !== 'object' || match === null) return undefined
   if (!Object.keys(match).every((name) => conditions.has(name))) return undefined
-  return findRuleProblem(rule as Rule) === undefined ? (rule as Rule) : undefined
+  const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
+  const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
+  return findRuleProblem(read) === undefined ? read : undefined
 }
 
 function parseObject(json: string): object {
