@@ -90,6 +90,7 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
   ): Promise<Record<string, unknown>> {
     const what = `${method} ${path} of the adapter`
     let response: Response
+    let text: string
     try {
       response = await fetch(url + path, {
         method,
@@ -102,10 +103,10 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(options.timeoutMs),
       })
+      text = await response.text()
     } catch (cause) {
       throw new AdapterError(`${what} got no response: ${reasonOf(cause)}`, undefined, { cause })
     }
-    const text = await response.text()
     const value = text === '' ? {} : parse(text)
     if (!response.ok || value === undefined) {
       throw new AdapterError(

@@ -106,7 +106,7 @@ export function startThumbnails(
       polling.close()
       decoder.end()
       // Work that fails during the close is not done by this worker; another worker finds it.
-      await withTimeout(running, closeTimeoutMs, 'ending the thumbnails').catch(() => {})
+      await withTimeout(running, closeTimeoutMs, 'ending the thumbnails', clock).catch(() => {})
     },
   }
 }

@@ -2,6 +2,7 @@ import { readRetention, retentionKinds, writeRetention, type RetentionKind } fro
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
 import { Argument, InvalidArgumentError, type Command } from 'commander'
+import { confirmChange } from '../confirm-change.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
 import { expiryTimes, findExpired } from '../retention/find-expired.ts'
 import { createProgress } from '../progress.ts'
@@ -26,8 +27,10 @@ export function defineRetention(retention: Command): void {
       withServices(async ({ clickhouse, redis }) => {
         await writeRetention(clickhouse, kind, period.days)
         const recordKind = kinds.find((one) => one === kind)
-        if (recordKind !== undefined)
-          await createPolicyStore({ redis }).setRetention(recordKind, period.days)
+        if (recordKind !== undefined) {
+          const policy = createPolicyStore({ redis })
+          await confirmChange(redis, () => policy.setRetention(recordKind, period.days))
+        }
         print(describe(kind, period.days))
       }),
     )

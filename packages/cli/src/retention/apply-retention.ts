@@ -31,7 +31,9 @@ export async function applyRetention(
   const policy = createPolicyStore({ redis })
   const known = await policy.load()
   const unknown = kinds.filter((kind) => known?.retentionDays[kind] !== retention[kind])
-  for (const kind of unknown) await policy.setRetention(kind, retention[kind])
+  for (const kind of unknown) {
+    await confirmChange(redis, () => policy.setRetention(kind, retention[kind]))
+  }
   if (unknown.length > 0) await untilGatewaysKnow(progress)
 
   const before = expiryTimes(retention, now)

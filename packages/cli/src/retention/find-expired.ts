@@ -47,9 +47,9 @@ export async function findExpired(
 }
 
 /**
- * The prefixes under which expired months may have objects, from the earliest month that a record
- * can have. Even a month without rows may have objects: an earlier run can end after it has dropped
- * the rows and before it has removed the objects.
+ * The prefixes of the keys of objects in expired months, from the earliest month that a record can
+ * have. Even a month without rows may have objects: an earlier `intake retention apply` can end
+ * after it has dropped the rows and before it has removed the objects.
  */
 export function* expiredPrefixes(before: Date | undefined): Generator<string> {
   if (before === undefined) return
