@@ -16,7 +16,8 @@ export function createLoopUtilization(clock: Pick<Clock, 'now'> = systemClock): 
     const at = clock.now()
     if (at - start.at >= windowMs) {
       const end = { at, activeMs: activeMs() }
-      share = (end.activeMs - start.activeMs) / (end.at - start.at)
+      // At most 1, because the process may wait for a CPU between the two readings.
+      share = Math.min(1, (end.activeMs - start.activeMs) / (end.at - start.at))
       start = end
     }
     return share

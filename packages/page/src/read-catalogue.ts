@@ -8,7 +8,6 @@ export interface CatalogueEntry {
   types: string
   records: number
   devices: number
-  first_seen: string
   last_seen: string
   newest_version: string
 }
@@ -53,7 +52,7 @@ export interface Catalogue {
 
 export const cataloguePageRows = 200
 
-/** Reads the events and params that an application sends, as workers last counted them. */
+/** Reads one page of each table of an application's catalogue, as workers last counted it. */
 export async function readCatalogue(
   reader: RecordReader,
   application: string,
@@ -74,7 +73,7 @@ export async function readCatalogue(
       'entries',
       `SELECT event, param, arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types,
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
-         min(catalogue.first_seen) AS first_seen, max(catalogue.last_seen) AS last_seen,
+         max(catalogue.last_seen) AS last_seen,
          argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen)) AS newest_version
        FROM intake.catalogue AS catalogue WHERE ${ofApplication}
        GROUP BY event, param ORDER BY event, param`,

@@ -15,7 +15,10 @@ interface Traffic {
   isFresh?: boolean
 }
 
-/** A case in which one key sends costly requests. Every request must get a documented response. */
+/**
+ * A case in which one key sends costly requests. No request may get a 5xx other than 503, or wait
+ * for its response until the timeout of the client.
+ */
 export function costly(
   definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traffic,
 ): HostileCase {
@@ -27,9 +30,10 @@ export function costly(
       const headers = typeof first === 'string' ? {} : { 'content-encoding': 'gzip' }
       return flood(attacker, { lanes, pauseMs, path, headers, body: isFresh ? body : () => first })
     },
-    judge({ broken, silent, accepted, refused, unavailable, throttled }, expect) {
+    judge({ broken, silent, lost, accepted, refused, unavailable, throttled }, expect) {
       expect(broken === 0, `no 500 (${broken})`)
       expect(silent === 0, `every request has a response (${silent} have none)`)
+      expect(lost === 0, `no connection closes without a response (${lost})`)
       expect(accepted + refused + unavailable + throttled > 0, 'there are responses')
     },
   })
