@@ -1,6 +1,6 @@
 import type { CpuByPart } from './accounting.ts'
 
-/** The CPU of each variant in one turn, in microseconds per event. */
+/** The CPU of each variant in one turn (a round of every variant), in microseconds per event. */
 export type Costs = ReadonlyMap<string, CpuByPart>
 
 /** Intake's cost, divided by the cost of another variant, and the limit of this ratio. */

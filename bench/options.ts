@@ -30,7 +30,7 @@ export const runOptions = {
    * per event than in the fastest round of the same kind.
    */
   'slowness-max': { type: 'string', default: '1.2' },
-  /** How many disturbed turns are measured again, at most. */
+  /** How many disturbed turns (rounds of all compared items) are measured again, at most. */
   repetitions: { type: 'string', default: '1' },
   /** Length of the soak. */
   minutes: { type: 'string' },

@@ -48,7 +48,7 @@ export async function buildPeer(options: {
   }
 }
 
-/** Returns the last line of stderr. The error's message is longer: it has the whole command. */
+/** Returns the last line of stderr, or the error code; `message` has the whole command, too. */
 function reasonOf(error: unknown): string {
   const { stderr, code } = error as { stderr?: string; code?: string | number }
   return stderr?.trim().split('\n').at(-1) || String(code)

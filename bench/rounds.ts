@@ -78,7 +78,7 @@ export interface Rounds {
   summary(): RoundsSummary
 }
 
-/** Items to measure in the same turns, so that they can be compared. */
+/** Items to compare, and the number of turns. Each turn measures every item once. */
 interface Plan<T> {
   items: readonly T[]
   turns: number

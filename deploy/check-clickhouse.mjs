@@ -58,8 +58,8 @@ const engine = spawn(
   [host, join(folder, 'data'), join(folder, 'config.xml'), String(port), '0'],
   {
     cwd: folder,
-    // Starts the server in its own session, because it lowers the priority of all processes in its
-    // session.
+    // Starts the server in a session of its own: Linux may schedule whole sessions, and the server
+    // lowers the priority of a session only if it leads that session.
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
     env: {

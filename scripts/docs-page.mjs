@@ -1,5 +1,5 @@
-// The page that every gateway serves at GET /docs: documents of docs/ and the fields of the OpenAPI
-// document, as one HTML page without a script.
+// Renders the page that every gateway serves at GET /docs: documents of docs/ and the fields of the
+// OpenAPI document, as one HTML page without a script.
 import { Marked } from 'marked'
 
 /**

@@ -1,4 +1,4 @@
-/** Prints the usage of a command and exits, if `--help` is among its arguments. */
+/** Prints the usage of a command and exits, if the arguments contain `--help` or `-h`. */
 export function printHelp(usage) {
   const { argv } = process
   if (!argv.includes('--help') && !argv.includes('-h')) return

@@ -1,4 +1,4 @@
-// The rules that a release must follow, as functions of texts; used by scripts/release.mjs.
+// The rules that a release must follow. scripts/release.mjs reads the files and applies the rules.
 
 /**
  * Licences that permit use, change and distribution if their notice is kept; the images keep the
@@ -42,7 +42,7 @@ export const hotPath = [
 /**
  * Finds what is wrong with the report of the bench.
  *
- * @param report bench/results/latest.md
+ * @param report the text of bench/results/latest.md
  * @param changedSince returns the files of the given paths that have changed since a commit, each
  * with its text at that commit and its present text; a text is empty if there is no such file
  */
@@ -67,7 +67,7 @@ export async function findReportProblems(report, changedSince) {
   ]
 }
 
-/** The text below a heading of the second level, up to the next such heading. */
+/** Returns the text below a `##` heading, up to the next one; undefined without that heading. */
 function section(changelog, title) {
   const [, text] = changelog.split(new RegExp(`^## ${title}\n`, 'm'))
   return text?.split(/^## /m)[0].trim()

@@ -41,8 +41,8 @@ const eventLines = {
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
 /**
- * States that only `intake doctor` detects. Each can cause the listed other states while Intake
- * runs.
+ * States that `intake doctor` detects early. Each can later cause the listed other states while
+ * Intake runs.
  */
 const shownAs = {
   redis_version: ['redis_connection'],

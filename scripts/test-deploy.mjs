@@ -1,11 +1,11 @@
 // npm run test:deploy: checks the Helm chart with several sets of values. The checks are helm's
 // own, kubeconform with the schemas of the oldest and the newest supported Kubernetes, models of
-// the custom resources, and this project's rules about its processes. Then it builds what is in the
-// images and runs it (deploy/check-images.sh). Needs Redis, Go, pip and npm, and
-// installs helm, kubeconform, the schemas and the models into node_modules/.cache, which takes some
-// minutes the first time. With docker on the PATH it also checks docker-compose.yml. With
-// kube-apiserver, etcd and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it
-// also installs the chart on a real API server.
+// the custom resources, and this project's rules about its processes. Then it builds and runs what
+// is in the images (deploy/check-images.sh). Needs Redis, Go, pip and npm, and installs helm,
+// kubeconform, the schemas and the models into node_modules/.cache, which takes some minutes the
+// first time. With docker on the PATH it also checks docker-compose.yml. With kube-apiserver, etcd
+// and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart
+// on a real API server.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -102,8 +102,8 @@ if (missing.length === 0) {
   console.log(`SKIPPED: the chart on an API server, because there is no ${missing.join(', no ')}`)
 }
 
-// The folder is outside of this checkout. Inside of it, Node would take packages that the images
-// lack from the checkout.
+// The folder is outside of this checkout. Otherwise, if the images lacked a package, Node would use
+// that of the checkout.
 const images = mkdtempSync(join(tmpdir(), 'intake-images-'))
 try {
   run('sh', ['deploy/check-images.sh', images])
@@ -181,7 +181,8 @@ async function loadModels() {
   if (!existsSync(join(folder, 'node_modules'))) {
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, ...models])
   }
-  // Node looks for the imports of a module in the module's folder, so the module is written there.
+  // Node looks for the packages that a module imports in the module's folder. So this module is
+  // written into the folder in which the packages are installed.
   const index = join(folder, 'index.mjs')
   writeFileSync(
     index,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './bootstrap.mjs'
 
-/** The seconds that each file takes; scripts/test-reporter.mjs writes this file. */
+/** Contains the seconds that each test file takes; scripts/test-reporter.mjs writes it. */
 export const timingsFile = join(root, 'test-timings.json')
 
 /** The assumed duration of a file that has not been timed. */

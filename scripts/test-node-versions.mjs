@@ -66,7 +66,7 @@ function environment(folder, major) {
   return { ...Object.fromEntries(own), PATH: [bin, process.env.PATH].join(delimiter) }
 }
 
-/** Runs npm start, sends the printed event and waits until the printed query shows it. */
+/** Runs npm start and its printed commands: sends an event and queries until it is visible. */
 async function start({ clone, env, log }) {
   const ports = ['', 'GATEWAY_ADMIN_', 'WORKER_ADMIN_', 'REDIS_', 'CLICKHOUSE_', 'S3_']
   const anyPorts = Object.fromEntries(ports.map((name) => [`${name}PORT`, '0']))
@@ -90,7 +90,7 @@ async function start({ clone, env, log }) {
   }
 }
 
-/** The four commands that npm start prints when it is ready. */
+/** Resolves to the four commands that npm start prints when it is ready. */
 function curlLines(stack) {
   const found = []
   return new Promise((resolve, reject) => {

@@ -137,7 +137,8 @@ const times: [string, string][] = [
   ['2024-05-01T12:00:00.5+02:00', 'column'],
   ['2026-11-21T06:30:00.123456789Z', 'column'],
   ['', 'nowhere'],
-  // Android and react-native-device-info send these when they do not know the time.
+  // The next two are -1 ms since 1970. Android and react-native-device-info send this time when
+  // they do not know the real one.
   ['1969-12-31T23:59:59.999Z', 'device_extra'],
   ['1970-01-01T00:59:59.999+01:00', 'device_extra'],
   ['1601-01-01T00:00:00.000Z', 'device_extra'],

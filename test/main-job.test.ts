@@ -99,7 +99,7 @@ async function row(stack: RunningStack, view: string, id: string): Promise<Store
   return rows[0]!
 }
 
-/** Collects the ids of the feedback for which the webhook is called. */
+/** Starts a receiver of the webhook. It collects the ids of the feedback that it is called for. */
 async function startReceiver(t: Test) {
   const ids: string[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {

@@ -23,7 +23,10 @@ const users = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')
   })
 const apiKey = 'acl-key-0123456789abcdef'
 
-/** Splits rules at spaces. A selector, which is in parentheses, counts as one rule. */
+/**
+ * Splits rules at spaces. A selector, which is in parentheses, counts as one rule. Replaces every
+ * password by `secret`.
+ */
 function splitRules(rules: string): string[] {
   return (rules.match(/\([^)]*\)|\S+/g) ?? []).map((rule) => rule.replace(/^>.*/, '>secret'))
 }

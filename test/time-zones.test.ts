@@ -23,7 +23,7 @@ const dependent = [
   /\bwindowFunnel\(\d+\)\(\s*toDateTime\(/,
 ] as const
 
-/** Returns all parts of a text that match one of these patterns. */
+/** Returns all parts of a text that match a pattern of `dependent`. */
 function findDependent(text: string): string[] {
   return dependent.flatMap((pattern) =>
     Array.from(text.matchAll(new RegExp(pattern, 'gm')), (match) => match[0].trim()),

@@ -141,8 +141,8 @@ function png(bytes: number, salt: number): Buffer {
 }
 
 /**
- * The beginning of a JPEG: an empty Exif segment of 1,000 bytes, the frame, and the header of its
- * scan.
+ * The beginning of a JPEG: an empty Exif segment of 1,000 bytes, the frame header and the scan
+ * header.
  */
 const jpegHead = Buffer.concat([
   Buffer.from('ffd8ffe103e8457869660000', 'hex'),

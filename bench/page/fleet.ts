@@ -4,12 +4,12 @@ import { appVersions, models, networks, screens } from '../vocabulary.ts'
 /**
  * A fleet of devices. Their events are computed in SQL and are always the same, because every value
  * is computed from the number of its event. Events are numbered in the order of their arrival. The
- * last one, number `rows - 1`, arrives at `endMs`, 90 days after number 0.
+ * last one, number `rows - 1`, arrives just before `endMs`, almost 90 days after number 0.
  */
 export interface Fleet {
   /** The number of events, repeats not counted. */
   rows: number
-  /** The time of the last arrival, in milliseconds since 1970. */
+  /** The end of the 90 days in which events arrive, in milliseconds since 1970. */
   endMs: number
 }
 
@@ -43,7 +43,7 @@ const ofModel = (value: (model: (typeof models)[number]) => string | number) =>
   `${list(models.map(value))}[1 + model_index]`
 const hash = (...of: string[]) => `cityHash64(${of.join(', ')})`
 
-/** A UUID from two SQL expressions for its upper and lower 64 bits. */
+/** Returns SQL for a UUID, from SQL expressions for its upper and lower 64 bits. */
 const uuid = (high: string, low: string) =>
   `reinterpretAsUUID(bitOr(bitShiftLeft(toUInt128(${low}), 64), toUInt128(${high})))`
 
@@ -87,8 +87,8 @@ const params = `concat(
 
 /**
  * Selects events in arrival order, as columns of `logs_raw`. A session is 20 events of one device
- * within about seven minutes. They all arrive at once: in 82 % of sessions within seconds, in 15 %
- * up to an hour late, and in 3 % up to ten days late.
+ * within about seven minutes. They all arrive at once after the session: in 82 % of sessions within
+ * a minute, in 15 % up to an hour later, and in 3 % up to ten days later.
  *
  * @param range.repeated whether to select only repeats: one event in a hundred arrives again, a day
  * later

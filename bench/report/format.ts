@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts'
 
-/** Returns the median of the values as text, with the smallest and the largest in brackets. */
+/** Returns the median as text; of several values also the smallest and largest, in brackets. */
 export function range(values: readonly number[], digits: number): string {
   const show = (value: number) => number(value, digits)
   if (values.length === 1) return show(values[0] as number)
@@ -17,7 +17,7 @@ export function number(value: number, digits = 0): string {
   })
 }
 
-/** Returns the median of the ratios as text, with the smallest and the largest in brackets. */
+/** Like `range`, for ratios. An empty list becomes a dash. */
 export function ratioRange(values: readonly number[]): string {
   if (values.length === 0) return '–'
   const middle = ratio(median(values))

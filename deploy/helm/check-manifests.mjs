@@ -30,7 +30,7 @@ const settings = new Set([
 /**
  * Checks the manifests that the chart renders.
  *
- * @throws {Error} names the first manifest that is wrong
+ * @throws {Error} for the first check that fails
  */
 export function checkManifests({ manifests, chart, customResources }) {
   const objects = parseAllDocuments(manifests, { version: '1.1' })
@@ -84,7 +84,8 @@ function checkPod(pod, name) {
 
 /**
  * Checks that a Job ends before helm stops waiting; otherwise helm could not print why the Job
- * failed. The first pause between two attempts is 10 s; each later pause is twice as long.
+ * failed. Also checks that the pauses between attempts take less than half of the Job's time. The
+ * first pause is 10 s; each later pause is twice as long.
  */
 function checkJob({ activeDeadlineSeconds, backoffLimit }) {
   assert.ok(activeDeadlineSeconds < helmTimeoutSeconds)

@@ -18,12 +18,12 @@ const strict = ['--dry-run=server', '--validate=strict', '--warnings-as-errors',
 
 /**
  * Runs a failed install, an install with the first set of values, an upgrade to each of the other
- * sets, a rollback to the first set, `helm test` and an uninstall. The user has rights in only one
- * namespace, which admits only pods of the level `restricted`.
+ * sets, a rollback to the first set, `helm test` and an uninstall. The user who runs Helm has
+ * rights in only one namespace, which admits only pods of the level `restricted`.
  *
  * @param options.helm the command that runs Helm
- * @param options.sets files of values; the first has the hook `setup`, and is the target of the
- * rollback
+ * @param options.sets paths of files with values; the first enables the hook `setup`, and is the
+ * target of the rollback
  * @param options.definitions files with the CustomResourceDefinitions that the chart needs
  * @param options.folder for data and logs; emptied first
  * @returns the version of the API server
@@ -152,9 +152,9 @@ function requireQuiet(result) {
 }
 
 /**
- * The objects that exist in a cluster before an install. The user gets two roles that a controller
- * would aggregate into the role `edit`. The user also gets rights for the custom resources, which
- * KEDA and other providers would grant in a real cluster.
+ * The objects that exist in a cluster before an install. The user who runs Helm gets two roles that
+ * a controller would aggregate into the role `edit`. This user also gets rights for the custom
+ * resources, which KEDA and other providers would grant in a real cluster.
  */
 function surroundings() {
   const customResources = {

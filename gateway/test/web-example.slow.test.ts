@@ -12,7 +12,7 @@ import { images, secret, startGateway, type TestGateway } from './support.ts'
 
 const executablePath = findChromium()
 const skip = executablePath === undefined && 'there is no Chromium'
-/** If `PICTURES` is set, the test writes pictures of examples/web into this folder. */
+/** If `PICTURES` names a folder, the test writes pictures of examples/web into it. */
 const { PICTURES } = process.env
 
 interface Site {

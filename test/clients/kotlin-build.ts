@@ -31,8 +31,8 @@ const target = join(project, 'target')
 const librariesOf = () => readFileSync(join(target, 'class-path.txt'), 'utf8').trim().split(':')
 
 /**
- * The class path with which a JVM runs the client and its adapter. Run `test-compile` before. The
- * class path contains no classes of Android.
+ * Returns the class path with which a JVM runs the client and its adapter. It contains no classes
+ * of Android. Call `buildKotlin('test-compile')` first.
  */
 export function kotlinClassPath(): string {
   return [join(target, 'classes'), join(target, 'test-classes'), ...librariesOf()].join(':')

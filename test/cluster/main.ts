@@ -133,8 +133,8 @@ async function play(
       const killed = await faults[fault](stage.topology, shard)
       const lostAt = performance.now()
       await until('there is another primary', async () => (await primaryOf(shard)) !== killed)
-      // Starts the killed server again, as a replica. Some settings require that a replica confirms
-      // each record. With these, the new primary refuses records until it has a replica.
+      // Starts the killed server again, as a replica. With some settings, no record is acknowledged
+      // until the new primary has a replica.
       await killed.process.start()
       await acknowledged(1)
       const seconds = (performance.now() - lostAt) / 1_000

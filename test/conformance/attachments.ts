@@ -8,8 +8,8 @@ import type { GatewayPorts } from '../../gateway/src/ports.ts'
 type Found = Pick<StoredObject, 'body' | 'contentType' | 'sha256'> | undefined
 
 /**
- * Creates a function that reads an object below a folder of the bucket `intake`. It does not use
- * the store under test.
+ * Creates a function that reads an object below a folder of the bucket `intake`, without the store
+ * under test.
  */
 export function createFinder(endpoint: string, folder = ''): (key: string) => Promise<Found> {
   const client = s3Client(endpoint)

@@ -32,9 +32,9 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
     await registerShard(redis, shard)
     const key = (part: string) => `${shardPrefix(shard)}:${queueNames.logs}:${part}`
     const lockOf = ({ id }: ClaimedJob) => key(`${id}:lock`)
-    // Real time passes between the actions, but locks must expire only in the last of the actions.
-    // So `persist`, after each action, keeps locks from expiring, and the next line delays the
-    // check for stalled jobs.
+    // Real time passes between the actions, but locks must expire only by the last entry of
+    // `actions`. So `persist`, after each action, keeps locks from expiring, and the next line
+    // delays the check for stalled jobs.
     await redis.set(key('stalled-check'), 'done', 'PX', hourMs)
     const sink = createJobSink({ redis, kind: 'logs', shard })
     const onError = (error: Error) => t.fail(error)
@@ -124,7 +124,7 @@ t.test('the simulated queue does what BullMQ does', async (t) => {
           () => claimed.flatMap(({ job, token }) => twin.renew([job.id], token)),
         )
       },
-      // The locks of all claimed jobs expire.
+      // Expires the locks of all claimed jobs, in one of five cases.
       async () => {
         if (random.chance(0.8)) return
         now += lockPastTicks

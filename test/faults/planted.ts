@@ -204,7 +204,10 @@ export const plantedBugs: PlantedBug[] = [
   },
 ]
 
-/** Runs the scenario of a bug on a copy of the code with the bug. Passes if the scenario fails. */
+/**
+ * Runs the scenario of a bug on a copy of the code with the bug. The result is `passed` if the
+ * scenario fails and one of its reasons contains `bug.reason`.
+ */
 export async function runPlanted(
   bug: PlantedBug,
   options: { scenarios: Scenario[]; root: string; seed: number },

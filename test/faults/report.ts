@@ -71,7 +71,7 @@ export function table(results: Result[]): string {
     .join('\n')
 }
 
-/** The report as a table for `docs/fault-results.md`. */
+/** Returns the text of `docs/fault-results.md`: an introduction and a table of the results. */
 export function markdown(results: Result[], head: { command: string; date: string }): string {
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`
   const numbers = (counts: Counts | undefined) =>

@@ -16,7 +16,7 @@ export interface Result {
   id: string
   title: string
   status: 'passed' | 'failed' | 'skipped'
-  /** The reason why the scenario failed or was skipped. */
+  /** The reasons why the scenario failed (also with a planted bug) or was skipped. */
   reasons: string[]
   counts: Counts | undefined
   ms: number

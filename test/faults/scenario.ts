@@ -9,7 +9,8 @@ import type { Payload } from './kit/payload.ts'
  */
 export interface Scenario {
   /**
-   * The number of the row in the fault matrix. A letter follows if the row has several scenarios.
+   * A letter for the suite (`F`: faults, `U`: upgrade) and a number. Scenarios with the same number
+   * have similar faults; they differ in a second letter after the number.
    */
   id: string
   title: string

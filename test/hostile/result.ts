@@ -39,7 +39,7 @@ export interface Seen {
    */
   visibleMs?: number
   died: boolean
-  /** The exit code after SIGTERM; null if the process had to be killed. */
+  /** The exit code after SIGTERM; null if the process had died or had to be killed. */
   exitCode: number | null
   exitMs: number
   /** Violations that the checker of the fault suites found. */

@@ -128,7 +128,7 @@ async function play(hostile: HostileCase, options: RunOptions): Promise<Seen> {
   }
 }
 
-/** Checks the innocent sender's records against its responses. Retries this twice if it fails. */
+/** Checks the innocent sender's records against its responses. Retries twice if `check` throws. */
 async function violationsOf(
   { cluster }: Stage,
   innocent: Innocent,

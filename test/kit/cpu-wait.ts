@@ -4,12 +4,11 @@ import { readFileSync, readdirSync } from 'node:fs'
 const everyMs = 50
 
 /**
- * Creates a function that returns how long the threads of these processes have been runnable but
- * waited for a CPU. The result is in milliseconds since the first call; it is 0 if the system does
- * not report it. A duration minus this wait is the time that the processes themselves took, even on
- * a busy machine.
+ * Creates a function that returns how many milliseconds the threads of some processes have waited
+ * for a CPU since the function was first called. Returns 0 if the system does not report waits. A
+ * duration minus this wait is the time that the processes themselves took, even on a busy machine.
  *
- * @param pids may return different processes each time
+ * @param pids returns the ids of the processes; may return other processes each time
  */
 export function createCpuWait(pids: () => number[]): () => number {
   const seen = new Map<number, number>()

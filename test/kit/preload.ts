@@ -10,7 +10,7 @@ export interface Order {
   clockOffMs?: number
   /** Blocks the event loop for as long as this file exists. */
   busyWhile?: string
-  /** Makes the compression of a frame throw an error of a kind that a gateway does not expect. */
+  /** While true, compressing a frame throws an error of a kind that a gateway does not expect. */
   framingFails?: boolean
 }
 

@@ -42,7 +42,7 @@ export const blackHole: Network = { holdRequests: true, holdAnswers: true }
 
 const chunksHeldMax = 64
 
-/** A TCP proxy on loopback that simulates network faults. */
+/** Starts a TCP proxy on loopback that simulates network faults. */
 export async function startTcpProxy(options: {
   target: number
   random: () => number

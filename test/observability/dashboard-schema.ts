@@ -1,9 +1,10 @@
 import { Type, type Static, type TProperties } from 'typebox'
 
 /**
- * Creates a schema of an object without other properties. This file has the part of Grafana's
- * dashboard model (schema version 39, Grafana 11 and later) that the dashboards use. Other options
- * are errors: Grafana ignores unknown options, so a misspelt one would have no effect.
+ * Creates the schema of an object that may have only these properties. This file has the part of
+ * Grafana's dashboard model (schema version 39, Grafana 11 and later) that the dashboards use.
+ * Other options are errors, because Grafana ignores unknown options: a misspelt one would have no
+ * effect.
  */
 const exact = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })

@@ -22,12 +22,12 @@ export interface Prometheus {
   /**
    * Evaluates a query.
    *
-   * @throws {Error} if Prometheus rejects the query
+   * @throws {Error} if Prometheus rejects the query, or the result is not a vector
    */
   query(expr: string): Promise<Series[]>
   /** Alerts that are pending or firing. */
   alerts(): Promise<Alert[]>
-  /** The state of each scrape target, by its job. */
+  /** Lists the active scrape targets with their jobs and states. */
   targets(): Promise<{ job: string; health: string; lastError: string }[]>
   stop(): Promise<void>
 }

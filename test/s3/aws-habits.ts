@@ -142,7 +142,10 @@ async function assumeRole(server: ManagedService, policy?: string) {
   }
 }
 
-/** Serves these credentials like a container's endpoint. Returns its URL and a request counter. */
+/**
+ * Starts a server that returns these credentials, as the credentials endpoint of a container does.
+ * Returns the URL of the server and a function that counts the requests.
+ */
 async function serveCredentials(t: Test, identity: Awaited<ReturnType<typeof assumeRole>>) {
   let count = 0
   const fake = createServer((_, response) => {

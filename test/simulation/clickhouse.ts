@@ -14,7 +14,7 @@ export type InsertAnswer = { status: 200; writtenRows: number } | { status: 500 
 
 export interface ClickHouse extends Part {
   insert(insert: Insert, answer: (answer: InsertAnswer) => void): void
-  /** Returns the given rows that are in the table. */
+  /** Returns those of the given rows that are in the table. */
   find(table: RecordKind, rows: readonly Row[]): Set<Row>
   /** Whether some parts of an insert are in place, but not all. */
   isHalfDone(): boolean

@@ -4,7 +4,7 @@ import type { Design } from './design.ts'
 import { search, trace } from './search.ts'
 import { replayCommand } from './seeds.ts'
 
-/** Simulates the design with `count` seeds. If a run breaks a rule, fails with its trace. */
+/** Simulates the design with `count` seeds. If a run breaks a rule, fails with that run's trace. */
 export async function expectNone(
   t: Test,
   { design, base, count }: { design: Design; base: number; count: number },

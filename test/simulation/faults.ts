@@ -8,7 +8,7 @@ export interface Faults {
   strike(): void
 }
 
-/** Durations of an outage. The longest exceeds the timeout of a request. */
+/** Durations of an outage. The longest exceeds the timeout of a client's request. */
 const downTicks = [10, 60, 250] as const
 const fullTicks = 60
 /**
@@ -83,8 +83,8 @@ export function createFaults(options: {
   }
 
   /**
-   * Makes ClickHouse fail between two parts of an insert. If no insert is at this point, `strike`
-   * makes ClickHouse fail when one is.
+   * Makes ClickHouse fail between two parts of an insert. If no insert is at this point now,
+   * `strike` makes ClickHouse fail as soon as an insert is.
    */
   function interruptInsert(): void {
     if (clickhouse.isHalfDone()) random.pick([() => kill(clickhouse), failInserts])()

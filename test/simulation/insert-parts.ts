@@ -10,7 +10,7 @@ export interface InsertPart {
 /** How many ticks a partition covers, in the design that partitions by the time of the insert. */
 const insertPartitionTicks = 25
 
-/** Splits an insert into blocks, and each block by partition. */
+/** Splits an insert as ClickHouse does: into blocks (of 2 to 5 rows here), then by partition. */
 export function cutIntoParts(options: { world: World; rows: readonly Row[] }): InsertPart[] {
   const { world, rows } = options
   const { design, random, scheduler } = world

@@ -27,7 +27,8 @@ export interface Jobs {
   /**
    * Removes the job.
    *
-   * @throws {Error} if the token does not hold its lock; nothing has changed then
+   * @throws {Error} if the token does not hold the job's lock, and the design requires that
+   * (`lockedCompletion`); the job is then not changed
    */
   complete(id: string, token: string): void
   /**

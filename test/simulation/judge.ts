@@ -20,8 +20,8 @@ export type Rule =
   /** Visible without its image. */
   | 'image lost'
   /**
-   * Acknowledged but not visible, although the time of its arrival, or of the acknowledgement, is
-   * before the watermark.
+   * An acknowledged record was not visible yet, although it arrived, or was acknowledged, before
+   * the watermark.
    */
   | 'early'
   /** BullMQ failed a job. */
@@ -94,8 +94,8 @@ export function judge(options: {
 }
 
 /**
- * Returns a text that is the same for all attempts that must become one record. Undefined for an
- * attempt without a key and an id.
+ * Returns a text that is the same for all attempts that must become one record; undefined for an
+ * attempt that has neither a key nor an id.
  */
 function keyOf({ kind, device, clientId, key }: Submission): string | undefined {
   const name = key ?? clientId

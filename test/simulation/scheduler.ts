@@ -36,7 +36,7 @@ export interface Scheduler {
   now(): number
   /** Returns a function that cancels the event. */
   plan(event: Event): () => void
-  /** Runs one event that may happen now; false if no event is left. */
+  /** Advances the time and runs one event. Resolves to false if no running process has an event. */
   step(): Promise<boolean>
   /** Whether work or responses are still pending. */
   isBusy(): boolean

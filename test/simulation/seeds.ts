@@ -16,8 +16,8 @@ const defaultCount = 50
 
 /**
  * Every test run tries other seeds; `SIM_SEED` replays a finding.
- * - `SIM_SEED=n` runs only this seed, with its trace. `SIM_DESIGN=name` runs it with this wrong
- * design.
+ * - `SIM_SEED=n` runs only this seed and prints its trace. With `SIM_DESIGN=name`, the run
+ * simulates the design of this name in `wrong-designs.ts`.
  * - `SIM_BASE=n` uses the seeds of an earlier test run. `SIM_SEEDS=n` sets their number.
  */
 export function readSeeds(env: Record<string, string | undefined>): Seeds {

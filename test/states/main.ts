@@ -13,7 +13,7 @@ import { states, type State } from './states.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Codes of problems, separated by commas. */
+    /** The problem codes of the states to observe, separated by commas; default: all. */
     only: { type: 'string' },
     /** The file to which the results of a complete run are written. */
     write: { type: 'string' },

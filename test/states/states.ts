@@ -54,7 +54,7 @@ const setting = (
 }
 
 const today = () => new Date().toISOString().slice(0, 10)
-/** The id of the API key with a budget, from `begin` until `end`. */
+/** The id of the API key with a budget. `begin` of `key_budget` sets it, and `end` uses it. */
 let budgeted = ''
 
 const frozen = (service: 'redis' | 'clickhouse' | 's3'): Pick<State, 'begin' | 'end'> => ({

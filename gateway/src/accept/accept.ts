@@ -60,7 +60,7 @@ export interface Steps<Submission, Prepared, Identified> {
     identified: Identified,
     arrival: Arrival & Terms,
   ): Promise<void>
-  /** Returns the number of acknowledged records, and the error of each rejected record. */
+  /** Returns the number of acknowledged records, the errors of rejected ones, and the rulings. */
   tally(prepared: Prepared, identified: Identified): Tally
 }
 

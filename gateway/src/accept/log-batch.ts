@@ -33,7 +33,7 @@ export interface IdentifiedBatch {
   rows: Row[]
   /** The results of the entries, in the order of the entries. */
   results: EntryOutcome[]
-  /** The number of acknowledged entries, including those that a rule or suppression leaves out. */
+  /** The number of acknowledged entries, including those that a rule or a suppression drops. */
   accepted: number
   rejected: IntakeError[]
   /** What the rules decide about the accepted entries. */
@@ -58,8 +58,8 @@ export type BatchSteps = Steps<SentBatch, PreparedBatch, IdentifiedBatch>
  * Creates the steps that accept the log events of a batch. An invalid event does not affect the
  * other events.
  *
- * @param options.sharedBytesMax the maximum total size of data that every row repeats: the sender's
- * columns and the batch's unknown fields
+ * @param options.sharedBytesMax the maximum size, in all rows together, of the data that every row
+ * repeats: the sender's columns and the batch's unknown fields
  * @param options.entryBytesMax maximum size of an entry, including the device
  */
 export function createBatchSteps(options: {

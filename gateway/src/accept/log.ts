@@ -93,7 +93,7 @@ function readBody(request: FastifyRequest): SentLog {
 }
 
 /**
- * Prints the `extra` column as JSON; undefined if there are no unknown fields, which is the usual
+ * Returns the `extra` column as JSON; undefined if there are no unknown fields, which is the usual
  * case.
  */
 function extraOf(body: LogSubmission, inLog: Extra): string | undefined {

@@ -37,9 +37,9 @@ export const authenticate = fp(
     const { apiKeys, admission, connections, allowed, failures } = options
     app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
-      // Refuses the request with 503 if Redis is down, before the key is looked up. The keys are in
-      // Redis, so a key that is not found may still be valid, and a 401 would make its client give
-      // up.
+      // Before the key is looked up, refuses the request with 503 if Redis is down or has lost its
+      // data. The keys are in Redis, so a key that is not found may still be valid, and a 401 would
+      // make its client give up.
       admission.checkQueue()
       if (!apiKeys.isLoaded()) {
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')

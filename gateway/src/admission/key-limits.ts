@@ -15,7 +15,7 @@ export interface RequestSize {
   /** The number of log events; 1 for a feedback. */
   records: number
   attachmentBytes: number
-  /** The size of the JSON after decompression, and of the attachments. */
+  /** The size of the JSON after decompression plus the size of the attachments. */
   bytes: number
 }
 
@@ -24,8 +24,8 @@ export interface Charge {
   /** Subtracts the request's contents from its key's counts; for a request that is not stored. */
   giveBack(): void
   /**
-   * Subtracts this number of records from the key's counts of the day; for records that are
-   * acknowledged but not stored.
+   * Subtracts this number of records, and their share of the request's bytes, from the key's counts
+   * of the day; for records that are acknowledged but not stored.
    */
   giveBackBudget(records: number): void
 }

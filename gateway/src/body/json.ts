@@ -156,8 +156,8 @@ interface Survey {
   /** True if something is nested deeper than allowed. */
   isDeep: boolean
   /**
-   * True if a number is so large that it may be a rounded integer, or exceeds the range of a
-   * double.
+   * True if `JSON.parse` has read a number that is so large that it may be a rounded integer or
+   * beyond the range of a double.
    */
   isRounded: boolean
   /**

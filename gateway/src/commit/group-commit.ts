@@ -22,15 +22,15 @@ export interface GroupCommit {
    * Resolves when the row is on stable storage.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` (certainly not stored) or `outcome_unknown` (possibly
-   * stored, or stored too long after its arrival)
+   * @throws {IntakeError} `queue_unavailable` (certainly not stored), `outcome_unknown` (possibly
+   * stored, or stored too long after its arrival), or `internal_error` on a fault of this program
    */
   append(row: Row, deadline: number): Promise<void>
   /**
    * Like `append`, for all rows of one request together.
    *
-   * @throws {IntakeError} `queue_unavailable` (certainly none is stored) or `outcome_unknown` (some
-   * may be stored)
+   * @throws {IntakeError} `queue_unavailable` (certainly none is stored), `outcome_unknown` (some
+   * may be stored), or `internal_error` on a fault of this program
    */
   appendAll(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
@@ -40,11 +40,12 @@ export interface GroupCommit {
 const framesInFlightMax = 4
 /**
  * The minimum time between the starts of two frames under load. Without it there would be too many
- * frames: one costs Redis and the worker about as much as fifty rows do. A lone row does not wait.
+ * frames: a frame costs Redis and the worker as much as about fifty rows. A lone row does not wait.
  */
 const frameIntervalMs = 4
 /**
- * The interval when CPU time is scarce. A few full frames then finish sooner than many small ones.
+ * Replaces `frameIntervalMs` when CPU time is scarce, because a few full frames then finish sooner
+ * than many small ones.
  */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
@@ -67,9 +68,9 @@ interface FlushOptions {
 /**
  * Stores rows in frames. A lone row starts a frame at once. Under load, a row waits a few
  * milliseconds for the next frame, or longer while the maximum number of frames is in flight. The
- * next frame takes all rows that have arrived until then. So under load frames become larger, not
- * more frequent. All rows of a frame belong to one partition; rows of other partitions wait for a
- * later frame.
+ * next frame takes the rows that have arrived before it starts. So under load frames become larger,
+ * not more frequent. All rows of a frame belong to one partition; rows of other partitions wait for
+ * a later frame.
  *
  * @param options.loopUtilization share of time in which this process is busy, 0 to 1
  * @param options.acceptanceMsMax the maximum time from the arrival of a row to its storage. A row

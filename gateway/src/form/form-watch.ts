@@ -115,8 +115,8 @@ export function watchForm(raw: IncomingMessage, bytesMax: number): FormWatch {
 const dashes = Buffer.from('--')
 const lineBreak = Buffer.from('\r\n')
 /**
- * The error for a boundary that CR LF does not follow. RFC 2046 allows blanks there; the parser
- * does not.
+ * The error for a boundary that CR LF does not follow. RFC 2046 allows blanks between the two; the
+ * parser does not.
  */
 const looseDelimiter = 'CR LF must follow each boundary at once: no blanks, and no LF alone.'
 

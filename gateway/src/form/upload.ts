@@ -35,7 +35,7 @@ export interface Image {
   sentSha256: string
 }
 
-/** The result for one file part: an image, or the error for which it cannot be stored. */
+/** The result for one file part: an image, or the error that says why the part is not stored. */
 export type Upload = { bytes: number } & ({ image: Image } | { refusal: IntakeError })
 
 /**

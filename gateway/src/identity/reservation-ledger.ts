@@ -44,8 +44,8 @@ export const reservationBytes = 64
 const apiKeyPart = 0.5
 const intervalMs = 1_000
 /**
- * The poll interval of a gateway that has no new reservations to send. It then only reads the
- * counts of the other gateways.
+ * The poll interval of a gateway that has no new reservations to send. Such a gateway only reads
+ * the counts of the other gateways.
  */
 const quietMs = 5_000
 const askTimeoutMs = 5_000

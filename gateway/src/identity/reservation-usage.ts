@@ -11,7 +11,7 @@ export interface ReservationUsage {
    */
   total(kind: RecordKind): number
   of(kind: RecordKind, apiKeyId: string): number
-  /** The number of reservations of the API key that has the most. */
+  /** The number of reservations of the API key that has the most, as of the last `sync`. */
   largest(kind: RecordKind): number
   /** Whether this gateway has counts that it has not added to the counts in Redis yet. */
   isUnsent(): boolean

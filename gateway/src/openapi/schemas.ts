@@ -38,8 +38,8 @@ const named = {
 const { refer, define } = createSchemaWriter({
   names: new Map<object, string>([
     ...Object.entries(named).map(([name, schema]) => [schema, name] as const),
-    // The document describes the event of `POST /api/log` like an entry of a batch. The gateway
-    // accepts any `id` and `timestamp` there, but valid values mean the same as in a batch.
+    // The document describes the event of `POST /api/log` like an entry of a batch. That operation
+    // accepts any `id` and `timestamp`, but valid values mean the same as in a batch.
     [LogSubmission.properties.log, 'LogEvent'],
   ]),
   recommended: new Map([[LogEntry.properties.timestamp, { format: 'date-time' }]]),

@@ -204,8 +204,8 @@ function columns(values: object, isPlain = false): string {
 /**
  * Splits a device into its typed columns and `device_extra`. The documented properties remain in
  * the device, in the form of their columns. All other properties are returned, including a date or
- * time that its column cannot hold. The device is modified in place: copying it would cost as much
- * as printing it.
+ * time that its column cannot hold; `null` and an empty date or time are dropped. The device is
+ * modified in place: copying it would cost as much as printing it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   // The object has no prototype, so that a property named `__proto__` is an ordinary property.

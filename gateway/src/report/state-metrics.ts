@@ -41,8 +41,8 @@ export function registerEdgeMetrics(
 }
 
 /**
- * Registers metrics of what the gateway knows of Redis. The metrics are absent until Redis has
- * responded.
+ * Registers metrics of what the gateway knows of Redis. Until Redis has responded, the metrics of
+ * its memory and of the clock are absent.
  */
 export function registerRedisMetrics(
   registry: Registry,

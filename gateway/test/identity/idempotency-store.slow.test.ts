@@ -80,7 +80,7 @@ t.test(
       const before = await today()
       await store.reserve({ ...first, scope }, soon())
       const [key] = await redis.keys(`{intake:*:${scope}:*`)
-      // Accepts both days, because midnight may have passed meanwhile.
+      // Accepts the day before and after `reserve`, because midnight may have passed between them.
       const ends = [before, await today()].map((day) => (day + 1 + days) * 86_400)
       t.ok(ends.includes(await redis.expiretime(key!)), scope)
     }

@@ -101,7 +101,7 @@ t.test('201: an animated PNG is a PNG, in a file part and in a text part', async
 t.test('201: the white space around an e-mail is removed', async (t) => {
   const gateway = await startGateway(t)
   const id = randomUUID()
-  // White space that keyboards (also Japanese ones) add, or that is copied from a page.
+  // Keyboards (also Japanese ones) add such white space, or people copy it from a page.
   for (const email of [
     'user@example.com',
     ' user@example.com',

@@ -10,7 +10,8 @@ const ClickHouseConfig = Type.Object({
 })
 
 /**
- * Finds the URL of ClickHouse, and the cluster that has the tables; undefined for a single server.
+ * Finds the URL of ClickHouse, and the cluster that has the tables. For a single server, `cluster`
+ * is undefined.
  *
  * @throws {UsageError} like `findEndpoint`
  * @throws {ConfigError} one error that names all problems of these settings
@@ -24,7 +25,7 @@ export async function findClickHouse(): Promise<{ url: string; cluster: string |
 }
 
 /**
- * Runs `work` with a connection to ClickHouse, and closes it.
+ * Runs `work` with a connection to ClickHouse, then closes the connection.
  *
  * @throws {UsageError | ConfigError} like `findClickHouse`
  */

@@ -52,8 +52,9 @@ function readGiven(): Partial<Record<EndpointVariable, string | undefined>> {
 
 /**
  * Adds settings of the running stack to the environment, unless they are set there. Does nothing if
- * the environment has the URL of any service. If a file with a URL has changed since the stack
- * started, its current content is used.
+ * the environment has the URL of any service. A setting such as `REDIS_URL_FILE` names a file with
+ * a URL. The command reads this file itself, so it finds a URL that changed after the stack
+ * started.
  */
 export async function adoptSettings(): Promise<void> {
   const { env } = process

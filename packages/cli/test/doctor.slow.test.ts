@@ -26,7 +26,7 @@ interface Examined {
 
 interface Planted {
   what: string
-  /** Plants the problem and resolves to the options of the command. */
+  /** Plants the problem. May resolve to what the examination needs to find the problem. */
   plant: (t: Test) => Promise<Examined | void>
   /** Removes the problem. */
   repair?: (() => Promise<unknown>) | undefined

@@ -46,7 +46,7 @@ export function createIntakeProcess(options: { cwd: string; env: Record<string, 
 interface ServicesOptions {
   /** Time zone of ClickHouse. */
   timeZone?: string
-  /** Whether the test stops services or changes their settings, so that no other test gets them. */
+  /** Whether the test gets its own services, because it stops them or changes their settings. */
   unshared?: boolean
 }
 

@@ -86,7 +86,7 @@ t.test('each event is printed once, with late ones, repeats and killed workers',
       )
       sent.push(...rows)
       await send(rows)
-      // A client that got no response sends its batch again, long after the first time.
+      // After every tenth frame, sends an earlier batch again, like a client that got no response.
       const earlier = sent.slice((frame - 9) * rowsPerFrame, (frame - 8) * rowsPerFrame)
       if (frame % 10 === 9) {
         const received_at = new Date().toISOString()

@@ -109,7 +109,8 @@ export function createEndpoints(options: {
 }
 
 /**
- * Whether the caller has abandoned the statement. If so, its failure is not the endpoint's fault.
+ * Whether the caller has abandoned the statement, other than by a timeout. The failure of such a
+ * statement is not the endpoint's fault.
  */
 function isGivenUp({ signal }: Statement): boolean {
   const hasTimedOut = (signal?.reason as Error | undefined)?.name === 'TimeoutError'

@@ -27,7 +27,7 @@ export interface Reply {
  * rejects with a `ClickHouseError`. An abandoned request destroys its socket, so that a silent
  * server does not keep the socket occupied.
  *
- * @param options.headers headers of every request, with the credentials
+ * @param options.headers returns the headers of a request, with the credentials
  */
 export const createExecutor = (options: {
   client: ClickHouseClient

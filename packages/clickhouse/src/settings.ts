@@ -38,9 +38,9 @@ export const insertSettings: ClickHouseSettings = {
   input_format_json_ignore_unknown_keys_in_named_tuple: 0,
   input_format_json_defaults_for_missing_elements_in_named_tuple: 1,
   date_time_input_format: 'best_effort',
-  // Before ClickHouse 26.7 the default algorithm reads one double in six as a neighbouring double.
+  // Before ClickHouse 26.7 the default algorithm reads one double in six as a neighboring double.
   precise_float_parsing: 1,
-  // Inside JSON columns, strings and numbers must keep their types.
+  // Inside JSON columns, values must keep their types.
   input_format_try_infer_dates: 0,
   input_format_try_infer_datetimes: 0,
   input_format_json_try_infer_numbers_from_strings: 0,

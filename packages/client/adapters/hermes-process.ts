@@ -24,8 +24,8 @@ type Message =
 type FetchBody = string | [string, string | File][]
 
 /**
- * Compiles the React Native client into a script that Hermes can run. Converts async functions, as
- * React Native's Babel preset does.
+ * Compiles the React Native client into a script that Hermes can run. Converts async functions into
+ * generators, as React Native's Babel preset does.
  */
 export async function compileForHermes(): Promise<string> {
   const bundle = await bundleEntry('react-native', { minify: false, globalName: 'Intake' })

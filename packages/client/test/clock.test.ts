@@ -5,7 +5,8 @@ import { dayMs } from '../src/core/limits.ts'
 const serverStart = Date.parse('2026-11-21T12:00:00.000Z')
 
 /**
- * A device whose clock is ahead by `ahead` milliseconds. Its monotonic clock stops while it sleeps.
+ * Creates a device whose clock is ahead by `ahead` milliseconds. The monotonic clock stops while
+ * the device sleeps.
  */
 function createDevice(ahead: number) {
   const device = { ahead, elapsed: 0, asleep: 0 }

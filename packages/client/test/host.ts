@@ -27,7 +27,7 @@ const baseOptions: IntakeOptions = {
   deviceUuid,
 }
 
-/** A device with a clock and storage in memory, and a server that it can reach. */
+/** Creates a device with a clock and storage in memory, and a server that it can reach. */
 export function createHost(): Host {
   const time = createTestClock()
   const host: Host = {
@@ -41,7 +41,7 @@ export function createHost(): Host {
   return host
 }
 
-/** Storage in memory that numbers events, as the storage of a device does. */
+/** Creates a storage in memory that numbers events, as the storage of a device does. */
 function createDeviceStorage(): Storage {
   const memory = createMemoryStorage()
   let last = 0

@@ -11,7 +11,8 @@ export interface LossyProxy {
 }
 
 /**
- * A proxy before a gateway. It loses the responses to some requests, and serves files to browsers.
+ * Starts a proxy in front of a gateway. The proxy loses the responses to some requests, and serves
+ * files to browsers.
  *
  * @param options.lossRate probability that a response is lost
  */

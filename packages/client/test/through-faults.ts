@@ -20,7 +20,7 @@ interface Counts {
  * is lost, the gateway is killed twice, and the client is killed five times.
  *
  * @param options.events a multiple of 100
- * @param options.createDriver gets the address of the proxy before the gateway
+ * @param options.createDriver gets the address of the proxy in front of the gateway
  * @param options.files the files that the proxy serves to browsers
  */
 export async function checkExactlyOnce(

@@ -186,7 +186,7 @@ export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_
   return 4 * config.BATCH_BODY_BYTES_MAX
 }
 
-/** @throws {ConfigError} for settings that are valid individually but contradict each other */
+/** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
 export function checkGatewayConfig(config: GatewayConfig): void {
   const problems = [
     ...findRedisUrlProblems(config.REDIS_URL),
@@ -214,7 +214,7 @@ export function checkGatewayConfig(config: GatewayConfig): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** Calls a function that reads a setting. Returns the reason if it throws, else an empty list. */
+/** Calls a function that reads a setting. Returns its error message as a list; empty if none. */
 function problemOf(read: () => unknown): string[] {
   try {
     read()

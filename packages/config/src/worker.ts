@@ -124,7 +124,7 @@ export const WorkerConfig = Type.Object({
 })
 export type WorkerConfig = Static<typeof WorkerConfig>
 
-/** @throws {ConfigError} for settings that are valid individually but contradict each other */
+/** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
 export function checkWorkerConfig(config: WorkerConfig): void {
   const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config

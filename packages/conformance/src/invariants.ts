@@ -6,7 +6,7 @@ import type { Attempt } from './attempt.ts'
 const logBytesMax = 200 * 1024
 const paths = new Set(['/api/log', '/api/log/batch', '/api/feedback'])
 
-/** Returns the first violation of the rules for every case; undefined if there is none. */
+/** Returns the first violation of a rule that holds in every case; undefined if there is none. */
 export function findViolation(seen: {
   attempts: readonly Attempt[]
   records: readonly SandboxRecord[]

@@ -25,7 +25,7 @@ export interface ConformanceResult {
 }
 
 const callMs = 60_000
-/** The timeout of each wait. A wait ends earlier if the expected event happens. */
+/** The timeout of each wait for a condition. A wait ends as soon as its condition holds. */
 const defaultWaitMs = 30_000
 
 /**
@@ -33,9 +33,9 @@ const defaultWaitMs = 30_000
  *
  * @param options.adapter the URL of the sender's adapter
  * @param options.only runs only the cases whose titles contain this text
- * @param options.waitMs how long a case waits for an expected event; by default half a minute
+ * @param options.waitMs how long a case waits for a condition; by default half a minute
  * @param options.onResult called after each case
- * @throws {AdapterError} if the adapter cannot be reached
+ * @throws {AdapterError} if the adapter cannot be reached or refuses the first call
  */
 export async function runConformance(options: {
   adapter: string

@@ -24,7 +24,7 @@ export interface Trial {
   start(options?: Partial<InitOptions>): Promise<void>
   /** Adds a fault for the next requests. */
   fault(fault: Fault): void
-  /** Resets every request from now on, so that the server cannot be reached. */
+  /** Resets the connection of every request from now on, so that the server cannot be reached. */
   block(): void
   /** Removes the remaining faults. */
   heal(): void
@@ -71,7 +71,7 @@ export function createTrial(options: {
   sender: Adapter
   sandbox: Sandbox
   witness: Witness
-  /** How long a case waits for an expected event. */
+  /** How long a case waits for a condition. */
   waitMs: number
 }): Trial {
   const { sender, sandbox, witness, waitMs } = options

@@ -37,7 +37,7 @@ export function createWitness(): Witness {
   }
 }
 
-/** Returns one line for each request, with its time, for a person who looks for the fault. */
+/** Describes the last `max` requests, a line each, to help a person find the cause of a failure. */
 export function describeAttempts(attempts: readonly Attempt[], max = 15): string[] {
   const first = attempts[0]?.seen.startedAt ?? 0
   const lines = attempts.slice(-max).map(({ seen, events, bytes }) => {

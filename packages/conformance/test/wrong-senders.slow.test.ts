@@ -3,7 +3,7 @@ import { runConformance } from '../src/index.ts'
 import { flaws, type Flaw } from './flaws.ts'
 import { startSender } from './support.ts'
 
-/** How long a case waits: only briefly, because many wrong senders never do what it waits for. */
+/** How long a case waits for a condition: briefly, since many wrong senders never meet it. */
 const waitMs = 10_000
 
 // Judges six senders at once, because a case spends most of its time waiting.

@@ -47,7 +47,7 @@ export function thumbnailKey(key: string): string {
   return `${key}${thumbnailSuffix}`
 }
 
-/** Maximum size of a thumbnail in bytes. A thumbnail of 400 pixels is always smaller. */
+/** Maximum size of a thumbnail in bytes. A thumbnail of 400 × 400 pixels is always smaller. */
 export const thumbnailBytesMax = 1024 * 1024
 
 /** Turns the key of a thumbnail into the key of its attachment. Returns other keys unchanged. */

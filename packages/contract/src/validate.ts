@@ -44,8 +44,8 @@ const int64 = { type: 'bigint', minimum: -(2 ** 63), exclusiveMaximum: 2 ** 63 }
 const exactDouble = Type.Refine(Type.BigInt(), (integer) => BigInt(Number(integer)) === integer)
 
 /**
- * Changes a published schema so that it also accepts `bigint`s. An `int64` then accepts every
- * `bigint` in its range. A number then accepts every `bigint` that a double can hold exactly.
+ * Returns a copy of a published schema that also accepts `bigint`s. In the copy, an `int64` accepts
+ * every `bigint` in its range, and a number every `bigint` that a double can hold exactly.
  */
 function withExactIntegers(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withExactIntegers)

@@ -10,8 +10,8 @@ import type { Refuse } from './refuse.ts'
  * too large, or bytes that are not HTTP. The handler ends the connection; nothing that follows is
  * parsed. Requests that were parsed still get their responses, in order. If the header of the last
  * response has not been sent yet, that response says that the connection closes, and the last
- * request is refused if its body is broken. If no request waits for its response, the handler sends
- * an error response, unless a client could mistake it for the response to an earlier request.
+ * request is refused if its body is incomplete. If no request waits for its response, the handler
+ * sends an error response, unless a client could mistake it for the response to an earlier request.
  */
 export function createClientErrorHandler(refuse: Refuse) {
   return (cause: NodeJS.ErrnoException, socket: Socket): void => {

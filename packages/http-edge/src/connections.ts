@@ -148,7 +148,10 @@ export function createConnections(options: Options): Connections {
   }
 }
 
-/** Creates `finish`, to be called when an exchange has ended, and `drain` for `Connections`. */
+/**
+ * Creates two functions: `finish`, which is called when an exchange has ended, and the `drain` of
+ * `Connections`.
+ */
 function createFinish(
   options: Pick<Options, 'onExchangeEnd' | 'clock'> & {
     end: Connections['end']
@@ -166,7 +169,7 @@ function createFinish(
       if (exchange.onEnd !== undefined) for (const onEnd of exchange.onEnd) onEnd()
       onExchangeEnd(exchange, clock.now() - exchange.startedAt)
       if (connection.socket.destroyed) return
-      // In this state, `closeInStages` has already begun to close the connection.
+      // If the socket's writable side has ended, `closeInStages` is already closing the connection.
       if (connection.socket.writableEnded) {
         if (!request.complete) abortOnClose(request)
         evictionOrder.rest(connection)

@@ -6,9 +6,9 @@ import { ignoreFollowing } from './exchange.ts'
 export interface Cors {
   /** Whether pages may read the response to this request. */
   covers(request: IncomingMessage): boolean
-  /** The header fields with which a response allows pages to read it. */
+  /** Header fields of a response that allow pages to read the response. */
   readonly fields: Readonly<Record<string, string>>
-  /** Serves preflight requests, and adds the fields to the responses of `serve`. */
+  /** Serves preflight requests, and adds `fields` to the other responses to covered requests. */
   wrap(serve: Handler): Handler
 }
 
@@ -22,8 +22,8 @@ const maxAge = 86_400
 
 /**
  * Creates the CORS handling. Every accepted preflight request gets the same response, whatever its
- * origin, without a key and without a lookup. Only `admit` can refuse a preflight request. Any
- * origin may read responses: there are no cookies, so a page can do no more than any other client.
+ * origin, and needs no key and no lookup. Only `admit` can refuse a preflight request. Any origin
+ * may read responses: there are no cookies, so a page can do no more than any other client.
  *
  * @param options.pathPrefix only requests to paths that begin with this prefix are covered
  * @param options.methods methods that pages may use

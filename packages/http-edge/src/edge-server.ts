@@ -62,7 +62,7 @@ export function createEdgeServer(
   server.on('checkExpectation', refusesExpectation)
   // Without this listener, Node would close the connection of a CONNECT request without a response.
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own listener. An error without a listener would end the process.
+    // Node has removed its own listener for `error`. Without one, an error would end the process.
     socket.on('error', () => socket.destroy())
     const error = new IntakeError('malformed_http', 'This is not a proxy.')
     if (!endAfterResponses(socket, error)) refuseSocket(socket, error, refuse)

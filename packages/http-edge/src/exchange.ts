@@ -137,8 +137,8 @@ export function ignoreFollowing(request: IncomingMessage): void {
 }
 
 /**
- * Lets the sweep fail a request while `work` is running. Settles like `work`. If the sweep fails
- * the request first, rejects with that error and ignores the result of `work`.
+ * Lets the request fail while `work` is running (see `Exchange.fail`). Settles like `work`. If the
+ * request fails first, rejects with its error and ignores the result of `work`.
  */
 export function failable<Result>(request: IncomingMessage, work: Promise<Result>): Promise<Result> {
   const exchange = exchangeOf(request)
@@ -151,7 +151,7 @@ export function failable<Result>(request: IncomingMessage, work: Promise<Result>
 
 /**
  * Begins a step of a request. `fail` ends the step with an error; it is called at once if the
- * request has already failed.
+ * exchange already has a `failure`.
  */
 export function beginStep(exchange: Exchange, fail: (error: IntakeError) => void): void {
   if (exchange.failure === undefined) exchange.fail = fail

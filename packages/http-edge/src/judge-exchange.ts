@@ -18,10 +18,10 @@ const readTimeoutMs = 10_000
 export type Judgement = 'fine' | 'slow_body' | 'endless_body' | 'no_response' | 'unread'
 
 /**
- * Judges the first exchange on a connection, `elapsedMs` after the previous call. The elapsed time
- * counts against the client while it sends the body or reads the response. Otherwise the time
- * counts against this process. For the rate of a body, the time and the bytes before the first call
- * do not count.
+ * Judges the oldest exchange in progress on a connection. `elapsedMs` is the time since the
+ * previous sweep. It counts against the client while the client sends the body or reads the
+ * response, and otherwise against this process. For the rate of a body, the time and the bytes
+ * before the first call do not count.
  */
 export function judgeExchange(
   exchange: Exchange,

@@ -27,8 +27,8 @@ export function discardRest(socket: Socket): void {
 }
 
 /**
- * Closes a connection after everything that was written to it, in stages (RFC 9112, section 9.6):
- * first this process's half, then the whole connection when the client has closed its half or two
+ * Closes a connection in stages (RFC 9112, section 9.6): first this process's half, after the data
+ * that was written to it; then the whole connection, when the client has closed its half or two
  * seconds have passed. Closing at once, with unread bytes, would reset the connection, and the
  * client might never see the response. Has no effect on a connection that is already closing.
  */

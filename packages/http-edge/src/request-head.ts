@@ -11,7 +11,7 @@ export const headerFieldsMax = 100
 const singleFields = new Set(['host', 'x-api-key', 'content-type', 'idempotency-key'])
 const singleFieldLengths = new Set([...singleFields].map((name) => name.length))
 
-/** A `Host` field: `uri-host [ ":" port ]` (RFC 9110, section 7.2), and not empty. */
+/** Matches a `Host` field that is not empty: `uri-host [ ":" port ]` (RFC 9110, section 7.2). */
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 
 const bodiless = new Set(['GET', 'HEAD'])

@@ -119,8 +119,8 @@ export function createSweep(options: {
 
 /**
  * Fails the request with an error that becomes its response. Returns false if this is impossible,
- * because the request has not begun a step that can fail. Does nothing if the head of a response
- * has already been sent.
+ * because the request has not begun a step that can fail. If the head of a response has already
+ * been sent, does nothing and returns true.
  */
 function failExchange(exchange: Exchange, error: IntakeError): boolean {
   const { request, response, fail } = exchange

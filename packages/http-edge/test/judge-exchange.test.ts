@@ -28,7 +28,10 @@ function exchange() {
     bodyBytesMax: 50_000_000,
     progress,
   }
-  /** Returns the number of seconds until the first result other than `fine`, and that result. */
+  /**
+   * Returns after how many seconds the first result other than `fine` came, and that result. If
+   * there is none, returns `[seconds, 'fine']`.
+   */
   const pass = (seconds: number, bytesPerSecond: number): [number, Judgement] => {
     for (let second = 1; second <= seconds; second++) {
       socket.bytesRead += bytesPerSecond

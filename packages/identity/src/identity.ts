@@ -53,7 +53,7 @@ export function isoTime(timeMs: number): string {
   return lastIso.iso
 }
 
-/** The day of the last call, and its date with the `T`, as in `2026-11-21T`. */
+/** The day of the last `printIso`, in days since 1970, and its date with the `T`: `2026-11-21T`. */
 let lastDay = { day: 0, date: '1970-01-01T' }
 const digits = (count: number) =>
   Array.from({ length: 10 ** count }, (_, n) => String(n).padStart(count, '0'))

@@ -31,7 +31,7 @@ export interface Reserved {
 const fieldBytes = 9
 const idBytes = 16
 
-/** The kind of record for which the reservations of a scope are counted. */
+/** The kind of record in whose buckets (see `bucketsOf`) the reservations of a scope are stored. */
 export const kindOfScope = (scope: KeyScope): RecordKind =>
   scope === 'feedback' ? 'feedback' : 'logs'
 

@@ -71,7 +71,7 @@ function endBeforeDiskIsFull() {
  * Keeps queries from opening the pipes of this process. Landlock lets a query open a pipe a second
  * time with `file('/proc/self/fd/4')`. Reading this pipe then never ends. A pipe without access
  * rights cannot be opened by that name, but its open descriptors still work. If the process runs as
- * root, access rights have no effect. hung-queries.ts then ends such queries.
+ * root, access rights have no effect. hung-queries.ts then ends the engine when a query hangs.
  */
 function closePipesToNames() {
   setInterval(() => {

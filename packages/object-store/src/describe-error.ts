@@ -9,7 +9,7 @@ const reasons: Record<string, string> = {
   PermanentRedirect: 'S3_ENDPOINT or S3_REGION is not that of the bucket',
   ExpiredToken: 'the session token has expired',
   InvalidToken: 'the store does not accept the session token',
-  // MinIO and versitygw use the following codes.
+  // MinIO and versitygw use the following two codes.
   InvalidTokenId: 'the store does not accept the session token',
   XAdminUserNotFound: 'the store does not know the access key',
   RequestTimeTooSkewed: 'the clocks of the store and of this machine differ by minutes',

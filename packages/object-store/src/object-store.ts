@@ -150,8 +150,7 @@ export function createObjectStore(
     },
 
     async get(key, { bytesMax } = { bytesMax: Infinity }) {
-      // If an object does not arrive completely within the timeout, the transport ends its
-      // download.
+      // If an object is not complete after `attemptMs`, the transport ends its download.
       const attempt = async () => readAll(await client.getObject(bucket, folder + key), bytesMax)
       try {
         return await read('reading an attachment', attempt)

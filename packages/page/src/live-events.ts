@@ -60,7 +60,7 @@ async function readArrivedSince(
   )
 }
 
-/** The most frequent names of the events that arrived in the last minute. */
+/** Reads the eight most frequent names of the events that arrived in the last minute. */
 export function readFrequentArrivals(
   reader: RecordReader,
   search: Search,

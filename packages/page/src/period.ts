@@ -63,7 +63,7 @@ export const startsOf = ({ from, to, stepMs }: Steps): number[] =>
 /**
  * Creates the series of a chart: one number per step, 0 for a step that has no count.
  *
- * @param counts pairs: the beginning of a step in seconds since 1970, and the number of this step
+ * @param counts pairs: the beginning of a step in seconds since 1970, and the count of this step
  */
 export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Steps): number[] {
   const numbers = new Map(counts)

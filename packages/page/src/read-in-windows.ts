@@ -19,7 +19,8 @@ const budgetMs = 6_000
  * @param options.within the whole period
  * @param options.forwards whether to start at the beginning of the period instead of its end
  * @returns `unread`: the part of the period that was not searched, because the search took too
- * long. Absent if `rowsMax` rows were found, although the period may then contain more
+ * long. Absent if the whole period was searched. Also absent if `rowsMax` rows were found, although
+ * the period may contain more rows
  */
 export async function readInWindows<Row>(options: {
   within: TimeWindow

@@ -2,7 +2,7 @@ import { nonErrorOutcomes } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
-/** The numbers of records that arrived in a step of time. */
+/** How many records arrived in one step of time. */
 export type Arrivals = {
   /** Beginning of the step in ms since 1970. */
   t: number
@@ -15,7 +15,7 @@ export type Arrivals = {
 export const isRefusal = (code: string): boolean =>
   !(nonErrorOutcomes as readonly string[]).includes(code)
 
-/** The same as a condition in SQL. */
+/** The SQL condition that corresponds to `isRefusal`. */
 const isRefused = `code NOT IN (${nonErrorOutcomes.map((code) => `'${code}'`).join(', ')})`
 const period = inWindow('minute')
 

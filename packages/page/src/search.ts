@@ -5,7 +5,7 @@ import type { PeriodName } from './period.ts'
 
 /**
  * The conditions that a record must meet to be in a list. Each text except `text` must be equal to
- * the record's.
+ * the same field of the record.
  */
 export interface Search {
   /** Part of the feedback's text or e-mail address; case is ignored. */

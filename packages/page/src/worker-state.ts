@@ -14,7 +14,7 @@ export interface Backlog {
 /** The processes of a service, such as all gateways. */
 export interface Processes {
   reporting: number
-  /** Processes that stopped reporting within the last hour without a graceful shutdown. */
+  /** How many stopped reporting within the last hour without a graceful shutdown. */
   stopped: number
   /** When the last of the stopped processes reported, in ms since 1970. */
   stoppedAtMs: number | undefined
@@ -49,7 +49,7 @@ export interface WorkerState {
   noThumbnails(): string | undefined
   /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
-  /** The gateways and workers that report; undefined if Redis does not respond. */
+  /** How many gateways and workers report or have stopped; undefined if Redis does not respond. */
   processes(): Promise<Record<'gateway' | 'worker', Processes> | undefined>
 }
 

@@ -49,8 +49,8 @@ t.test('a chart has no style, no colour and no width of its own', async (t) => {
 t.test('steps that are not complete are pale', async (t) => {
   const part = (text: string) => text.match(/class="part"/g)?.length ?? 0
   t.equal(part(draw(points)), 0)
-  // At 22:30 the last two steps are not over. Each has events and refusals, so four columns are
-  // pale.
+  // Counts are complete up to 22:30, so those of the last two steps are not. Each of these steps
+  // has events and refusals, so four columns are pale.
   t.equal(part(draw(points, Date.UTC(2026, 10, 24, 22, 30))), 4)
 })
 

@@ -12,7 +12,7 @@ t.test('a reader who does not read in time is cut off, and its turn ends', async
   app.get('/', async (_request, reply) => {
     onceClosed(reply, end)
     cutOffAfter(10, reply)
-    // A body larger than the buffers of both sockets.
+    // This body is larger than the buffers of both sockets.
     return reply.send(Buffer.alloc(64 * 1024 * 1024))
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

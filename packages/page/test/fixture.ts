@@ -113,7 +113,7 @@ export const lateState: PageOptions['state'] = {
 
 const now = Date.now()
 
-/** A time before the start of the tests, in ISO 8601. */
+/** The time that is `seconds` before the start of the tests, in ISO 8601. */
 export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString()
 
 /**

@@ -45,7 +45,7 @@ const deviceTexts = [
 ]
 
 /**
- * Creates records in which every text that a client can choose is the given one, including names of
+ * Creates records in which every text that a client can choose is `text`, including the names of
  * unknown fields.
  */
 export function hostileRecords(text: string, { time, device }: { time: string; device: string }) {

@@ -5,7 +5,10 @@ import { calmState, emptyReader, startPage } from './fixture.ts'
 
 const minuteMs = 60_000
 
-/** A reader whose queries find `rows` events, or fewer if a query has a lower limit. */
+/**
+ * Creates a reader whose queries find `rows` events, but at most as many as their `LIMIT`. The list
+ * `since` gets the parameter `since` of each query.
+ */
 function readerOf(rows: number): { reader: PageOptions['reader']; since: string[] } {
   const since: string[] = []
   const time = '2026-11-26 12:00:00.000'

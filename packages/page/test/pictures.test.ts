@@ -105,7 +105,7 @@ t.test('a type that browsers do not show is a download', async (t) => {
   await response.arrayBuffer()
 })
 
-/** Stores a thumbnail of a picture and returns the entry that refers to it. */
+/** Stores a thumbnail of a picture. Returns the picture's entry, which then names the thumbnail. */
 async function storeThumbnail(attachment: Attachment, body: Buffer): Promise<Attachment> {
   const key = thumbnailKey(attachment.key)
   await store.put({ key, body, contentType: 'text/html', sha256: sha256Of(body) })
@@ -261,8 +261,8 @@ t.test('readers who leave do not let more pictures be read at once', async (t) =
     }),
   )
   const staying = fetch(`${url}${path}`)
-  // These requests for a view give the server time to read more pictures. It must not read any,
-  // because both places are still taken.
+  // These requests for a view give the server time to read more pictures. It must not read a third
+  // one yet, because it reads at most two at once.
   for (let request = 0; request < 5; request++) await (await fetch(`${url}/find`)).text()
   t.equal(read, 2)
   release()

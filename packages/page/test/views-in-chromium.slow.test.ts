@@ -46,8 +46,9 @@ interface Inspection {
 }
 
 /**
- * Scrolls each table to its end. Returns the left and right edges of the table, and the right edge
- * of its last column, in pixels.
+ * An expression for the browser. It scrolls each table to its end. It returns the left and right
+ * edges of the table and the right edge of its last column, in pixels, and whether the keyboard can
+ * scroll the table.
  */
 const scrollToTheEnd = `[...document.querySelectorAll('.scroll')].map((region) => {
   region.scrollLeft = region.scrollWidth

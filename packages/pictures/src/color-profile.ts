@@ -81,7 +81,7 @@ export function scrubProfile(
   if (gaps.length > 0) zeroInPieces(pieces, [[84, 100]], edit)
 }
 
-/** Zeroes ranges of the profile, in ascending order. A range may extend over several pieces. */
+/** Zeroes ranges of the profile, given in ascending order. A range may cover several pieces. */
 function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: Edit): void {
   let next = 0
   let at = 0
@@ -98,7 +98,7 @@ function zeroInPieces(pieces: readonly Piece[], ranges: readonly Range[], edit: 
 }
 
 /**
- * `isZero` compares this many bytes one by one. It compares the other bytes with `Buffer.equals`,
+ * `isZero` compares this many bytes at the beginning one by one, and the rest with `Buffer.equals`,
  * which is faster: a gap may be as large as the file.
  */
 const nativeBytes = 64

@@ -73,7 +73,7 @@ function pngWithProfile(compressed: Buffer): Buffer {
   ])
 }
 
-/** The profile of a PNG after its metadata was removed; undefined if it has none. */
+/** Returns what a PNG keeps of this profile, decompressed; undefined if it keeps nothing. */
 function profileAfter(compressed: Buffer): Buffer | undefined {
   const png = examinePicture(pngWithProfile(compressed), 'image/png').removeMetadata()
   const at = png.indexOf('iCCP')

@@ -13,7 +13,7 @@ const libheif = createRequire(import.meta.url)('libheif-js/wasm-bundle') as {
   HeifDecoder: new () => { decode(bytes: Buffer): HeifImage[] }
 }
 
-/** Decodes the pixels with an independent decoder: of GIF, WebP and TIFF, those of all frames. */
+/** Decodes the pixels with an independent decoder. For GIF, WebP and TIFF it decodes all frames. */
 export async function decode(bytes: Buffer, type: string): Promise<Buffer> {
   if (type === 'image/heic') return decodeHeic(bytes)
   // A BMP is not compressed. Its rows begin at the position that the header names.

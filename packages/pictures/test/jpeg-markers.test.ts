@@ -12,7 +12,7 @@ function slowly(bytes: Buffer, { from, inScan }: { from: number; inScan: boolean
   return bytes.length
 }
 
-/** The bytes just before and just after each value at which the meaning of a byte changes. */
+/** The bytes on both sides of each boundary between two meanings, such as 0xbf and 0xc0. */
 const kinds = [0x00, 0x01, 0x7f, 0x80, 0xbf, 0xc0, 0xcf, 0xd0, 0xd7, 0xd8, 0xfe, 0xff]
 const pairs = kinds.flatMap((first) => kinds.map((second) => (first << 8) | second))
 /** All pairs that begin or end with 0xff. */

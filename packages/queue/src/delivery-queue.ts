@@ -27,7 +27,7 @@ interface DeliveryQueue {
 
 interface Delivery {
   id: string
-  /** The API key that the record came with. */
+  /** The id of the API key that the record came with. */
   sender: string
 }
 
@@ -54,7 +54,7 @@ const daySeconds = 24 * 60 * 60
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
- * After `signal` has aborted, its result is ignored
+ * After `signal` has aborted, the result of `deliver` is ignored
  */
 export function startDeliveryQueue(options: {
   redis: Redis

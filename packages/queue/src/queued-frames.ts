@@ -25,7 +25,7 @@ export interface QueuedFrames {
    * `FrameError` if this version cannot read it.
    */
   read(id: string): Promise<Frame | FrameError | undefined>
-  /** Returns the ids of those frames that are still in the queue. */
+  /** Returns those of the `ids` whose frames are still in the queue. */
   remaining(ids: readonly string[]): Promise<string[]>
 }
 

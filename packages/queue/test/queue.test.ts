@@ -299,7 +299,7 @@ t.test('after queue_unavailable, the abandoned attempt stores nothing later', as
   const redis = connect(t, 'producer')
   await once(redis, 'ready')
   kill(redisServer.pid, 'SIGSTOP')
-  // The producer connects to Redis for the first time while Redis is frozen.
+  // The producer opens its queue while Redis is frozen, so the queue does not open in time.
   const producer = createProducer(t, redis, 'feedback')
   try {
     await t.rejects(producer.add(frame('refused'), soon(300)), { code: 'queue_unavailable' })

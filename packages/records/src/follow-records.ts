@@ -22,7 +22,10 @@ export interface Followed {
    * lines so far. Set only in the last result of a poll, and only if there is a watermark.
    */
   completeUntil: string | undefined
-  /** How many seconds the watermark is behind the present; 0 if there is no watermark. */
+  /**
+   * How many seconds the watermark is behind the present. It is 0 if there is no watermark, and in
+   * all results of a poll except the last.
+   */
   behindSeconds: number
 }
 
@@ -111,8 +114,8 @@ async function* pollRecords(options: FollowOptions): AsyncGenerator<Followed> {
         if (signal.aborted) return
       }
     }
-    // Every record that arrived before `until` was visible when `until` was read. This poll looked
-    // for records after that, so it has found all of these.
+    // Every record that arrived before `until` was visible when `until` was read. This poll read
+    // the records later, so it has found all of these.
     if (until !== undefined && until > from) from = until
     for (const [key, receivedAt] of shown) if (receivedAt < from) shown.delete(key)
     yield { lines: [], completeUntil: until, behindSeconds: behind }

@@ -9,7 +9,7 @@ import {
 } from '@intake/queue'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 
-/** A frame in Redis with matching rows. */
+/** A frame in Redis that has matching rows, or that this version cannot read. */
 export interface FrameWithRows extends QueuedFrame {
   kind: RecordKind
   /** The shard of the log queue; 0 for feedback. */

@@ -79,7 +79,7 @@ function monthEnd(month: string): Date {
 
 const expiredLetters = `ver < ${tombstoneVer} AND failed_at < {before:DateTime64(3, 'UTC')}`
 
-/** Counts the dead letters that failed before `before`. */
+/** Counts the stored rows of dead letters, also of resolved ones, that failed before `before`. */
 export async function countExpiredDeadLetters(
   clickhouse: Pick<ClickHouse, 'query'>,
   before: Date,

@@ -117,8 +117,7 @@ function serverOptions(role: RedisRole) {
 const socketOptions = {
   connectTimeout: connectTimeoutMs,
   keepAlive: 10_000,
-  // Limits the wait after Redis reports that it loads its data; by default ioredis waits up to 10
-  // s.
+  // Limits the wait after Redis reports that it loads its data. The default of ioredis is 10 s.
   maxLoadingRetryTime: 1_000,
 } satisfies RedisOptions
 

@@ -25,10 +25,10 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 }
 
 /**
- * Reads a hash of the installation.
+ * Reads a Redis hash of the installation: its fields and their values.
  *
- * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty hash
- * would be a wrong result
+ * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty
+ * result would be wrong
  */
 export async function readInstallationHash(
   redis: Redis,

@@ -9,7 +9,7 @@ interface Credentials {
   password: string | undefined
 }
 
-/** How to access the servers that hold the keys. */
+/** How to access the servers that hold the data, which are not the sentinels. */
 interface Access extends Credentials {
   tls: boolean
 }
@@ -30,8 +30,8 @@ const forms =
 const ports = { cluster: 6379, sentinel: 26_379 }
 
 /**
- * Parses `REDIS_URL`. User and password are percent-encoded and apply to each host.
- * `sentinel_username` and `sentinel_password` in the query apply to the sentinels.
+ * Parses `REDIS_URL`. The user and the password are percent-encoded and apply to every server that
+ * holds data. `sentinel_username` and `sentinel_password` in the query apply to the sentinels.
  *
  * @throws {RedisUrlError}
  */
@@ -74,7 +74,7 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /**
- * Returns the user and password for the servers that hold the keys. Each is absent if it is not
+ * Returns the user and password for the servers that hold the data. Each is absent if it is not
  * set.
  */
 export function credentialsOf(address: RedisAddress): { username?: string; password?: string } {

@@ -59,8 +59,8 @@ export async function requireConnection(redis: Redis, tag = mainTag): Promise<vo
 }
 
 /**
- * Resolves to `host:port` of each primary that does not respond within a second. Asks the primaries
- * of the cluster that the client knows.
+ * Asks the primaries of a cluster, as far as the client knows them. Resolves to `host:port` of each
+ * primary that does not respond within a second; empty while the client is not connected.
  */
 export async function findSilentServers(cluster: Cluster): Promise<string[]> {
   if (cluster.status !== 'ready') return []

@@ -29,7 +29,7 @@ export interface RedisState {
   clock: ClockReading | undefined
 }
 
-/** The other values of the state, while a server has refused writes or reads in every poll. */
+/** The values besides `writeRefusal` while every poll so far has been refused by the server. */
 const unknown: Omit<RedisState, 'writeRefusal'> = {
   durabilityViolations: [],
   isDurabilityAsserted: false,

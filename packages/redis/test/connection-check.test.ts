@@ -37,7 +37,8 @@ t.test('that a cluster has lost a primary, and refuses everything, is the reason
   const operator = connectRedis({ url: first!.url, role: 'consumer', onError: () => {} })
   t.teardown(() => operator.disconnect())
   await second!.process.kill()
-  // Waits before it connects: a ready connection remains ready while the cluster refuses commands.
+  // Waits for this before it connects, because a connection that is ready remains ready while the
+  // cluster refuses commands.
   await until('the cluster refuses everything', async () =>
     String(await operator.call('CLUSTER', 'INFO')).includes('cluster_state:fail'),
   )

@@ -23,8 +23,9 @@ const listening = '0A'
  * Protects the passwords of engines. While an engine restarts, its port is free, and a process of
  * another user could listen on it and get the passwords. From now on, this process connects to
  * these ports of 127.0.0.1 only if a process of the same user listens there. Otherwise it destroys
- * the connection before anything is sent, whichever client library opened it. `fetch` then connects
- * again until its deadline. Does nothing on a system without `/proc/net/tcp`.
+ * the connection before anything is sent, whichever client library opened it. The `fetch` of Node
+ * 20 and 22 then connects again until its timeout; that of later versions rejects at once. Does
+ * nothing on a system without `/proc/net/tcp`.
  */
 export function connectOnlyToOwnUser(ports: readonly number[]): void {
   const isFirst = guarded.size === 0

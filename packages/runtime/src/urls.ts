@@ -30,8 +30,8 @@ function urlPerHost(value: string): string[] {
 }
 
 /**
- * Describes the problem of the first unusable URL, as the end of a sentence, without any part of
- * the URL.
+ * Describes a problem of these URLs as the end of a sentence, without any part of a URL; undefined
+ * if all of them can be used.
  */
 export function findUrlProblem(urls: readonly string[]): string | undefined {
   if (!urls.every(isUrl)) {

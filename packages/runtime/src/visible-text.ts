@@ -15,7 +15,7 @@ export const codeOf = (character: string): string =>
 
 /**
  * Prepares a text for a terminal: invisible characters are shown by their codes, such as
- * `<U+001B>`. Line breaks are kept.
+ * `<U+001B>`. Tabs and line feeds are kept.
  */
 export const visibleText = (text: string): string =>
   text.toWellFormed().replaceAll(all, (character) => `<${codeOf(character)}>`)

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** A response that was decided but not sent. */
+/** A response of the gateway that was captured before it was sent. */
 export interface CapturedResponse {
   status: number
   headers: OutgoingHttpHeaders

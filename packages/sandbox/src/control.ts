@@ -98,7 +98,7 @@ function* printRecords(records: Pick<RecordStore, 'list'>): Generator<string> {
   yield separator === ',\n' ? ']}' : '{"records":[]}'
 }
 
-/** Reads a body to its end, even if it is too large: some senders read no response before that. */
+/** Reads the whole body, even if it is too large: some senders read no response before its end. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -23,7 +23,7 @@ export interface MigrateOptions {
    * it, shards that were added get no records.
    */
   newShardsFrom?: Date | undefined
-  /** How long to wait until all replicas have the columns; default 30,000. */
+  /** How long to wait until all replicas have the columns of the migrations; default 30,000. */
   columnsTimeoutMs?: number
 }
 
@@ -141,8 +141,8 @@ async function untilColumnsChanged(options: {
 }
 
 /**
- * The error codes of a statement on a table that another migrator is altering (517) or replacing
- * (57, 60, 218, 521) at the same time, or whose temporary file that migrator has renamed (107).
+ * The error codes of a statement that fails because another migrator alters the same table (517),
+ * replaces it (57, 60, 218, 521), or has renamed the statement's temporary file (107).
  */
 const conflictCodes: ReadonlySet<number | undefined> = new Set([57, 60, 107, 218, 517, 521])
 /** Matches the syntax error (62) for a table's file that is empty or that is being written. */

@@ -21,7 +21,7 @@ t.test('the highest report of each run counts, and runs are added up', async (t)
   })
   await insert('outcomes', report(3))
   await insert('outcomes', report(7), report(2, { run: randomUUID() }))
-  // A report may be delivered again, and after a later one of the same run.
+  // A report may be delivered again, even after a later report with the same `run`.
   await insert('outcomes', report(3))
   await insert('outcomes', report(1, { code: 'busy' }), report(4, { api_key_id: '' }))
   for (const rule of ['rule_1', 'rule_2']) {

@@ -35,8 +35,9 @@ export async function joinInstallation(options: {
 }
 
 /**
- * Checks the mark of each shard. In a Redis Cluster each shard of the log queue has its own mark,
- * because one node may lose its data while the others keep theirs.
+ * Checks the mark of each shard, and sets missing marks if `acceptEmptyRedis` is true. In a Redis
+ * Cluster each shard of the log queue has its own mark, because one node may lose its data while
+ * the others keep theirs.
  */
 async function requireShards(options: {
   redis: Redis

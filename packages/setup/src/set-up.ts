@@ -29,9 +29,10 @@ const timeoutMs = 20_000
  * the mark of this installation, and the first API key. It can run at every start: it does not
  * change what is already as expected.
  *
- * @throws {SetupError} if a service cannot be reached, if Redis has lost its data, if the tables
- * belong to another version, or if a table or column that an applied migration created is missing
- * (this function does not create it again)
+ * @throws {SetupError} if a service cannot be used, if Redis has lost its data or belongs to
+ * another installation, if the tables belong to another version, if the API key was revoked, or if
+ * a table or column that an applied migration created is missing (this function does not create it
+ * again)
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options

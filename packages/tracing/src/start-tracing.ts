@@ -5,7 +5,7 @@ import type { Tracing } from './tracing.ts'
 /**
  * Starts tracing. Resolves to undefined if tracing is off; OpenTelemetry is then not loaded.
  *
- * @param options.onError called when spans were not sent: they are lost
+ * @param options.onError called for every problem of tracing; spans that were not sent are lost
  */
 export async function startTracing(options: {
   service: string

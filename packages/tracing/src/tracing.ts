@@ -14,8 +14,8 @@ export interface Span {
 export interface RequestSpan {
   readonly traceparent: string
   /**
-   * Ends the span: when the response has been sent, or when the client has disconnected. In the
-   * second case `status` is undefined.
+   * Ends the span. Call it when the response has been sent, or when the client has disconnected. In
+   * the second case `status` is undefined.
    */
   end(response: { status: number | undefined; apiKeyId: string | undefined }): void
   /** Adds a link to a span that this request has caused, possibly together with other requests. */

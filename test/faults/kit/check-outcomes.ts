@@ -9,15 +9,15 @@ interface Minute {
   kind: string
   minute: string
   /**
-   * The attempts whose record is in a raw table or a dead letter. Merges are off (see cluster.ts),
-   * so the raw tables have a row for every attempt.
+   * The number of attempts whose record is in a raw table or a dead letter. Merges are off (see
+   * cluster.ts), so the raw tables have a row for every attempt.
    */
   stored: number
   accepted: number
   /**
-   * Attempts whose record may or may not be stored, in all minutes together. Such an attempt is
-   * counted in the minute of its refusal (perhaps by another clock), but the `received_at` of its
-   * record may be in another minute.
+   * The number of attempts whose record may or may not be stored, in all minutes together. Such an
+   * attempt is counted in the minute of its refusal (perhaps by another clock), but the
+   * `received_at` of its record may be in another minute.
    */
   unknown: number
 }

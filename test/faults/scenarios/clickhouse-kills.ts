@@ -7,7 +7,11 @@ import type { Scenario, Stage } from '../scenario.ts'
 const months = 80
 const partialRoundsMax = 12
 
-/** Kills ClickHouse three times as it enters one of these system calls, and restarts it. */
+/**
+ * Kills ClickHouse three times as it enters one of the given system calls, and restarts it.
+ *
+ * @param call the names of the system calls, separated by commas
+ */
 async function killAtCall({ cluster, acknowledged, random }: Stage, call: string) {
   for (let round = 0; round < 3; round++) {
     await acknowledged(30)

@@ -107,8 +107,8 @@ export const clickhouseScenarios: Scenario[] = [
       await until('inserts are rejected', async () => (await refused()) > 1)
       const before = await insertsOf(stage)
       await limit(3_000)
-      // The first accepted insert repeats the rejected one. The second insert contains the frames
-      // that arrived during the first, so it is larger.
+      // The first accepted insert repeats the rejected one. The second one contains all frames that
+      // arrived until then, so it is larger.
       await until('two are accepted', async () => (await insertsOf(stage)).count > before.count + 1)
       const after = await insertsOf(stage)
       const usual = before.rows / before.count

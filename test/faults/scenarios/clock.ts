@@ -10,8 +10,8 @@ const hourMs = 60 * 60 * 1000
 const steps = [hourMs, 0, -hourMs, 0]
 
 /**
- * Makes gateways accept records with a clock skew of up to a day. The scenarios test what happens
- * to accepted records.
+ * Makes gateways accept records with a clock skew of up to a day. With the usual limit they would
+ * refuse all records while the clock of Redis is wrong, but F51c needs accepted records.
  */
 const anyClock = changedLimits({ clockSkewMaxMs: 24 * hourMs })
 

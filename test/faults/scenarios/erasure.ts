@@ -41,7 +41,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
         }),
       )
     },
-    /** Repeats all records with an idempotency key or client id, as a phone that was offline. */
+    /** Repeats all records with an idempotency key or client id; resolves to their number. */
     async repeat(): Promise<number> {
       const repeatable = sent.filter(({ record }) => record.keyed)
       await Promise.all(
@@ -56,7 +56,7 @@ function createPerson({ cluster, payload, later, expect }: Stage) {
   }
 }
 
-/** Kills the worker. New records then wait, and the next worker claims them first. */
+/** Kills the only running worker. New records then wait in the queue for the next worker. */
 const killWorker = ({ cluster }: Stage) => cluster.workers.at(-1)!.kill()
 
 /**

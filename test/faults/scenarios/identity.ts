@@ -38,7 +38,7 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
     /**
      * Sends a record once, and writes the attempt to the history.
      *
-     * @param isHeard false: the history says that the response was lost
+     * @param isHeard if false, the history says that the response was lost
      */
     async send(url: string, seq: number, record: Payload, isHeard = true): Promise<Sent> {
       await history.append({ seq, attempt: 1, is: 'issued', kind: 'logs', keyed: true })
@@ -48,8 +48,8 @@ function besides({ cluster, history, payload, later }: Stage, from: number) {
       return sent
     },
     /**
-     * Sends a record again, which must not store anything new. The attempt is not written to the
-     * history.
+     * Sends a record, but does not write the attempt to the history. If the gateway accepts the
+     * record, another attempt to send it must be in the history.
      */
     again: (url: string, record: Payload) => sender.send(url, record),
   }
@@ -220,7 +220,7 @@ export const identityScenarios: Scenario[] = [
       const now = new Date()
       await crossMidnight(1, (seq) => (seq % 2 === 0 ? [busy, quiet] : [quiet, busy]))
       // A gateway with new idempotency keys asks Redis for the day every second, one without only
-      // every five seconds. So the quiet gateway is usually behind after the next two midnights.
+      // every five seconds. So the quiet gateway usually learns of the next two midnights later.
       cluster.inRotation.delete(quiet)
       await crossMidnight(2, () => [busy, quiet])
       await crossMidnight(3, () => [busy, quiet])
@@ -234,7 +234,7 @@ export const identityScenarios: Scenario[] = [
       await acknowledged(50)
       await expectOnePartition(stage)
 
-      /** Sends records before and after the midnight that begins `date`, each to two gateways. */
+      /** Sends each record to two gateways, around the start of day `date` of the next month. */
       async function crossMidnight(
         date: number,
         urlsOf: (seq: number) => [string, string],

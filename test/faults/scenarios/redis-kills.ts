@@ -8,7 +8,10 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 const rounds = 5
 
-/** Kills Redis five times as it enters `call` on its append-only file, and restarts it. */
+/**
+ * Kills Redis five times as it enters the system call `call` on its append-only file, and restarts
+ * it.
+ */
 async function killAtCall({ cluster, acknowledged, random, dir }: Stage, call: string) {
   const folder = join(dir, 'redis', 'data', 'appendonlydir')
   for (let round = 0; round < rounds; round++) {

@@ -6,7 +6,7 @@ import type { Scenario, Stage } from '../scenario.ts'
 
 /**
  * Gives the gateway the longest enqueue timeout that is allowed. On a busy machine, repeating an
- * enqueue can take longer than the default timeout, but in these scenarios no request must fail.
+ * enqueue can take longer than the default timeout, but in these scenarios no request may fail.
  */
 const patientGateway = { gatewayEnv: { ENQUEUE_TIMEOUT_MS: '10000' } }
 

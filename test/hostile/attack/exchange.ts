@@ -62,7 +62,7 @@ function isWhole(text: string): boolean {
 }
 
 type ResponseClass =
-  /** 2xx */
+  /** Any status below 400 */
   | 'accepted'
   /** 4xx, except 429 */
   | 'refused'

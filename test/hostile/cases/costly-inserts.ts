@@ -10,8 +10,8 @@ import { costly } from './costly.ts'
 const visibleMsMax = 30_000
 
 /**
- * Noise to be added to a text of `bytes` bytes. The gateway refuses a body that expands 200 times.
- * If 1/130 of a text is noise, it expands less.
+ * Noise to be added to a text of `bytes` bytes: one character for 130 bytes. With this noise, the
+ * compressed text expands less than 200 times. The gateway refuses a body that expands 200 times.
  */
 const noiseFor = (bytes: number) => noise(Math.ceil(bytes / 130))
 

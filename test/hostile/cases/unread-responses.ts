@@ -6,7 +6,7 @@ import { logText } from '../attack/bodies.ts'
 import { hostileCase, type Attacker } from '../hostile-case.ts'
 
 /**
- * Sends the same request repeatedly on each connection and does not read the responses.
+ * Sends the same request repeatedly on each connection. Reads the responses slowly or not at all.
  *
  * @param options.readsBytes how many bytes each connection reads once a second; default: none
  */

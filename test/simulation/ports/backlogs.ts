@@ -9,8 +9,8 @@ const timeoutTicks = 100
 
 /**
  * Creates the function with which a worker reads the queues: first feedback and shard 0 of logs,
- * then the other shard. Unlike real workers, simulated workers do not take turns and do not count
- * rows.
+ * then the other shard. Unlike real workers, simulated workers do not take turns at storing the
+ * watermark, and do not count rows.
  */
 export function createReadBacklogs(options: {
   world: World

@@ -9,7 +9,7 @@ import type { World } from '../world.ts'
 
 const timeoutTicks = 300
 
-/** The tables as a worker uses them. The simulated `Design` decides how careful the worker is. */
+/** The tables as a worker uses them. The `Design` decides what is checked and inserted. */
 export function createRowStore(options: {
   world: World
   process: Process

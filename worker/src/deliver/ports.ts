@@ -2,7 +2,7 @@ import type { ClickHouse, FailureKind } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import type { ClaimedFrame } from '@intake/queue/consume'
 
-/** The external dependency of delivery. The type `ClickHouse` documents its guarantees. */
+/** What delivery uses of ClickHouse. The type `ClickHouse` documents the guarantees. */
 export type RowStore = Pick<ClickHouse, 'insertGzip'>
 
 /**

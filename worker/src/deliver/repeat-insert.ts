@@ -5,7 +5,7 @@ import type { Logger } from '@intake/runtime/process'
 import { nextPauseMs } from './back-off.ts'
 import type { DeliveryEvents } from './ports.ts'
 
-/** How often an insert has failed in a row as `rejected` (`refusals`), and how often as `split`. */
+/** The number of consecutive failures of an insert as `rejected` (`refusals`) and as `split`. */
 export interface ConsecutiveFailures {
   refusals: number
   splitFailures: number

@@ -48,13 +48,14 @@ interface Part extends Frame {
 }
 
 /**
- * Stores the rows of the frames. Resolves to the frames with rows that cannot be stored now. While
- * ClickHouse is unavailable or needs an operator, the insert is repeated without limit.
+ * Stores the rows of the frames. Resolves to the frames with rows that cannot be stored or
+ * announced now. While ClickHouse is unavailable or needs an operator, the insert is repeated
+ * without limit.
  *
  * When ClickHouse rejects rows, or the insert may be too large, the insert is halved, down to
  * single rows. A rejected row is dead-lettered. If a single row fails in another way, its frame is
- * postponed, and other frames are not delayed. When every row is rejected, frames are postponed and
- * no row is dead-lettered.
+ * postponed, and other frames are not delayed. After a long run of rejections (`RefusalRun`), a
+ * rejected row is not dead-lettered: its frame is postponed, too.
  *
  * Rejects only after `signal` has aborted; the rows may then be stored or not.
  */

@@ -6,8 +6,8 @@ const everyMs = 60 * 60_000
 const daysBack = 30
 
 /**
- * The days in which the worker looks for feedback that was not examined when it arrived, because a
- * worker was killed or ran without thumbnails.
+ * The days of arrival that the worker searches for feedback that was not examined at its arrival,
+ * because a worker was killed or ran without thumbnails.
  */
 export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => number }) {
   let days: Arrival[] = []
@@ -29,8 +29,8 @@ export function createCatchUp({ clock, wallMs }: { clock: Clock; wallMs: () => n
 }
 
 function lastDays(nowMs: number): Arrival[] {
-  // The first of these days begins at this moment and ends in the future. It covers feedback from
-  // gateways whose clocks are ahead.
+  // The first day begins at `nowMs` and ends in the future. It covers feedback from gateways whose
+  // clocks are ahead.
   return Array.from({ length: daysBack + 1 }, (_, day) => {
     const fromMs = nowMs - day * dayMs
     return { fromMs, toMs: fromMs + dayMs }

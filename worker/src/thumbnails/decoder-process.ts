@@ -46,10 +46,7 @@ const picturesMax = 100
  */
 const memoryKib = 400_000
 
-/**
- * The maximum number of characters of the process's standard error that are kept. The last ones are
- * kept.
- */
+/** How many characters are kept of the process's standard error: the last ones. */
 const writtenMax = 2_000
 
 const isSource = import.meta.url.endsWith('.ts')
@@ -57,9 +54,9 @@ const script = fileURLToPath(
   new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
 )
 /**
- * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB. They count
- * as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript source,
- * which the process loads with `tsx`.
+ * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB of memory,
+ * which counts as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript
+ * source, which the process loads with `tsx`.
  */
 const nodeOptions = isSource
   ? ['--jitless', '--import=tsx', '--conditions=intake:source']

@@ -27,7 +27,8 @@ const temporary: ReadonlySet<ThumbnailError | undefined> = new Set([
 
 /**
  * Stores the thumbnails of a feedback, then the facts about its pictures. The row of the feedback
- * does not change. Resolves to false, and stores nothing, if a picture must be tried again.
+ * does not change. Resolves to false, and stores nothing, if a picture must be tried again or the
+ * worker is closing.
  *
  * @param options.isLastAttempt if true, the error of a picture that fails again is stored as a fact
  */
@@ -41,7 +42,7 @@ export async function examineFeedback(
   const found: { key: string; examined: Examined }[] = []
   for (const attachment of attachments) {
     const examined = await examine(attachment, options)
-    // A worker that closes ends the decoder. So an error says nothing about the picture.
+    // A worker that closes ends the decoder, so an error may say nothing about the picture.
     if (isClosed()) return false
     if (temporary.has(examined.error) && !isLastAttempt) {
       count('again')
@@ -70,7 +71,7 @@ async function examine(
   { objects, decoder, isClosed, onDecoderEnded }: ExamineOptions,
 ): Promise<Examined> {
   const { key, content_type: contentType, bytes, sha256 } = attachment
-  // Every accepted picture has a key in the form that gateways make. This key has another form.
+  // Gateways make keys in one form. An object whose key has another form is no accepted picture.
   if (parseAttachmentKey(key) === undefined) return { error: 'differs' }
   if (bytes > pictureBytesMax) return { error: 'bytes' }
   const body = await objects.get(key, { bytesMax: pictureBytesMax })

@@ -31,8 +31,8 @@ const isUnexamined =
 const querySettings =
   'SETTINGS max_threads = 1, max_execution_time = 10, max_memory_usage = 268435456'
 /**
- * Only this many feedback take turns: the newest ones. With more, the query would need too much
- * memory.
+ * The maximum number of feedback that a query sorts into turns: the newest ones. With more, the
+ * query would need too much memory.
  */
 const inTurnsMax = 100_000
 /**

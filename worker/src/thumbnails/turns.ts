@@ -14,8 +14,8 @@ const pausesMs = [60_000, 10 * 60_000]
  */
 const failurePauseMs = 10 * 60_000
 /**
- * After this many failures in a row, ClickHouse or the object store itself is at fault. Nothing
- * more is tried until the next poll.
+ * After this many consecutive failures, ClickHouse or the object store itself counts as failed.
+ * Nothing more is tried until the next poll.
  */
 const failuresMax = 3
 /** The maximum duration of a turn. Pictures that arrive meanwhile wait until its end. */

@@ -38,7 +38,7 @@ export function createWorkList(
 
   const isKnown = (one: UnexaminedFeedback) => retries.has(one) || done.has(nameOf(one))
 
-  /** Examines, for one turn, feedback of this period. Resolves to false if there is none. */
+  /** Examines unknown feedback of this period for one turn. Resolves to false if there is none. */
   async function examineArrived(arrival: Arrival): Promise<boolean> {
     const list = await findWork(arrival, { reader, isKnown })
     await takeTurn(list.map((feedback) => ({ feedback, failed: 0 })))
@@ -87,8 +87,8 @@ export function createWorkList(
       while (!isClosed() && (isDue || catchUp.day() !== undefined || Number.isFinite(sinceMs))) {
         await examineNew()
         await examineDay()
-        // Retries come last, because three failures in a row end this run of `examineAll`. What
-        // came after the retries might never be reached.
+        // Retries come last, because three consecutive failures end `examineAll`. Feedback that
+        // came after the retries might never be examined.
         isDue = await examineDue()
       }
     },

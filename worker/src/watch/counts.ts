@@ -42,8 +42,8 @@ export function startCounts(options: {
       await refreshCounts({ reader, store, name })
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
-      // Before the first success, polls follow each other quickly, for example while ClickHouse is
-      // not ready. Setting a pause shorter than the interval would only delay these polls.
+      // A pause shorter than the interval is not set. It would only delay the polls before the
+      // first success, which follow each other quickly, for example while ClickHouse is not ready.
       if (pauseMs > intervalMs) notBefore[name] = clock.now() + pauseMs
     }
   }

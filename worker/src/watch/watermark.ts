@@ -50,8 +50,8 @@ export function startWatermark(options: {
   async function advance(): Promise<void> {
     const reading = readBacklogs({ framesMax, turnMs })
     const backlogs = await withTimeout(reading, readTimeoutMs, 'reading the queues', clock)
-    // Another worker has the turn and stores the watermark, or Redis has lost its data, which is
-    // reported elsewhere.
+    // `backlogs` is undefined if another worker has the turn and stores the watermark, or if Redis
+    // has lost its data or is of another installation, which is reported elsewhere.
     if (backlogs === undefined) return void (advancedAt = clock.now())
     // Uses the earlier of Redis's time and the time of this process. So a clock that jumps forward
     // does not advance the watermark too far.

@@ -62,7 +62,8 @@ export function startFeedbackWebhook(options: {
   log: Logger
   onError: (error: Error) => void
   /**
-   * Called for each failed request, when a request is given up, and when too many requests wait.
+   * Called when an attempt fails, except when ClickHouse cannot be read; when a request is given
+   * up; and when too many requests wait.
    */
   onFailed: (detail: string) => void
   delaysMs?: readonly number[]

@@ -1,8 +1,8 @@
 import Foundation
 import Intake
 
-/// Measures the CPU time of `log`. Measures groups of calls, because the clock is too coarse for a
-/// single call.
+/// Prints the CPU time of a call of `log`, without and with storing the event. Measures groups of
+/// calls, because the clock is too coarse for a single call.
 func measureCost() async {
   let directory = FileManager.default.temporaryDirectory
     .appendingPathComponent("intake-cost-\(UUID().uuidString)")

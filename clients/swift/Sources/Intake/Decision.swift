@@ -13,9 +13,10 @@ enum Decision {
   case drop
 
   /// Decides what to do after a failed request. A 4xx about the records is final, even if this
-  /// release does not know its code. A 4xx about the address or the key stops sending if it has a
-  /// code. If it has none, it comes from a proxy. A later request may pass the proxy and reach the
-  /// gateway, so the request is retried.
+  /// release does not know its error code. A 4xx about the URL or the API key (one of
+  /// `settingStatuses`) stops sending if the response has an error code. A response without a code
+  /// is from a proxy. A later request may pass the proxy and reach the gateway, so the request is
+  /// retried.
   ///
   /// - Parameters:
   /// - status: 0 if there was no response

@@ -64,7 +64,7 @@ final class Feedbacks {
 
   func settle(_ key: String, _ attempted: Attempted) -> Sent {
     if let body = attempted.body {
-      // If the body has no id, a proxy has responded, even though Intake uses the same status.
+      // If the body has no id, a proxy has responded, even if the status is 201 or 207.
       guard body["id"] is String else { return .pause(attempted.retryAfterMs) }
       countRefused(body["attachments"] as? [[String: Any]] ?? [])
       remove(key)

@@ -15,8 +15,8 @@ final class Files {
   private static let sequenceName = "sequence"
   private static let digits = 16
   private let directory: URL
-  /// The id of this run of the client, a UUID. It is the name of the lock file. Other clients may
-  /// use the same directory at the same time.
+  /// The id of this run of the client, a UUID. The name of the lock file contains it, because other
+  /// clients may use the same directory at the same time.
   private let run: String
   private var lock: Int32 = -1
   private var isReady = false
@@ -53,7 +53,8 @@ final class Files {
     lock = -1
   }
 
-  /// All names, except those that belong to other running clients.
+  /// The names of all files, except the counter, locks, temporary files, and files of other running
+  /// clients.
   ///
   /// - Parameter runOf: returns the run to which a name belongs; nil if it belongs to none
   func list(runOf: (String) -> String?) throws -> [String] {

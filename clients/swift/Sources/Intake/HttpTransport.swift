@@ -36,8 +36,8 @@ final class HttpTransport: NSObject, Transport, URLSessionDataDelegate, @uncheck
     request.setValue(apiKey, forHTTPHeaderField: "x-api-key")
     for (name, value) in outgoing.headers { request.setValue(value, forHTTPHeaderField: name) }
     guard let task = makeTask(request) else { return nil }
-    // The timeout of `URLSession` starts again with every byte, so this task limits the time of the
-    // whole request.
+    // The timeout of `URLSession` starts again with every byte, so `deadline` limits the time of
+    // the whole request.
     let deadline = Task.detached {
       try await Task.sleep(nanoseconds: UInt64(outgoing.timeout * 1e9))
       task.cancel()

@@ -56,7 +56,8 @@ public final class Intake: Sendable {
     return recorded?.id
   }
 
-  /// Keeps a feedback and sends it soon. Returns when it is stored on the device.
+  /// Keeps a feedback and sends it soon. Returns when the client has stored the feedback on the
+  /// device, or has decided not to keep it.
   ///
   /// - Parameter attachments: up to four images
   @discardableResult

@@ -89,7 +89,7 @@ public struct Stats: Sendable {
   /// Why nothing more is sent before the next start, such as `unauthorized`; nil if sending
   /// continues.
   public let stopped: String?
-  /// Numbers of records that were dropped since the client started, by reason.
+  /// The number of records that were dropped since the client started, by reason.
   public let dropped: [String: Int]
   /// Size of the log events that wait, in bytes.
   public let storageBytes: Int

@@ -7,7 +7,7 @@ enum Limits {
   /// The size of a segment is at most the size of the storage divided by this number. To make room,
   /// full storage drops a whole segment, so a segment must be a small part of the storage.
   static let segmentsMin = 10
-  /// The maximum length of the names of events and users, in UTF-16 units.
+  /// The maximum length of an event's name and of a user's id, in UTF-16 units.
   static let identifier = 255
   /// The maximum size of an event's params as JSON, in bytes.
   static let paramsBytes = segmentBytes / 2

@@ -31,7 +31,8 @@ final class LogSender {
     self.run = run
   }
 
-  /// Marks the oldest segment as attempted. Throws if it cannot be read now.
+  /// Marks the oldest segment as attempted, and returns it with its events. Drops segments whose
+  /// events are all too old to send. Throws if the segment cannot be read now.
   ///
   /// - Returns: nil if no segment can be sent
   func begin() throws -> LogAttempt? {

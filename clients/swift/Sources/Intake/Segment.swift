@@ -31,11 +31,11 @@ struct StoredSegment {
   }
 
   var origin: Origin
-  /// The second line, as JSON.
+  /// The fields of the sender as JSON: the second line of the file.
   var sender: [UInt8]
   var lines: [Line]
 
-  /// The first two lines.
+  /// Prints the first two lines of a segment's file: the origin and the sender.
   static func head(_ origin: Origin, sender: [UInt8]) -> [UInt8] {
     let first = (try? JSONEncoder().encode(origin)) ?? Data()
     return first + [newline] + sender + [newline]

@@ -19,7 +19,7 @@ final class Storage {
     self.files = files
   }
 
-  /// Lists the names of segments, except those of running clients, and the keys of values.
+  /// Lists the names of segments, except those of other running clients, and the keys of values.
   func list() -> (names: [SegmentName], keys: [String]) {
     let stored = try? files.list { SegmentName(parsing: $0)?.run }
     let all = (stored ?? []) + memory.keys

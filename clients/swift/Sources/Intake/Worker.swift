@@ -83,7 +83,7 @@ actor Worker {
     return made
   }
 
-  /// Adds the counts that earlier runs stored to `recorder.drops`, once.
+  /// Adds to `recorder.drops`, once, the counts that earlier runs stored.
   ///
   /// - Returns: false if the counts cannot be read now; they must not be overwritten then
   private func addOldDrops() -> Bool {

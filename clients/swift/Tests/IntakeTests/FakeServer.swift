@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Intake
 
-/// Handles batches as the gateway does.
+/// Handles batches and feedback as the gateway does, unless a test has set another response.
 final class FakeServer: Transport, @unchecked Sendable {
   struct Row {
     let log: [String: Any]

@@ -3,9 +3,9 @@ import type { Gate } from '@intake/http-edge'
 import { createRoundRobin } from './round-robin.ts'
 
 /**
- * The maximum number of requests served in the turn after one that accepted a connection. With a
- * maximum of one, a client that keeps opening connections would halve the throughput of a busy
- * gateway. With four, nine tenths of the throughput remain.
+ * The maximum number of requests served in a turn of the event loop, if the turn before accepted a
+ * connection. With a maximum of one, a client that keeps opening connections would halve the
+ * throughput of a busy gateway. With four, nine tenths of the throughput remain.
  */
 const afterConnecting = 4
 

@@ -13,7 +13,7 @@ export interface Finding {
   detail: string
   /** The change that solves the problem, as a sentence. */
   change: string
-  /** The documentation page, from the root of the repository. */
+  /** The path of the documentation page, relative to the root of the repository. */
   help: string
 }
 

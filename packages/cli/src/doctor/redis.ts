@@ -162,7 +162,7 @@ function findShardProblems(lost: readonly number[]): Finding[] {
   ]
 }
 
-/** Finds problems in the settings of a server that accepts writes. */
+/** Finds problems in the settings of a primary that accepts writes, or of a replica. */
 export function findRedisProblems(
   { name, isReplica, version, durabilityViolations, isDurabilityUnreadable, memory }: RedisFacts,
   { assertsDurability }: Pick<RedisExpectations, 'assertsDurability'>,

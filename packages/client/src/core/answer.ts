@@ -59,8 +59,8 @@ export async function attemptRequest(
   const jumpMs = Math.abs(time.now() - beganAt - tookMs)
   if (serverMs && isOfIntake && tookMs < roundTripMsMax && jumpMs < 1000)
     clock.observe(serverMs, tookMs)
-  // `Retry-After` is a number of seconds or a date. If it is absent, the send loop chooses the
-  // pause.
+  // `Retry-After` is a number of seconds or a date. If it is absent, the result is 0, for which the
+  // send loop chooses the pause.
   const retryAfterMs = Number(retryAfter) * 1000 || Date.parse(retryAfter!) - clock.now() || 0
   const reason = code || `http_${status}`
   let unsettled: Sent | undefined

@@ -162,8 +162,8 @@ export function createClient<Attachment>(
   type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
 
   /**
-   * Reads everything at the same time, because a page can end within milliseconds. A failed read is
-   * repeated; after about three seconds of failures the result is empty.
+   * Makes all reads at the same time, because a page can end within milliseconds. If one fails, all
+   * are repeated; after about three seconds of failures the result is empty.
    */
   const readKept = (pauseMs: number): Promise<Kept> =>
     Promise.all([

@@ -38,9 +38,9 @@ export const isTemporary = (status: number): boolean =>
   status < 400 || status >= 500 || retryStatuses.indexOf(status) >= 0
 
 /**
- * Whether the status of a failed request is about the address or the key. If the response has a
- * code, nothing will be accepted until someone changes a setting. Without a code the response comes
- * from a proxy, and a later request may reach the gateway.
+ * Whether the status of a failed request is about the URL or the API key, not about the records. If
+ * the response has an error code, nothing will be accepted until someone changes a setting. Without
+ * an error code the response comes from a proxy, and a later request may reach the gateway.
  */
 export const isAboutSettings = (status: number): boolean => settingStatuses.indexOf(status) >= 0
 

@@ -65,7 +65,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       entry,
     )
 
-  /** Counts images that the server refused as dropped. The rest of the feedback is stored. */
+  /** Counts each refused image as dropped. The server has stored the rest of the feedback. */
   function countRefused(body: string): void {
     for (const { status, code = 'unknown' } of resultsOf(parseObject(body)['attachments']))
       if (status !== 'stored') drops.add(code, 1)

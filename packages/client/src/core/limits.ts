@@ -5,9 +5,9 @@ export const dayMs = 86_400_000
  */
 export const segmentBytesMax = 200_000
 /**
- * The limits of a segment (events and bytes) are those of the storage, divided by this number. Full
- * storage drops its oldest segment to make room, so each segment must be a small part of the
- * storage.
+ * The limits of a segment (events and bytes) are at most the limits of the storage, divided by this
+ * number. Full storage drops its oldest segment to make room, so each segment must be a small part
+ * of the storage.
  */
 export const segmentsMin = 10
 /** Maximum length of the names of events, users and applications. */

@@ -25,8 +25,8 @@ export const closeLine = (line: string, sequence: number): string =>
 export const idOf = (line: string): string => line.slice(idAt, idAt + idLength)
 
 /**
- * Returns the event with the time in its id shifted by `ms`. An event without a timestamp gets one:
- * the time in its id before the shift, which is the time of the device's clock.
+ * Returns the event with the time in its id shifted by `ms`. If `ms` is not 0, an event without a
+ * timestamp gets one: the time in its id before the shift, which is the time of the device's clock.
  */
 export function shiftLine(line: string, ms: number, hasTimestamp: boolean): string {
   if (ms === 0) return line

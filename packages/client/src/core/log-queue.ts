@@ -41,9 +41,9 @@ export interface LogQueue {
   /** The oldest closed segment that can be sent now. */
   oldest(): Segment | undefined
   /**
-   * Marks a segment as attempted in storage, then returns its content. A segment of another run is
-   * read only after the mark, because the other run may append to it until then. Rejects if the
-   * segment cannot be read now.
+   * Marks a segment as attempted in storage, then returns its content. The returned content of a
+   * segment of another run is read after the mark, because the other run may append to the segment
+   * until then. Rejects if the segment cannot be read now.
    *
    * @returns undefined if the segment no longer exists
    */
@@ -70,9 +70,10 @@ export interface LogQueue {
 }
 
 /**
- * The log events that wait. They are in closed segments, oldest first, and in open segments of this
- * run. There is one open segment for each user who has logged since the last request. So a process
- * that serves several users needs one file and one request for each user, not for each event.
+ * Creates the queue of waiting log events. The events are in closed segments, oldest first, and in
+ * open segments of this run. There is one open segment for each user who has logged since the last
+ * request. So a process that serves several users needs one file and one request for each user, not
+ * for each event.
  */
 export function createLogQueue(core: Core): LogQueue {
   const { options, ports, storage, clock, drops, run, newId } = core

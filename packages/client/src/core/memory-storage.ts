@@ -1,8 +1,8 @@
 import type { Storage } from './ports.ts'
 
 /**
- * Storage in memory. Its content is lost when the process ends. Its events get no sequence numbers,
- * because they would collide with those of the device's counter.
+ * Creates a storage in memory. Its content is lost when the process ends. Its events get no
+ * sequence numbers, because such numbers would collide with those of the device's counter.
  */
 export function createMemoryStorage(): Storage {
   const values = new Map<string, unknown>()

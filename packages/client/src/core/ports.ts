@@ -56,7 +56,7 @@ export interface Answer {
 }
 
 export interface OutgoingRequest {
-  /** The path after the prefix, such as `/log/batch`. */
+  /** The path after the base URL (`prefixOf`), such as `/log/batch`. */
   path: string
   /** JSON text, or a form for feedback. */
   body: unknown
@@ -101,7 +101,7 @@ export interface Ports<Attachment> {
   writeDelayMs: number
   /**
    * The largest body that can be sent at the end of the page, in bytes; 0 if nothing can be sent
-   * then. Such a body is sent before its segment is marked as attempted.
+   * then. Such a body is sent before its segment is marked as attempted in storage.
    */
   pageEndBytes(): number
   /**
@@ -113,6 +113,6 @@ export interface Ports<Attachment> {
   keepAttachment(attachment: Attachment | undefined): unknown
   /** Releases what the platform holds for the client. The last step of `shutdown`. */
   end(): unknown
-  /** Builds the body of a feedback request. Leaves out what is no attachment; never throws. */
+  /** Builds the form for a feedback. `attachments` come from `keepAttachment`. Never throws. */
   form(payload: string, attachments: readonly unknown[]): unknown
 }

@@ -33,9 +33,9 @@ export interface SendLoop {
 }
 
 /**
- * Sends one request after another. After a failure it pauses. The pauses double with each failure
- * in a row. They have a random part, so that many devices do not send at the same moment after an
- * outage.
+ * Creates a loop that sends one request after another, and pauses after a failure. The longest
+ * possible pause doubles with each failure in a row. Each pause has a random part, so that many
+ * devices do not send at the same moment after an outage.
  *
  * @param send sends the oldest records; resolves to undefined if none can be sent
  * @param onPause called whenever the loop ends or pauses

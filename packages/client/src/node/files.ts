@@ -99,7 +99,7 @@ export function createFileStorage(dir: string, onDamaged: () => void = nothing):
         } catch (error) {
           await file.truncate(size)
           await file.close()
-          // Comes last, because the queue then prints the events again before other code runs.
+          // This call is last, so that the queue renumbers the events before other code runs.
           sequence.takeBack(first, count)
           throw error
         }

@@ -40,7 +40,10 @@ export interface NodeOptions extends IntakeOptions {
  */
 const writeDelayMs = 50
 
-/** A client for Node. It does no I/O before its first record or the next turn of the event loop. */
+/**
+ * Creates a client for Node. The client does no I/O before its first record or the next turn of the
+ * event loop.
+ */
 export function createIntake(options: NodeOptions): Intake<NodeAttachment> {
   const { storage = homeStorage(options.bundleIdentifier) } = options
   return createNodeClient(options, { storage, time: systemTime })

@@ -113,8 +113,8 @@ export async function readExpo({ Device, Application, Battery }: ExpoModules): P
 }
 
 /**
- * Converts a value to a positive integer; undefined for any other value, such as the build number
- * 1.2, because the documented properties are integers.
+ * Returns a value as a positive integer; undefined if it is not one, such as the build number 1.2.
+ * The documented properties `version_code` and `sdk_version` are integers.
  */
 const integer = (value: unknown) =>
   Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined

@@ -51,8 +51,8 @@ export interface ReactNativeOptions extends IntakeOptions {
 const backgroundMs = 5000
 
 /**
- * A client for React Native. It does no I/O before its first record or the next turn of the event
- * loop.
+ * Creates a client for React Native. The client does no I/O before its first record or the next
+ * turn of the event loop.
  */
 export function createIntake(options: ReactNativeOptions): Intake<ReactNativeAttachment> {
   const { Platform, AppState } = findReactNative()

@@ -25,8 +25,8 @@ export interface WebOptions extends IntakeOptions {
 export type WebAttachment = Blob | BufferSource
 
 /**
- * A client for a page. Tabs and later visits of the same origin share the waiting records. The
- * client does no I/O before its first record or the next turn of the event loop.
+ * Creates a client for a page. Tabs and later visits of the same origin share the waiting records.
+ * The client does no I/O before its first record or the next turn of the event loop.
  */
 export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isPage = typeof document !== 'undefined'

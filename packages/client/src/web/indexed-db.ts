@@ -12,9 +12,9 @@ const sequenceKey = 's'
 const digits = 16
 
 /**
- * Storage of a page, shared by all tabs of an origin. Each call is one transaction, so if two tabs
- * rename the same segment, only one succeeds. After the browser has closed the database, or someone
- * has asked to delete it, the next call opens it again.
+ * Creates the storage of a page, which all tabs of an origin share. Each call is one transaction,
+ * so if two tabs rename the same segment, only one succeeds. After the browser has closed the
+ * database, or someone has asked to delete it, the next call opens it again.
  *
  * The entry `n<name>` says that a name exists. The text stored under the name is in pieces, with
  * the keys `t<stem>.<number>`. The stem is the part of the name that a rename does not change, so

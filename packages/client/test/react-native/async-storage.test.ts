@@ -3,7 +3,7 @@ import { createAsyncStorage, type AsyncStorageLike } from '../../src/react-nativ
 import { readDeviceInfo, readExpo } from '../../src/react-native/device.ts'
 import { createHost, portsOf, type Host } from '../host.ts'
 
-/** A device whose storage can be full for new keys, or fail. */
+/** Creates a device whose storage can be full for new keys, or fail. */
 function createDevice() {
   const values = new Map<string, string>()
   const device = {

@@ -12,7 +12,7 @@ export const deviceUuid = Type.String({
 })
 
 /**
- * An e-mail address, including internationalised ones: a local part, quoted if it contains spaces,
+ * An e-mail address, including internationalized ones: a local part, quoted if it contains spaces,
  * and a domain of labels separated by dots. The `idn-email` format is not used, because it rejects
  * domains with combining marks, as in Hindi and Thai. Only delivery can show whether an address
  * exists. White space around the address is allowed, because the gateway removes it.

@@ -26,8 +26,8 @@ export const errorCode = Type.String({
 
 /**
  * The schema of a time in a response. It has no `date-time` format. Some code generators make code
- * for this format that cannot read fractions of a second. Such a client would fail to read the
- * whole response.
+ * for this format that cannot read fractions of a second. Such a client could not read any of the
+ * response.
  */
 export const serverTime = Type.String({
   description:

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { DeviceInformation } from './device.ts'
 import { deviceUuid, identifier } from './fields.ts'
 
-/** Identifies the sender: the fields that every submission begins with. */
+/** The fields that identify the sender. Every submission begins with them. */
 export const sender = {
   bundle_identifier: identifier('Bundle identifier of the application.'),
   device: DeviceInformation,

@@ -1,4 +1,4 @@
-/** How the owner connects to a ClickHouse on loopback. */
+/** How the owner, which is the user `intake`, connects to a ClickHouse on loopback. */
 export interface Owner {
   port: number
   /** The password of the user `intake`. */

@@ -124,15 +124,14 @@ function queryHandler(credentials = '') {
 }
 
 /**
- * The engine gives a query one thread for each portion of free memory of this size, in bytes. The
- * default is 1 GiB. This engine may use little memory, so with the default a query would get only
- * one thread.
+ * The number of bytes of free memory for which the engine gives a query one thread. The default is
+ * 1 GiB. This engine may use little memory, so with the default a query would get only one thread.
  */
 const memoryPerThread = 128 * 1024 ** 2
 
 /**
- * Settings that analysts may not change, in addition to those in the deployed server's file: that
- * server may run ClickHouse 26.3, which does not have them.
+ * Settings that analysts may not change, besides those that the deployed server's file fixes. The
+ * file cannot fix these too, because that server may run ClickHouse 26.3, which lacks them.
  */
 const fixedFrom26_6 = [
   'max_threads_min_free_memory_per_thread',

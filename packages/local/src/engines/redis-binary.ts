@@ -27,8 +27,8 @@ export interface FindRedisOptions {
 
 /**
  * Finds an installed Valkey or Redis server. If there is none, downloads the package of the Linux
- * distribution and unpacks it below `node_modules`. Unlike an installation, unpacking needs no root
- * privileges, changes nothing else on the system and starts no system service.
+ * distribution once and unpacks it below `node_modules`. Unlike an installation, unpacking needs no
+ * root privileges, changes nothing else on the system and starts no system service.
  */
 export async function findRedis(options: FindRedisOptions = {}): Promise<RedisBinary> {
   const { say = () => undefined, env = process.env, cacheDir = defaultCacheDir, signal } = options

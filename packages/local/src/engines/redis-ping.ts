@@ -14,7 +14,7 @@ export function pingRedis({ port, password }: { port: number; password: string }
     let reply = ''
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\nQUIT\r\n`))
     socket.on('data', (chunk) => (reply += chunk.toString()))
-    socket.on('error', () => undefined) // refused during its start; 'close' follows
+    socket.on('error', () => undefined) // Redis may not listen yet; 'close' follows
     socket.on('close', () => {
       clearTimeout(timer)
       resolve(reply.startsWith('+OK\r\n+PONG\r\n'))

@@ -25,8 +25,7 @@ export interface ServiceOptions {
 }
 
 /**
- * A random text. It has only letters and digits, so it needs no quoting in a URL, a file or a
- * shell.
+ * Returns a random text of letters and digits, which needs no quoting in a URL, a file or a shell.
  */
 export function randomSecret(): string {
   return randomBytes(24).toString('hex')

@@ -11,8 +11,8 @@ export interface RawRequest {
 }
 
 /**
- * Sends the request, with the fields `host` and `connection` if it has none, and reads until the
- * connection closes. Resolves to '' if there is no response.
+ * Sends the request and reads until the connection closes. Adds the fields `host` and `connection`
+ * if the request does not have them. Resolves to '' if there is no response.
  */
 export async function sendRaw(port: number, request: RawRequest): Promise<string> {
   const { method, target, headers = {}, body = '' } = request
@@ -36,7 +36,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
 /**
- * Returns headers with a correct signature (version 4) for `canonicalPath` or the target's path.
+ * Returns headers with a correct signature (version 4) for the path `canonicalPath`. Default: the
+ * path of the target.
  */
 export function sign(
   request: RawRequest & { canonicalPath?: string },

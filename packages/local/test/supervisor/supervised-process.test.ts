@@ -46,7 +46,7 @@ function fakeLaunches() {
     onChange: () => changes++,
     backoffMs: (attempt) => attempt,
   })
-  /** Waits until a launch has begun, then lets it succeed, or fail with the error. */
+  /** Waits until a launch has begun. Then lets it succeed, or fail with `error` if it is given. */
   async function settle(error?: Error) {
     await until('it waits', () => waiting.length > 0)
     waiting.shift()?.(error)

@@ -9,7 +9,8 @@ import type { Suggestions } from '../views/filter-form.ts'
 import type { ViewContext } from './context.ts'
 
 /**
- * Returns the period of a search: chosen by name (`isGiven`), or by beginning and end, or `absent`.
+ * Returns the period of a search. The reader chooses it by name (`isGiven` is then true), or by a
+ * beginning or an end. If the reader chooses none, the period is `absent`.
  */
 export function chosenPeriod(
   query: URLSearchParams,

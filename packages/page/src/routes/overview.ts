@@ -6,7 +6,7 @@ import { firstRun } from '../views/first-run.ts'
 import { overviewView } from '../views/overview.ts'
 import type { ViewContext } from './context.ts'
 
-/** `GET /`: the numbers of records that arrive. */
+/** `GET /`: the overview of the records that arrive. */
 export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
     // In earlier versions this path was the list of feedback. Links to a search in that list must

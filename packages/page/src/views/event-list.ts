@@ -21,7 +21,7 @@ export function eventList(options: {
   steps: Steps
   /** Undefined if the reader has chosen a beginning or an end instead. */
   period: PeriodName | undefined
-  /** Whether the reader has chosen `period`. The list is then limited to it. */
+  /** Whether the reader has chosen `period`; if so, the list is limited to it. */
   isGiven: boolean
   suggestions: Suggestions
 }): Html {

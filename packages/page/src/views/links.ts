@@ -60,7 +60,7 @@ export function cursorOf({ id, device_uuid, bundle_identifier }: RecordHead): Cu
   return { id, device: device_uuid, application: bundle_identifier }
 }
 
-/** A time that ClickHouse printed, in ms since 1970. */
+/** Returns the ms since 1970 of a time that ClickHouse printed. */
 export const msOf = (time: string): number => Date.parse(isoTime(time))
 
 /** Shows a time from ClickHouse, in UTC. */

@@ -11,7 +11,7 @@ export type KeyNames = ReadonlyMap<string, string>
 export const sumOf = <Row>(rows: readonly Row[], valueOf: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + valueOf(row), 0)
 
-/** Events, feedback and refusals over time, by arrival. */
+/** Draws how many events, feedback and refusals arrived in each step. */
 export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Html {
   const totals = {
     events: sumOf(points, ({ events }) => events),
@@ -58,7 +58,7 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
   })
 }
 
-/** The name of an API key, with its id. */
+/** Shows the name and the id of an API key; `no valid key` if the id is empty. */
 export function keyName(id: string, names: KeyNames): Html {
   if (id === '') return html`no valid key`
   const name = names.get(id)

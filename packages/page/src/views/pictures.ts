@@ -32,7 +32,7 @@ const listedBytesMax = 4 * 1024 * 1024
 const isLight = ({ bytes, error }: Attachment) =>
   bytes <= listedBytesMax && (error === null || error === 'format')
 
-/** @param options.whole whether to show originals where browsers can, instead of thumbnails */
+/** @param options.whole whether to show originals, not thumbnails, if browsers can show them */
 export function pictures(
   attachments: readonly Attachment[],
   sign: SignPicture,

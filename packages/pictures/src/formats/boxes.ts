@@ -67,9 +67,9 @@ function readBox(reader: Reader, at: number, end: number): Box | undefined {
 }
 
 /**
- * Boxes with fixed fields, and the size of their content in bytes. A longer box could contain a
- * text. For example, a longer `dinf` could contain the address of another file. A `dinf` of this
- * size says that the data is in the same file.
+ * Boxes with fixed fields, and the sizes in bytes that their content can have. A longer box could
+ * contain a text. For example, a longer `dinf` could contain the address of another file. A `dinf`
+ * of 28 bytes says that the data is in the same file.
  */
 const fixedBytes: ReadonlyMap<number, readonly number[]> = new Map(
   Object.entries({

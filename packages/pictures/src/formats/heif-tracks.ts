@@ -176,7 +176,7 @@ function keepSamples(walk: HeifWalk, track: Box): void {
 }
 
 /**
- * The number of entries in a table.
+ * Returns the number of entries in a table.
  *
  * @throws {PictureError} unless all entries are inside the table
  */

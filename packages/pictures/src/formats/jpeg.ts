@@ -164,7 +164,7 @@ function scrubSegments(
   walk: { edit: Edit; parts: PartCount },
 ): void {
   if (segments.length === 0) return
-  // After the name come two bytes: the number of this piece, and the number of all pieces.
+  // After the name come two bytes: the number of this piece, from 1, and how many pieces there are.
   const numberAt = 4 + icc.length
   const isComplete = segments.every(({ from, to }) => to - from >= numberAt + 2)
   const numberOf = ({ from }: Segment) => bytes[from + numberAt]

@@ -118,7 +118,7 @@ class WebpWalk {
     }
   }
 
-  /** Adds the size that the pixel data states. It may differ from the size of the canvas. */
+  /** Adds the size in the pixel data to `largest`. It may differ from the size of the canvas. */
   #measure(type: number, from: number, to: number): void {
     const little = this.#little
     if (type === chunks.lossy && from + 10 <= to) {

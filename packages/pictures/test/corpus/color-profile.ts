@@ -23,8 +23,8 @@ const text = (value: string) =>
   ])
 
 /**
- * Creates a valid display profile, like the ones from macOS and Linux. It contains the serial
- * number of the display, and has traces in the header.
+ * Creates a valid display profile, like the ones from macOS and Linux. It contains the planted text
+ * as the serial number of the display, and parts of this text in fields of the header.
  */
 export function colorProfile({ isCompressed = false } = {}): Buffer {
   const tags: [name: string, content: Buffer][] = [

@@ -3,7 +3,7 @@ import { box, planted } from './planted.ts'
 
 const jpegStart = Buffer.from([0xff, 0xd8])
 
-/** A segment of JPEG. */
+/** Creates a segment of a JPEG: the marker, the length and the contents. */
 export function segment(marker: number, ...contents: (Buffer | string)[]): Buffer {
   const content = Buffer.concat(
     contents.map((one) => (typeof one === 'string' ? Buffer.from(one, 'latin1') : one)),
@@ -87,7 +87,7 @@ function riffChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
 }
 
-/** Puts chunks after those of a WebP, in the extended form. */
+/** Appends chunks to those of a WebP. The result has the extended format (`VP8X`). */
 export function webpWith(
   webp: Buffer,
   chunks: [type: string, content: Buffer][],

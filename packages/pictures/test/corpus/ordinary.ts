@@ -130,7 +130,7 @@ function webp(chunks: Buffer[]): Buffer {
   return riff('RIFF', latin1('WEBP'), riff('VP8X', extended), ...chunks, exif)
 }
 
-/** An image of tiles, as phones write it, with Exif. */
+/** Creates an image of tiles, with Exif, as phones write it. */
 function heif(brand: string, kind: string, tiles: Buffer[]): Buffer {
   const exif = exifBlock()
   const all = [...tiles, exif]

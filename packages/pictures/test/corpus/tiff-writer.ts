@@ -179,7 +179,7 @@ export function exifBlock(
   return writeTiff([cameraEntries(orientation), ...(second ? [second] : [])], { order })
 }
 
-/** The metadata that other programs put into a TIFF. */
+/** The metadata that cameras and programs put into a TIFF. */
 export const tiffMetadata: Entry[] = [
   ...cameraEntries(),
   ascii(0x010e, planted),

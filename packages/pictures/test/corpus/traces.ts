@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib'
 import { hasTrace } from './planted.ts'
 
-/** Whether a trace is in the bytes of a file, or in a compressed profile in it. */
+/** Whether a file has a trace of the planted text, even inside the compressed profile of a PNG. */
 export function hasTraceInside(bytes: Buffer): boolean {
   const profile = bytes.toString('latin1', 0, 4) === '\x89PNG' ? bytes.indexOf('iCCP') : -1
   if (profile === -1) return hasTrace(bytes)

@@ -70,8 +70,8 @@ t.test('a megabyte of repeated fragments takes no longer than a few hashes of it
       const between = Buffer.alloc(bytesMax - head.length - tail.length, join(repeated))
       const file = Buffer.concat([head, between, tail])
       // A walk that reads the megabyte once takes about as long as two SHA-256 hashes of it. A
-      // quadratic walk takes as long as thousands. A linear walk can also be slow, if the process
-      // compiles or collects garbage meanwhile, but not three times: a slow walk is repeated.
+      // quadratic walk takes as long as thousands. A slow walk is repeated up to twice, because a
+      // linear walk is slow too if the process compiles or collects garbage meanwhile.
       let ms = Infinity
       for (let tries = 0; tries < 3 && ms > 20 * hashMs; tries++) {
         ms = Math.min(

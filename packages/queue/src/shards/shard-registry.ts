@@ -49,7 +49,7 @@ export async function registerShard(redis: Redis, shard: number): Promise<ShardS
   if (mark !== null && mark !== installation) return 'lost'
   if (shard === 0 || isRegistered === 1) return mark === null ? 'lost' : 'ready'
   // Writes the mark first, because a registered shard without a mark counts as lost. Uses SETNX,
-  // because the user of gateways may not replace a mark (deploy/redis/users.acl).
+  // because the Redis user of the gateways may not replace a mark (deploy/redis/users.acl).
   if (mark === null) await redis.setnx(shardMarkKey(shard), installation)
   await redis.sadd(registryKey, String(shard))
   return 'ready'

@@ -5,7 +5,7 @@ import type { JobSink } from '../job-sink.ts'
  * Chooses where a frame is added.
  *
  * @param refused sinks that have certainly not stored the frame
- * @returns undefined if no sink is left
+ * @returns the sink for the frame; undefined if no sink is left
  */
 export type RouteFrame = (refused: ReadonlySet<JobSink>) => JobSink | undefined
 

@@ -20,7 +20,7 @@ interface Shard {
   unanswered: number
   /** The last error reply or lost connection since this shard was last asked for a job. */
   refusal: Error | undefined
-  /** Jobs that were claimed by a command whose response came late. */
+  /** Claimed jobs to hand out: the response to a claim was late, or a completion failed. */
   late: ClaimedJob[]
 }
 

@@ -55,8 +55,8 @@ t.test('shards of a cluster keep what replicas confirmed through a failover', as
   t.ok(added >= 60, `${added} added`)
   t.ok(after >= added && after <= added + unknown, `${after} of ${added} + ${unknown} frames`)
 
-  // The connection of the logs is lost, and all marks on its server are deleted, as if the server
-  // had lost its data. The sinks must detect this loss after they have connected again.
+  // Closes the connection of `logs` to one server and deletes all marks on this server, as if the
+  // server had lost its data. The sinks must detect this loss after they have connected again.
   const server = primaryOf(logs, tags[shard])
   const held = tags.filter((tag) => primaryOf(logs, tag) === server)
   server.stream.destroy()

@@ -32,7 +32,7 @@ const noon = Date.UTC(2026, 10, 23, 12)
 const limits = { framesMax: 100, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
 const read = defineReadBacklogs({ redis })
 
-/** Creates an installation in the empty Redis. */
+/** Empties Redis and creates an installation in it. */
 async function setUp() {
   await redis.flushall()
   await claimInstallation(redis, 'test')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createShardedSource, type ClaimedJob, type JobSource } from '../../src/consume.ts'
 
-/** Creates a shard with jobs `<n>-<shard>`, `n` from 1000. */
+/** Creates a shard with this many jobs. Their ids are `<n>-<shard>`, with `n` from 1000. */
 function createShard(shard: number, jobs: number) {
   const waiting = Array.from({ length: jobs }, (_, n) => `${1_000 + n}-${shard}`)
   const completed: string[] = []

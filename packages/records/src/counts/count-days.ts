@@ -17,8 +17,8 @@ const entriesMax = 5_000
 const warningsMax = 1_000
 
 /**
- * The JSON type of a param. Integers and doubles have the same type, because a client may send 1
- * and 1.5 as the same param.
+ * SQL for the JSON type of a param. Integers and doubles have the same type, because a client may
+ * send 1 and 1.5 as the same param.
  */
 const typeOf = `multiIf(
   startsWith(path.2, 'Array'), 'list',

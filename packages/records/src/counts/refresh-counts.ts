@@ -172,8 +172,8 @@ async function count(
     String.raw`^\{"bundle_identifier":("(?:[^"\\]|\\.)*"),"${column}":"([^"]*)"`,
   )
   // Takes the version before it reads the rows. If two calls count a period at the same time, the
-  // table keeps the count with the higher version. It was read after the other call began, so it
-  // has everything that the other call had to count.
+  // table keeps the count with the higher version. The rows of this count were read after the other
+  // call began, so it has everything that the other call had to count.
   const [clock] = await reader.query<{ ver: number }>(
     'SELECT toUnixTimestamp64Milli(now64(3)) AS ver',
   )

@@ -16,10 +16,11 @@ const cardDigits = String.raw`(?:^|[^0-9.])((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0
 
 const isSuspiciousText = String.raw`match(toJSONString(params), '"\\[|@|[0-9](?:[ -]?[0-9]){12}')`
 /**
- * Examines each value; `isSuspiciousText` prints the whole document and examines its text. From
- * ClickHouse 26.4 on, printing takes 60 µs for a row with ten params
- * (https://github.com/ClickHouse/ClickHouse/issues/115796), but reading the values takes 4 µs.
- * Names are examined too, because the text of a member that is an object contains names.
+ * SQL for whether a row may get a warning. It examines each value; `isSuspiciousText` prints the
+ * whole document and examines its text. From ClickHouse 26.4 on, printing takes 60 µs for a row
+ * with ten params (https://github.com/ClickHouse/ClickHouse/issues/115796), but reading the values
+ * takes 4 µs. Names are examined too, because the text of a member that is an object contains
+ * names.
  */
 const isSuspiciousValue = `(arrayExists(
         (value, type) -> match(value, '@|${cardDigits}')
@@ -50,7 +51,8 @@ const members = `arrayFlatten(arrayMap(
         JSONExtractKeysAndValuesRaw(intake_json(params))))`
 
 /**
- * Returns SQL for the warnings about the texts of a row. It searches only rows that may get any.
+ * Returns SQL for the warnings about the texts of a row. It searches only rows that may get a
+ * warning.
  *
  * @param hasAllValues whether ClickHouse has the function `JSONAllValues`, which 26.4 introduced
  */

@@ -23,8 +23,8 @@ export interface ErasureReport {
    */
   startedAt: string
   /**
-   * Frames in Redis that had rows of the subject. Workers had to store them before their rows could
-   * be erased.
+   * Frames in Redis that had rows of the subject, or that this version could not read. Workers had
+   * to store them before their rows could be erased.
    */
   framesAwaited: number
   /** Records and dead letters that got a tombstone. */

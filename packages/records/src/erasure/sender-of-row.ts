@@ -13,7 +13,8 @@ export interface SenderOfRow {
 const head = /^\{(?:"\w+":"(?:[^"\\]|\\.)*",)*?"api_key_id":"(?:[^"\\]|\\.)*"/
 
 /**
- * Reads the sender of a row without parsing the rest; undefined if the text is not a row.
+ * Reads the sender of a row; undefined if the text is not a JSON object. In a row that the gateway
+ * printed, only the columns up to the API key are parsed.
  *
  * @param json one line of JSON
  */

@@ -4,7 +4,7 @@ import { withRedisTimeout, type Redis } from '@intake/redis'
 import { findQueuedRows, type FrameWithRows } from '../queued-rows.ts'
 import { isOf, senderOfRow } from './sender-of-row.ts'
 
-/** A frame in Redis with rows of a subject. */
+/** A frame in Redis that has rows of a subject, or that this version cannot read. */
 export type WaitingFrame = Omit<FrameWithRows, 'isClaimed'>
 
 const timeoutMs = 30_000

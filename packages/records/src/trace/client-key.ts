@@ -57,8 +57,8 @@ export function searchOf(sent: SentKey, reservations: readonly Reservation[]): R
 }
 
 /**
- * Returns the last characters of the ids of a batch's entries. The rest of each id is the time of
- * its event.
+ * Returns the last characters of the ids that a batch's entries can have, and the earliest and the
+ * latest time of these ids. The rest of each id is the time of its event.
  */
 function tailsOf(batchId: string) {
   const batch = parseIdentity(batchId)

@@ -16,7 +16,9 @@ export interface Durability {
    * gives no reason.
    */
   violations: string[]
-  /** True if servers do not allow this user to read settings, as is common for managed servers. */
+  /**
+   * True if a server does not allow this user to read a setting, as is common for managed servers.
+   */
   isUnreadable: boolean
 }
 

@@ -8,10 +8,10 @@ type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 /**
  * Decides which shards store rows: the shards that the existing tables use, or all shards of the
  * cluster if there are no tables yet. `layout` is undefined without a cluster. `isResharded` is
- * true if shards were added.
+ * true if `layout` has shards that the tables do not use yet.
  *
  * @param newShardsFrom the `time` from which on added shards get rows; undefined: they get none
- * @throws {MigrationError} when tables and cluster do not fit
+ * @throws {MigrationError} when the tables do not fit the cluster, or `newShardsFrom` is invalid
  */
 export async function planLayout(
   clickhouse: Reader,
@@ -102,7 +102,7 @@ export async function findIncompleteServers(clickhouse: Reader): Promise<string[
 export const isCompleteEverywhere = async (clickhouse: Reader): Promise<boolean> =>
   (await findIncompleteServers(clickhouse)).length === 0
 
-/** Counts the shards of the cluster that get no rows yet. */
+/** Counts the shards of the cluster that get no rows, neither now nor after a planned change. */
 export async function countUnusedShards(clickhouse: Reader): Promise<number> {
   const { cluster } = clickhouse
   if (cluster === undefined) return 0

@@ -26,8 +26,8 @@ export const systemTable = ({ cluster }: Place, name: string): string =>
   cluster === undefined ? `system.${name}` : `clusterAllReplicas('${cluster}', system.${name})`
 
 /**
- * Waits until every replica has all confirmed rows, so that the next statement sees them on any
- * replica. Returns at once without a cluster.
+ * Waits until every replica has all confirmed rows of these tables, so that the next statement sees
+ * them on any replica. Returns at once without a cluster.
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,

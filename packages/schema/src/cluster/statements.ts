@@ -142,8 +142,8 @@ const alter = (table: string, cluster: string, change: string) =>
   `ALTER TABLE intake.${table} ON CLUSTER '${cluster}' ${change}`
 
 /**
- * Returns the statement that creates a Distributed table. It reads local tables, or local views of
- * single rows.
+ * Returns the statement that creates a Distributed table, which reads local tables or local views
+ * of single rows.
  */
 function distributed(name: string, { cluster, shards }: ClusterLayout, replace: boolean): string {
   const place = sharded[name]

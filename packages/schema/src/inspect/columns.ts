@@ -65,7 +65,7 @@ function changedColumns(migrations: readonly Migration[]): Map<string, Column> {
 }
 
 /**
- * Compares the columns of all servers with those that the migrations create. Returns the
+ * Compares the columns of all servers with those that the migrations add or change. Returns the
  * differences, in words for an operator. Differences can be temporary: every replica, even the one
  * that executes an `ALTER`, changes the type only some time after the statement.
  *

@@ -20,8 +20,8 @@ type Reader = Pick<ClickHouse, 'query' | 'cluster'>
 
 /**
  * Returns the differences from the tables, views and functions of this release, in words for an
- * operator; empty if there are none. If migrations are missing, returns only these, because they
- * may cause all other differences.
+ * operator; empty if there are none. If migrations are missing or are those of another version,
+ * returns only these, because they may cause all other differences.
  */
 export async function findSchemaDifferences(clickhouse: Reader): Promise<string[]> {
   const history = await findMissingMigrations(clickhouse)

@@ -36,8 +36,8 @@ export interface Request {
 }
 
 /**
- * Finds the size of a picture without decoding it, then makes its thumbnail: the first frame,
- * upright, without metadata.
+ * Finds the size of a picture without decoding it, then makes its thumbnail: upright, without
+ * metadata, and of an animation only the first image.
  *
  * @throws {Error} when the decoder lacks memory
  */
@@ -49,8 +49,8 @@ export async function makeThumbnail(
   const walked = walk(bytes, contentType)
   if (walked === undefined) return { error: 'unreadable' }
   const { width, height } = walked
-  // The limits apply to all formats, even to those that are not decoded. A browser decodes pictures
-  // of such formats: the page's lists show small ones without a thumbnail.
+  // The limits apply even to formats that are not decoded here. The page's lists show small
+  // pictures of such a format without a thumbnail, so a browser decodes the pictures themselves.
   if (width * height > pixelsMax || Math.max(width, height) > sideMax)
     return { width, height, error: 'pixels' }
   if (!loaders.has(contentType)) return { width, height, error: 'format' }

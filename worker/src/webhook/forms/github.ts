@@ -7,8 +7,8 @@ const titleLengthMax = 256
 
 /**
  * Returns an issue for the API of GitHub. Texts of a client are put into blocks of code, where they
- * mention nobody and refer to nothing. In the title, an invisible space makes a mention
- * ineffective.
+ * mention nobody and refer to nothing. In the title, an invisible space after each `@` and `#`
+ * makes mentions and references ineffective.
  */
 export function githubBody({ app, text, facts, link }: Notice): string {
   const [firstLine = ''] = text.split('\n')

@@ -7,8 +7,8 @@ import type { Notice } from './notice.ts'
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
   return JSON.stringify({
-    // Notifications show this text. It may contain mentions and links, so their first characters
-    // are escaped.
+    // Notifications show this text. Slack would interpret mentions and links in it, so the special
+    // characters are escaped.
     text: escape(`${app}: ${text.slice(0, 200).toWellFormed()}`),
     blocks: [
       { type: 'header', text: plain(app.slice(0, 150).toWellFormed()) },

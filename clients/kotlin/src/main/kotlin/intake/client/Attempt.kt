@@ -92,9 +92,9 @@ private fun readRetryAfter(text: String?, now: Long): Long {
 
 /**
  * Decides what to do after a failed request. A 4xx about the records is final, even if this release
- * does not know its code. A 4xx about the address or the key stops sending if it has a code. If it
- * has none, it comes from a proxy. A later request may pass the proxy and reach the gateway, so the
- * request is retried.
+ * does not know its code. A 4xx about the URL or the API key (one of `settingStatuses`) stops
+ * sending if the response has a code. A response without a code comes from a proxy. A later request
+ * may pass the proxy and reach the gateway, so the request is retried.
  *
  * @param code the error code in the response; null if there was no response, or if the response is
  *   not Intake's

@@ -14,7 +14,7 @@ internal class Drops(private val onDrop: (reason: String, count: Int) -> Unit) {
         onDrop(reason, count)
     }
 
-    /** Adds records that an earlier run dropped and did not report. */
+    /** Adds dropped records that are not reported yet, such as those of an earlier run. */
     @Synchronized
     fun addUnreported(reason: String, count: Int) {
         unreported[reason] = (unreported[reason] ?: 0) + count

@@ -3,8 +3,8 @@ package intake.client
 import java.io.IOException
 
 /**
- * Storage in memory. Its content is lost when the process ends. Its events get no sequence numbers,
- * because numbers of its own would collide with those of the device's counter.
+ * Storage in memory. Its content is lost when the process ends. Events that are stored in it get no
+ * sequence numbers, because a second counter would repeat numbers of the device's counter.
  */
 internal class MemoryStorage : Storage {
     private val values = LinkedHashMap<String, ByteArray>()

@@ -43,7 +43,7 @@ internal class FileStorage(directory: () -> File) : Storage {
             throw IOException("no directory: $dir")
     }
 
-    /** The file with the last reserved number of the device's counter. */
+    /** The file with the device's counter: the last sequence number reserved for an event. */
     private fun openSequence() =
         sequenceFile ?: RandomAccessFile(fileOf(SEQUENCE_FILE), "rw").also { sequenceFile = it }
 
@@ -67,7 +67,7 @@ internal class FileStorage(directory: () -> File) : Storage {
             write(last.toString().padStart(DIGITS, '0').toByteArray())
         }
 
-    /** Reserves numbers. Returns the first one, or 0 if the counter cannot be read or written. */
+    /** Reserves sequence numbers. Returns the first; 0 if the counter cannot be read or written. */
     private fun reserve(count: Int): Long =
         try {
             val last = readSequence()
@@ -142,8 +142,8 @@ internal class FileStorage(directory: () -> File) : Storage {
             return false
         }
         // Makes the new name survive a power failure: on the file systems of Android and Linux,
-        // syncing the file is enough for that. A failure is ignored, because the name exists in
-        // any case.
+        // syncing the file is enough for that. If the sync fails, the failure is ignored, because
+        // the file has its new name in any case.
         try {
             FileOutputStream(fileOf(to), true).use { it.fd.sync() }
         } catch (_: IOException) {}

@@ -113,7 +113,8 @@ internal constructor(
     /**
      * Keeps a feedback, with up to four images, and sends it.
      *
-     * @return resolves when the feedback is stored on the device
+     * @return resolves when the client has stored the feedback on the device, or has decided not to
+     *   keep it
      */
     @JvmOverloads
     fun feedback(

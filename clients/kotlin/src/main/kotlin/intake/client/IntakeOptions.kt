@@ -89,7 +89,7 @@ internal constructor(
      * continues.
      */
     @JvmField val stopped: String?,
-    /** Numbers of records that were dropped since the client started, by reason. */
+    /** The number of records that were dropped since the client started, by reason. */
     @JvmField val dropped: Map<String, Int>,
     /** Size of the log events that wait, in bytes. */
     @JvmField val storageBytes: Long,

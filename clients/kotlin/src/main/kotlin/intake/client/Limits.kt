@@ -14,7 +14,7 @@ internal const val ENTRIES_MAX = 500
  */
 internal const val SEGMENTS_MIN = 10
 
-/** The maximum length of the names of events and users. */
+/** The maximum length of an event's name and of a user's id, in UTF-16 units. */
 internal const val IDENTIFIER_MAX = 255
 
 /**

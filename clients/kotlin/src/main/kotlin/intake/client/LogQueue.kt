@@ -167,9 +167,9 @@ internal class LogQueue(private val core: Core) {
                     if (context != null) grow(segment, 0, textBytes(context) + 1L)
                     return memory
                 }
-                // The events that are only in memory become a new segment. If the file cannot be
-                // written, the stored events remain a segment. If it is gone, another run has taken
-                // them over.
+                // The events that are only in memory become a new segment. If the write failed, the
+                // events in the file become a segment of their own. If the file is gone, another
+                // run has taken over the events in the file.
                 val old = memory.lines.subList(0, from)
                 val size = (old + printContext(contextOf(memory))).sumOf { textBytes(it) + 1L }
                 if (isThere == null && segment.isKnown) {
@@ -263,8 +263,8 @@ internal class LogQueue(private val core: Core) {
         }
 
     /**
-     * Like `oldest`. Until `release`, the segment is neither dropped to make room nor returned
-     * again.
+     * Returns the same segment as `oldest`, and marks it as busy. Until `release`, the segment is
+     * neither dropped to make room nor returned again.
      */
     fun take(): Segment? = synchronized(core.memory) { oldest()?.also { it.isBusy = true } }
 

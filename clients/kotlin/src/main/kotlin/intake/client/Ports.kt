@@ -68,7 +68,7 @@ internal class Answer(
 /**
  * A request to the gateway.
  *
- * @property path without the prefix, such as `/log/batch`
+ * @property path the path below the base URL that `prefixOf` returns, such as `/log/batch`
  */
 internal sealed class OutgoingRequest(val path: String) {
     class Json(path: String, val body: String) : OutgoingRequest(path)

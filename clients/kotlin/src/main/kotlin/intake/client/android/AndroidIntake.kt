@@ -54,7 +54,7 @@ fun Intake(
     return intake
 }
 
-/** An image of this app or of another app. It is read on a thread of the client. */
+/** Returns an attachment: an image of this or another app, read on a thread of the client. */
 fun Attachment(context: Context, uri: Uri): Attachment {
     val resolver = context.applicationContext.contentResolver
     return Attachment(uri.lastPathSegment ?: "image") {
@@ -101,8 +101,8 @@ private fun watchActivities(app: Application?, intake: Intake): () -> Unit {
 }
 
 /**
- * Ends pauses when a network becomes available. Needs Android 7 and the permission
- * `ACCESS_NETWORK_STATE`; if either is missing, pauses last their full time.
+ * Ends the pauses after failed requests when a network becomes available. Needs Android 7 and the
+ * permission `ACCESS_NETWORK_STATE`; if either is missing, the pauses last their full time.
  */
 @NewerApi
 private fun watchNetwork(context: Context, intake: Intake): () -> Unit {
