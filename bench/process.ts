@@ -1,7 +1,10 @@
 import { createAppProcess, type AppProcessOptions } from '@intake/test-kit/app-process'
 import type { Owner } from './owner.ts'
 
-/** The process of a gateway or a worker, either of Intake or of a baseline (see `baselines`). */
+/**
+ * The process of a gateway or a worker: of Intake, of a baseline (folder `baselines/`), or of
+ * Benthos (`peer.ts`), which counts as a gateway.
+ */
 export interface BenchProcess {
   name: string
   pid: number

@@ -1,11 +1,12 @@
-// npm run test:deploy: checks the Helm chart with several sets of values. The checks are helm's
-// own, kubeconform with the schemas of the oldest and the newest supported Kubernetes, models of
-// the custom resources, and this project's rules about its processes. Then it builds and runs what
-// is in the images (deploy/check-images.sh). Needs Redis, Go, pip and npm, and installs helm,
-// kubeconform, the schemas and the models into node_modules/.cache, which takes some minutes the
-// first time. With docker on the PATH it also checks docker-compose.yml. With kube-apiserver, etcd
-// and kubectl on the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart
-// on a real API server.
+// npm run test:deploy: checks the Helm chart with several sets of values, in four ways: `helm lint`;
+// kubeconform with the schemas of the oldest and the newest supported Kubernetes; for custom
+// resources the validating classes ("models") of the npm packages @kubernetes-models; and the rules
+// in deploy/helm/check-manifests.mjs. Then it builds and runs what is in the images
+// (deploy/check-images.sh). Needs Redis, Go, pip and npm. The first time it installs helm,
+// kubeconform, the schemas and the models into node_modules/.cache, which takes some minutes. With
+// docker on the PATH it also checks docker-compose.yml. With kube-apiserver, etcd and kubectl on
+// the PATH, or named by KUBE_APISERVER, ETCD and KUBECTL, it also installs the chart on a real API
+// server.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,

@@ -10,11 +10,12 @@ const inner = ['items', 'additionalProperties', 'oneOf', 'anyOf', 'allOf', 'prop
  * Finds the parts of an OpenAPI document that break generated clients. Returns the JSON pointer and
  * the problem of each:
  *
- * - unions, because a Kotlin client fails on a response after its records have been stored;
- * - closed lists of values in a response, because a value that is added later breaks shipped apps;
- * - numbers without a format, because a Kotlin client makes each a BigDecimal, which it writes as a
- * string;
- * - `null` in a type, `additionalProperties` next to properties, a `Content-Encoding` parameter.
+ * - `oneOf`, `anyOf` and `allOf`: a generated Kotlin client cannot read a response with a union, so
+ * it fails although the gateway has stored the records;
+ * - `enum` and `const` in a response: a value that is added later would break shipped apps;
+ * - a number without a format: Kotlin makes it a BigDecimal, and writes that as a string;
+ * - a schema with several types, such as a type and `null`; `additionalProperties` next to
+ * `properties`; a parameter `Content-Encoding`.
  */
 export function findProblems(document: Json): string[] {
   const problems: string[] = []

@@ -339,8 +339,8 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
     ...clickhouse,
     async command(sql: string, params?: Record<string, unknown>) {
       await clickhouse.command(sql, params)
-      // Inserts a row after the tombstones have been written. The erasure cannot find the row in
-      // the queue, because the frame with the row has already left the queue.
+      // Inserts a row once the deletion has started, which is after the tombstones were written. The
+      // erasure cannot find the row in the queue, because the frame with the row has left it.
       if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
       isLate &&= !sql.includes('logs_raw DELETE')
     },

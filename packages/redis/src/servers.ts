@@ -3,8 +3,8 @@ import { withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
 
 /**
- * The hash tag of the queues and of nearly all other keys. One node of a cluster holds all these
- * keys.
+ * The hash tag of all keys except reservations and the further shards of the log queue, which have
+ * tags of their own. One node of a cluster holds all keys with this tag.
  */
 export const mainTag = '{intake}'
 

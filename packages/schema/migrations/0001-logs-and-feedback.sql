@@ -1,11 +1,13 @@
 -- The tables of records. An absent device field is NULL, an absent list is empty.
 --
--- The sorting key is the identity, in an order that was measured (docs/decisions/0011): day and
--- hour are functions of `time`. Rows with the same key are versions of one record, and the version
--- with the highest `ver` is shown. `ver` decreases with the time of arrival, so the version that
--- was accepted first wins; a tombstone has the highest possible `ver`. `time` must be the time
--- inside `id`: otherwise a retry could become another record, in another partition. The range of
--- `time` is `recordTimeMs` of the contract; from 2286 on `ver` would be negative.
+-- The columns of the sorting key are the identity. The key also contains the day and the hour, but
+-- they follow from `time`, so they do not change which rows are the same record. The order of the
+-- columns was chosen by measurements (docs/decisions/0011). Rows with the same key are versions of
+-- one record, and the version with the highest `ver` is shown. `ver` decreases with the time of
+-- arrival (`received_at`), so the version that was accepted first wins. From the year 2286 on, `ver`
+-- would be negative. A tombstone has the highest possible `ver`. `time` must be the time inside
+-- `id`: otherwise a retry could become another record, in another partition. The range of `time` is
+-- `recordTimeMs` of the contract.
 CREATE TABLE IF NOT EXISTS intake.logs_raw (
   id UUID,
   time DateTime64(3, 'UTC'),

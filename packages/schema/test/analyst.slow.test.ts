@@ -282,8 +282,8 @@ t.test('intake_number reads every double exactly, also in the flat view', async 
       view,
     )
   }
-  // `precise_float_parsing` must be sent, because ClickHouse before 26.7 reads some doubles
-  // inexactly by default.
+  // The analyst's profile must set `precise_float_parsing`, because ClickHouse before 26.7 reads
+  // some doubles inexactly by default. The queries above cannot show this with a later version.
   t.same(
     await analyst.query(
       `SELECT value FROM system.settings WHERE name = 'precise_float_parsing' AND changed`,

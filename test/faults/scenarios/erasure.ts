@@ -160,8 +160,9 @@ export const erasureScenarios: Scenario[] = [
       const records = person.sent.length + 1
       expect(tombs!.n >= records, `a tombstone for each of ${records} records (${tombs!.n})`)
 
-      // The command with `--suppress` ends when every gateway has read the list of suppressed
-      // senders. Then the user is erased again.
+      // With `--suppress`, the command waits until every gateway has read the list of suppressed
+      // senders, and then erases the user. A second erasure must succeed, too. What the user sends
+      // afterwards is acknowledged, but not stored.
       await run(stage, ...erase, '--suppress')
       await run(stage, ...erase)
       await person.send(20)

@@ -4,8 +4,8 @@ import Foundation
 enum Sent {
   /// The records have a final result. The next request is sent at once.
   case settled
-  /// The records have no final result. Pause for this many milliseconds; with 0, the lane chooses
-  /// how long.
+  /// The records have no final result. Pause for this many milliseconds. If the number is 0, `Lane`,
+  /// which decides when the next request is sent, chooses the length of the pause.
   case pause(Double)
   /// Send nothing more, for this reason.
   case stop(String)

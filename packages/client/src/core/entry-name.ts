@@ -25,7 +25,10 @@ export interface EntryName {
   /** Number of events, and their size in bytes. In the name of an open segment both are 0. */
   count: number
   bytes: number
-  /** The milliseconds by which every id of an attempted segment is shifted. */
+  /**
+   * The milliseconds that are added to the time in the id of each event when the segment is sent,
+   * because the device's clock was wrong. 0 before the first attempt.
+   */
   shiftMs: number
 }
 

@@ -8,7 +8,10 @@ export interface Notice {
   /** The application and its version. */
   app: string
   text: string
-  /** Lines about the sender: device and system, pictures, the e-mail unless it is hidden. */
+  /**
+   * Up to four lines: the device, its system, the number of pictures, and the e-mail. A line is
+   * left out if there is nothing to show, such as the e-mail if the webhook must not show it.
+   */
   facts: string[]
   /** The page of the record; undefined if the address of the page is not known. */
   link: string | undefined
