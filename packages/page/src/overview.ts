@@ -92,4 +92,4 @@ export const isNew = ({ arrivals, refusals, applications, feedback }: OverviewDa
   applications.length === 0 &&
   feedback.length === 0 &&
   refusals.length === 0 &&
-  arrivals.every(({ events, feedback: count }) => events + count === 0)
+  arrivals.every(({ events, feedback: count, leftOut }) => events + count + leftOut === 0)

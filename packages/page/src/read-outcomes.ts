@@ -9,6 +9,8 @@ export type Arrivals = {
   events: number
   feedback: number
   refused: number
+  /** The records that were acknowledged but not stored, because of a rule or an erasure. */
+  leftOut: number
 }
 
 /** Whether an outcome is that of a refused record. */
@@ -26,18 +28,20 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
     events: number
     feedback: number
     refused: number
+    leftOut: number
   }>(
     `SELECT ${stepOf('minute', steps)} AS at,
        sumIf(records, code = 'accepted' AND kind = 'logs') AS events,
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
-       sumIf(records, ${isRefused}) AS refused
+       sumIf(records, ${isRefused}) AS refused,
+       sumIf(records, code IN ('dropped', 'sampled', 'suppressed')) AS leftOut
      FROM intake.outcomes WHERE ${period} GROUP BY at ${querySettings}`,
     windowParams(steps),
   )
   const found = new Map(rows.map((row) => [row.at * 1_000, row]))
   return startsOf(steps).map((t) => {
-    const { events = 0, feedback = 0, refused = 0 } = found.get(t) ?? {}
-    return { t, events, feedback, refused }
+    const { events = 0, feedback = 0, refused = 0, leftOut = 0 } = found.get(t) ?? {}
+    return { t, events, feedback, refused, leftOut }
   })
 }
 

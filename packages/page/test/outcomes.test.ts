@@ -5,16 +5,27 @@ import { isRefusal, readArrivals, readKeyOutcomes } from '../src/read-outcomes.t
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, startReaderPage } = await startRowStore(t)
-await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
-  SELECT toStartOfMinute(now('UTC')) - INTERVAL 5 MINUTE, 'key_1', 'logs', code, generateUUIDv4(), 1000
-  FROM (SELECT arrayJoin(['${[...nonErrorOutcomes, 'invalid_request'].join("', '")}']) AS code)`)
+const count = (codes: readonly string[]) =>
+  owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
+    SELECT toStartOfMinute(now('UTC')) - INTERVAL 5 MINUTE, 'key_1', 'logs', code, generateUUIDv4(), 1000
+    FROM (SELECT arrayJoin(['${codes.join("', '")}']) AS code)`)
+
+t.test('an installation that leaves out all that arrives is not new', async (t) => {
+  await count(['dropped'])
+  const { url } = await startReaderPage(t)
+  const { text } = await view(url, '/')
+  t.notMatch(text, 'Nothing has arrived yet')
+  t.match(text, 'last 24 h; 1k more were left out')
+})
 
 t.test('records that rules or an erasure leave out are not counted as refused', async (t) => {
+  await count([...nonErrorOutcomes.filter((code) => code !== 'dropped'), 'invalid_request'])
   const steps = stepsOf('1h', Date.now())
   const arrivals = await readArrivals(owner, steps)
-  const total = (name: 'events' | 'feedback' | 'refused') =>
+  const total = (name: 'events' | 'feedback' | 'refused' | 'leftOut') =>
     arrivals.reduce((sum, one) => sum + one[name], 0)
   t.same([total('events'), total('feedback'), total('refused')], [1_000, 0, 1_000])
+  t.equal(total('leftOut'), 3_000)
   const refused = await readKeyOutcomes(owner, steps, { onlyRefused: true })
   t.same(
     refused.map(({ code }) => code),

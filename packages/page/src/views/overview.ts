@@ -75,6 +75,7 @@ function tiles({
   const { arrivals, refusals } = data
   const last = `last ${periods[period].name}`
   const events = sumOf(arrivals, (point) => point.events)
+  const leftOut = sumOf(arrivals, (point) => point.leftOut)
   const refused = sumOf(arrivals, (point) => point.refused)
   const isMuch = refused > 0.01 * (events + refused) && refused > 0
   const reason = refusals[0]?.code
@@ -82,7 +83,7 @@ function tiles({
     ${tile({
       title: 'Events accepted',
       value: shortNumber(events),
-      note: last,
+      note: leftOut === 0 ? last : html`${last}; ${shortNumber(leftOut)} more were left out`,
       chart: spark(arrivals.map((point) => point.events)),
     })}
     ${tile({
