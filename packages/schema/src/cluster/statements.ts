@@ -121,6 +121,10 @@ const forms: readonly Form[] = [
   ],
 ]
 
+/** Clauses, aggregate functions and subqueries, which need the rows of all shards. */
+const notPerShard =
+  /\b(?:DISTINCT|LIMIT|OVER)\b|\b(?:count|sum|avg|min|max|any|uniq|arg|group)\w*(?:\(|If\()|\(\s*SELECT\b|\bUNION\b/i
+
 /** @throws {Error} if the servers of a cluster would not compute this row view correctly */
 function requireRowsOfShard(name: string, select: string): void {
   const [, table] =
@@ -130,10 +134,10 @@ function requireRowsOfShard(name: string, select: string): void {
       `On a cluster, intake.${name} would show each row of intake.${table} once per shard: it needs GROUP BY`,
     )
   }
-  const [clause] = /\b(DISTINCT|LIMIT|OVER)\b/.exec(select) ?? []
-  if (clause !== undefined) {
+  const [part] = notPerShard.exec(select) ?? []
+  if (part !== undefined) {
     throw new Error(
-      `On a cluster, intake.${name} would compute ${clause} per shard: it needs GROUP BY`,
+      `On a cluster, intake.${name} would compute "${part}" per shard: it needs GROUP BY`,
     )
   }
 }
