@@ -3,6 +3,12 @@ import { createReplicaAcks, mainTag, NotReplicatedError, type Redis } from '@int
 import { loadConfig } from '@intake/runtime/config'
 import { Type } from 'typebox'
 
+/**
+ * The options of each confirmation. A repeated change, such as the second attempt after an
+ * `UnconfirmedError`, may find nothing to write; replicas must have it all the same.
+ */
+const confirming = { key: mainTag, hasWritten: () => false }
+
 const Config = Type.Pick(GatewayConfig, ['REDIS_ACK_REPLICAS'])
 
 /**
@@ -29,7 +35,7 @@ export async function confirmChange<Result>(
   // Connects first, because the change and its confirmation must use the same connection.
   await redis.exists(mainTag)
   try {
-    return await createReplicaAcks({ redis, replicas }).confirm({ key: mainTag }, change)
+    return await createReplicaAcks({ redis, replicas }).confirm(confirming, change)
   } catch (error) {
     if (!(error instanceof NotReplicatedError)) throw error
     throw new UnconfirmedError(

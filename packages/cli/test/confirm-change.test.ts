@@ -71,6 +71,22 @@ t.test('a change is confirmed by as many replicas as gateways wait for', async (
   t.equal(await until('it is confirmed', () => confirmChange(redis, change)), 'OK')
 })
 
+t.test('a repeated change that finds nothing to write is confirmed, too', async (t) => {
+  process.env['REDIS_ACK_REPLICAS'] = '1'
+  t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])
+  replica.process.freeze()
+  t.teardown(() => replica.process.thaw())
+  await t.rejects(confirmChange(redis, change), { name: 'UnconfirmedError' })
+  // The second attempt is another process, so its connection has written nothing. Redis documents
+  // WAIT for the writes of the connection only. Redis 7.0 also waits for those of others.
+  const again = connectRedis({ url: primary.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => again.disconnect())
+  const repeat = () => confirmChange(again, () => again.get(key))
+  await t.rejects(repeat(), { name: 'UnconfirmedError' })
+  replica.process.thaw()
+  t.equal(await until('it is confirmed', repeat), 'made')
+})
+
 t.test('a wrong setting is named', async (t) => {
   process.env['REDIS_ACK_REPLICAS'] = 'one'
   t.teardown(() => delete process.env['REDIS_ACK_REPLICAS'])

@@ -25,12 +25,12 @@ export function defineRetention(retention: Command): void {
     )
     .action((kind: RetentionKind, period: Period) =>
       withServices(async ({ clickhouse, redis }) => {
-        await writeRetention(clickhouse, kind, period.days)
         const recordKind = kinds.find((one) => one === kind)
         if (recordKind !== undefined) {
           const policy = createPolicyStore({ redis })
           await confirmChange(redis, () => policy.setRetention(recordKind, period.days))
         }
+        await writeRetention(clickhouse, kind, period.days)
         print(describe(kind, period.days))
       }),
     )

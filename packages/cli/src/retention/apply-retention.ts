@@ -31,9 +31,11 @@ export async function applyRetention(
   const policy = createPolicyStore({ redis })
   const known = await policy.load()
   const unknown = kinds.filter((kind) => known?.retentionDays[kind] !== retention[kind])
-  for (const kind of unknown) {
-    await confirmChange(redis, () => policy.setRetention(kind, retention[kind]))
-  }
+  // Also confirms a policy that needs no change, because an earlier attempt may have changed it
+  // without a confirmation.
+  await confirmChange(redis, async () => {
+    for (const kind of unknown) await policy.setRetention(kind, retention[kind])
+  })
   if (unknown.length > 0) await untilGatewaysKnow(progress)
 
   const before = expiryTimes(retention, now)

@@ -110,9 +110,9 @@ function pathConditions({ path }: RuleChoice): Condition[] {
   return [{ sql, params: { field } }]
 }
 
-const lists: ReadonlySet<string> = new Set(
+const listFields: ReadonlySet<string> = new Set(
   deviceFields.filter(({ kind }) => kind === 'texts').map(({ name }) => name),
 )
 
 const isSent = (field: string) =>
-  lists.has(field) ? `notEmpty(device.${field})` : `device.${field} IS NOT NULL`
+  listFields.has(field) ? `notEmpty(device.${field})` : `device.${field} IS NOT NULL`
