@@ -89,24 +89,24 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
     body?: object,
   ): Promise<Record<string, unknown>> {
     const what = `${method} ${path} of the adapter`
-    let response: Response
-    let text: string
-    try {
-      response = await fetch(url + path, {
-        method,
-        headers: {
-          // Each connection serves one call. If a connection were used again, the server might
-          // close it just before the next call arrives.
-          connection: 'close',
-          ...(body && { 'content-type': 'application/json' }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(options.timeoutMs),
-      })
-      text = await response.text()
-    } catch (cause) {
-      throw new AdapterError(`${what} got no response: ${reasonOf(cause)}`, undefined, { cause })
-    }
+    const failed = (did: string, cause: unknown, status?: number) =>
+      new AdapterError(`${what} ${did}: ${reasonOf(cause)}`, status, { cause })
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        // Each connection serves one call. If a connection were used again, the server might
+        // close it just before the next call arrives.
+        connection: 'close',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(options.timeoutMs),
+    }).catch((cause: unknown) => {
+      throw failed('got no response', cause)
+    })
+    const text = await response.text().catch((cause: unknown) => {
+      throw failed('got an incomplete response', cause, response.status)
+    })
     const value = text === '' ? {} : parse(text)
     if (!response.ok || value === undefined) {
       throw new AdapterError(

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { cases } from '../src/cases/index.ts'
 import { printCase, printSummary, runConformance } from '../src/index.ts'
@@ -41,4 +44,16 @@ t.test('a case that needs what the sender lacks is not applicable, never passed'
 t.test('an adapter that cannot be reached is an error, not a failed case', async (t) => {
   const running = runConformance({ adapter: 'http://127.0.0.1:9' })
   await t.rejects(running, { name: 'AdapterError', message: /GET \/ of the adapter/ })
+})
+
+t.test('a response of the adapter that ends early is an error of the adapter', async (t) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': 10 })
+    response.write('{', () => response.destroy())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const running = runConformance({ adapter: `http://127.0.0.1:${port}` })
+  await t.rejects(running, { name: 'AdapterError', status: 200, message: /an incomplete response/ })
 })

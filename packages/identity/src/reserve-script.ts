@@ -12,9 +12,9 @@ import { bucketFieldsMax, levelsMax, type Buckets } from './reservation-buckets.
  * ARGV: the first day, the number of levels, the field, the value, whether the value may be
  * written, the number of days for which a bucket is kept after its own day.
  *
- * Returns the value if a bucket has the key. Otherwise returns a number. 0: not found and not
- * written; 1: written; 2: the days must be computed again, because the day has changed; 3: one more
- * level is needed.
+ * Returns the value if it finds the key, otherwise a number. 0: not found and not written; 1:
+ * written. Two numbers are returned before the search is complete: 2: the days must be computed
+ * again, because the day has changed; 3: one more level is needed.
  */
 const script = `
 local levels = tonumber(ARGV[2])

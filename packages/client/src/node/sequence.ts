@@ -22,7 +22,10 @@ const digits = 16
  * failure numbers may be used twice.
  */
 export function openSequence(dir: string): Sequence {
-  /** The last number this client has seen. The counter is lower only if its file was deleted. */
+  /**
+   * The last number that this client has reserved. The counter is lower only if its file was
+   * deleted.
+   */
   let known = 0
 
   /** Changes the last reserved number. Returns its previous value, or undefined on a failure. */
@@ -35,8 +38,10 @@ export function openSequence(dir: string): Sequence {
         const length = readSync(file, text, 0, digits, 0)
         const last = Math.max(Number(text.toString('latin1', 0, length)) || 0, known)
         const next = change(last)
-        if (next !== last) writeSync(file, String(next).padStart(digits, '0'), 0)
-        known = next
+        if (next !== last) {
+          writeSync(file, String(next).padStart(digits, '0'), 0)
+          known = next
+        }
         return last
       } finally {
         closeSync(file)
