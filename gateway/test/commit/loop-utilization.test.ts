@@ -22,6 +22,8 @@ function pretend(t: Test) {
       active += ms
     },
     wait: (ms: number) => (now += ms),
+    /** Time that passes after the clock was read, and before the event loop was read. */
+    workBetween: (ms: number) => (active += ms),
     readings: () => meter.mock.callCount(),
   }
 }
@@ -63,6 +65,15 @@ t.test('a window without calls lasts until the next call', (t) => {
   work(100)
   t.equal(utilization(), 0.01)
   work(100)
+  t.equal(utilization(), 1)
+  t.end()
+})
+
+t.test('it is at most 1, although the process waits between its two readings', (t) => {
+  const { work, workBetween } = pretend(t)
+  const utilization = createLoopUtilization()
+  work(100)
+  workBetween(4)
   t.equal(utilization(), 1)
   t.end()
 })

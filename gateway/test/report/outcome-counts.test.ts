@@ -118,6 +118,16 @@ t.test(
   },
 )
 
+t.test('the oldest minute is the earliest, in whatever order they began', async (t) => {
+  const { counts, refuse } = build({ countersMax: 100, minutesMax: 2 })
+  for (const minute of [1, 0, 2]) refuse(noon + minute * minuteMs, 'queue_unavailable', '')
+  t.same(shown(counts.unreported()), {
+    '1  queue_unavailable': 1,
+    '2  queue_unavailable': 1,
+    '2  overflow': 1,
+  })
+})
+
 t.test('times that the table cannot take are counted at its bounds', async (t) => {
   const { counts, refuse } = build()
   refuse(0, 'clock_skew')

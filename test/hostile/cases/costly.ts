@@ -16,8 +16,8 @@ interface Traffic {
 }
 
 /**
- * A case in which one key sends costly requests. No request may get a 5xx other than 503, or wait
- * for its response until the timeout of the client.
+ * A case in which one key sends costly requests. No request may get a 5xx other than 503, wait for
+ * its response until the timeout of the client, or lose its connection without a response.
  */
 export function costly(
   definition: Omit<HostileCase<Tally>, 'attack' | 'judge'> & Traffic,

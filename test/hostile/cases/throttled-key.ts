@@ -83,10 +83,10 @@ export const throttledKey = [
       })
       return tally
     },
-    judge({ throttled, accepted, refused, unavailable, silent }, expect) {
+    judge({ throttled, accepted, refused, unavailable, silent, lost, broken }, expect) {
       expect(throttled > 0, 'it is throttled')
-      const others = { accepted, refused, unavailable, silent }
-      const count = accepted + refused + unavailable + silent
+      const others = { accepted, refused, unavailable, silent, lost, broken }
+      const count = Object.values(others).reduce((sum, one) => sum + one, 0)
       expect(count === 0, `every response is 429, except ${JSON.stringify(others)}`)
     },
   }),
