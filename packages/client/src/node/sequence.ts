@@ -23,10 +23,12 @@ const digits = 16
  */
 export function openSequence(dir: string): Sequence {
   /**
-   * The last number that this client has reserved. The counter is lower only if its file was
-   * deleted.
+   * The last number that this client has reserved and not taken back. The counter is lower only if
+   * its file was deleted.
    */
   let known = 0
+  /** The value of `known` before the last reservation. */
+  let before = 0
 
   /** Changes the last reserved number. Returns its previous value, or undefined on a failure. */
   function update(change: (last: number) => number): number | undefined {
@@ -38,10 +40,7 @@ export function openSequence(dir: string): Sequence {
         const length = readSync(file, text, 0, digits, 0)
         const last = Math.max(Number(text.toString('latin1', 0, length)) || 0, known)
         const next = change(last)
-        if (next !== last) {
-          writeSync(file, String(next).padStart(digits, '0'), 0)
-          known = next
-        }
+        if (next !== last) writeSync(file, String(next).padStart(digits, '0'), 0)
         return last
       } finally {
         closeSync(file)
@@ -53,11 +52,18 @@ export function openSequence(dir: string): Sequence {
 
   return {
     reserve(count) {
-      const last = update((before) => before + count)
-      return last === undefined ? 0 : last + 1
+      const last = update((counter) => counter + count)
+      if (last === undefined) return 0
+      before = known
+      known = last + count
+      return last + 1
     },
     takeBack(first, count) {
-      if (first > 0) update((last) => (last === first + count - 1 ? first - 1 : last))
+      if (first === 0) return
+      // If this is the last reservation of all clients, it is also the last one of this client.
+      const isLast = (counter: number) => counter === first + count - 1
+      const last = update((counter) => (isLast(counter) ? first - 1 : counter))
+      if (last !== undefined && isLast(last)) known = before
     },
   }
 }
