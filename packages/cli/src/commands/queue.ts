@@ -2,7 +2,7 @@ import { defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
 import { createQueuePause } from '@intake/queue/consume'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
-import { changeRedis } from '../with-redis.ts'
+import { withRedis } from '../with-redis.ts'
 import { print, printJson } from '../print.ts'
 
 const effect = `
@@ -28,7 +28,7 @@ export function defineQueue(queue: Command): void {
       .option('--json', 'print the queues as JSON')
       .addHelpText('after', effect)
       .action((options: { kind?: QueueName; json?: boolean }) =>
-        changeRedis(async (redis) => {
+        withRedis(async (redis) => {
           const names = options.kind === undefined ? queueKinds : [options.kind]
           const readBacklogs = defineReadBacklogs({ redis })
           if ((await readBacklogs()) === undefined) throw noInstallation()

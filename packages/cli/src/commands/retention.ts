@@ -26,11 +26,13 @@ export function defineRetention(retention: Command): void {
     .action((kind: RetentionKind, period: Period) =>
       withServices(async ({ clickhouse, redis }) => {
         const recordKind = kinds.find((one) => one === kind)
-        if (recordKind !== undefined) {
-          const policy = createPolicyStore({ redis })
-          await confirmChange(redis, () => policy.setRetention(recordKind, period.days))
-        }
-        await writeRetention(clickhouse, kind, period.days)
+        // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
+        await confirmChange(redis, async () => {
+          await writeRetention(clickhouse, kind, period.days)
+          if (recordKind !== undefined) {
+            await createPolicyStore({ redis }).setRetention(recordKind, period.days)
+          }
+        })
         print(describe(kind, period.days))
       }),
     )
