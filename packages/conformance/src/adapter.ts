@@ -66,7 +66,7 @@ export interface Adapter {
  */
 export class AdapterError extends Error {
   override name = 'AdapterError'
-  /** The HTTP status of the adapter's response; undefined if there was no response. */
+  /** The HTTP status of the adapter's response; undefined if there was no complete response. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -89,8 +89,8 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
     body?: object,
   ): Promise<Record<string, unknown>> {
     const what = `${method} ${path} of the adapter`
-    const failed = (did: string, cause: unknown, status?: number) =>
-      new AdapterError(`${what} ${did}: ${reasonOf(cause)}`, status, { cause })
+    const failed = (did: string, cause: unknown) =>
+      new AdapterError(`${what} ${did}: ${reasonOf(cause)}`, undefined, { cause })
     const response = await fetch(url + path, {
       method,
       headers: {
@@ -105,7 +105,7 @@ export function connectAdapter(options: { url: string; timeoutMs: number }): Ada
       throw failed('got no response', cause)
     })
     const text = await response.text().catch((cause: unknown) => {
-      throw failed('got an incomplete response', cause, response.status)
+      throw failed('got an incomplete response', cause)
     })
     const value = text === '' ? {} : parse(text)
     if (!response.ok || value === undefined) {

@@ -55,5 +55,9 @@ t.test('a response of the adapter that ends early is an error of the adapter', a
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const running = runConformance({ adapter: `http://127.0.0.1:${port}` })
-  await t.rejects(running, { name: 'AdapterError', status: 200, message: /an incomplete response/ })
+  await t.rejects(running, {
+    name: 'AdapterError',
+    status: undefined,
+    message: /an incomplete response/,
+  })
 })

@@ -15,7 +15,7 @@ t.test('an installation that leaves out all that arrives is not new', async (t) 
   const { url } = await startReaderPage(t)
   const { text } = await view(url, '/')
   t.notMatch(text, 'Nothing has arrived yet')
-  t.match(text, 'last 24 h; 1k more were left out')
+  t.match(text, 'last 24 h; 1k records left out')
 })
 
 t.test('records that rules or an erasure leave out are not counted as refused', async (t) => {

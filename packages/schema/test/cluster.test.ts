@@ -70,6 +70,9 @@ t.test('a view that needs the rows of all shards must have GROUP BY', (t) => {
     'SELECT count() AS n FROM intake.logs_raw FINAL',
     'SELECT countIf(is_deleted) AS n FROM intake.logs_raw FINAL',
     'SELECT uniqExact(id) AS n FROM intake.logs_raw',
+    'SELECT quantile(0.9)(time) AS n FROM intake.logs_raw',
+    'SELECT id FROM intake.logs_raw OFFSET 5',
+    'SELECT id FROM intake.logs_raw WHERE id IN intake.feedback_raw',
     'SELECT id FROM intake.logs_raw WHERE id IN (SELECT id FROM intake.feedback_raw)',
     'SELECT id FROM intake.logs_raw UNION ALL SELECT id FROM intake.feedback_raw',
   ]) {

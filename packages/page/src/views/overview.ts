@@ -83,7 +83,7 @@ function tiles({
     ${tile({
       title: 'Events accepted',
       value: shortNumber(events),
-      note: leftOut === 0 ? last : html`${last}; ${shortNumber(leftOut)} more were left out`,
+      note: leftOut === 0 ? last : html`${last}; ${shortNumber(leftOut)} records left out`,
       chart: spark(arrivals.map((point) => point.events)),
     })}
     ${tile({

@@ -122,8 +122,15 @@ const forms: readonly Form[] = [
 ]
 
 /** Clauses, aggregate functions and subqueries, which need the rows of all shards. */
-const notPerShard =
-  /\b(?:DISTINCT|LIMIT|OVER)\b|\b(?:count|sum|avg|min|max|any|uniq|arg|group)\w*(?:\(|If\()|\(\s*SELECT\b|\bUNION\b/i
+const notPerShard = new RegExp(
+  [
+    String.raw`\b(?:DISTINCT|LIMIT|OFFSET|FETCH|OVER|UNION|INTERSECT)\b`,
+    String.raw`\b(?:count|sum|avg|min|max|any|uniq|arg|group|quantile|median|topK|first_value|last_value)\w*\s*\(`,
+    String.raw`\(\s*SELECT\b`,
+    String.raw`\bIN\s+intake\.`,
+  ].join('|'),
+  'i',
+)
 
 /** @throws {Error} if the servers of a cluster would not compute this row view correctly */
 function requireRowsOfShard(name: string, select: string): void {
