@@ -31,9 +31,10 @@ export async function retryUntil<Result>(
   let lastError: unknown
   for (;;) {
     const remainingMs = deadline - clock.now()
+    // A pause may last longer than planned, so this can also happen after an attempt.
+    if (remainingMs <= 0) throw lastError ?? new Error(`${what}: the deadline has passed`)
     const state: Attempt = { isAbandoned: false }
     try {
-      if (remainingMs <= 0) throw new Error(`${what}: the deadline has passed`)
       return await withTimeout(attempt(state), Math.min(attemptTimeoutMs, remainingMs), what, clock)
     } catch (error) {
       state.isAbandoned = true

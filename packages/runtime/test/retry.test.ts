@@ -1,5 +1,5 @@
 import t from 'tap'
-import { retryUntil, type Attempt } from '@intake/runtime'
+import { retryUntil, type Attempt, type Clock } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 
 /** Runs `retryUntil` in virtual time. */
@@ -33,6 +33,17 @@ t.test('rejects with the last error when the deadline leaves no time', async (t)
   let attempts = 0
   const attempt = () => Promise.reject(new Error(`attempt ${++attempts}`))
   t.match(await retry(attempt), { error: { message: 'attempt 10' }, endedAt: 900 })
+})
+
+t.test('rejects with the last error when a pause lasts until after the deadline', async (t) => {
+  const clock = createTestClock()
+  const late: Clock = { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, ms * 20) }
+  let attempts = 0
+  const attempt = () => Promise.reject(new Error(`attempt ${++attempts}`))
+  const outcome = retryUntil(attempt, { ...options, clock: late })
+  const rejected = t.rejects(outcome, { message: 'attempt 1' })
+  await clock.runAll()
+  await rejected
 })
 
 t.test('an attempt without a result is abandoned, and ends before the deadline', async (t) => {
