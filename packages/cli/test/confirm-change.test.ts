@@ -35,6 +35,11 @@ t.teardown(() => operator.disconnect())
 const key = '{intake}:change'
 const change = () => redis.set(key, 'made')
 
+/** The number of SET commands that the server has executed. */
+async function writes(): Promise<number> {
+  return Number(/^cmdstat_set:calls=(\d+)/m.exec(await redis.info('commandstats'))?.[1])
+}
+
 t.test('without the setting a change is made', async (t) => {
   t.equal(await confirmChange(redis, change), 'OK')
 })
@@ -85,6 +90,9 @@ t.test('a repeated change that finds nothing to write is confirmed, too', async 
   await t.rejects(repeat(), { name: 'UnconfirmedError' })
   replica.process.thaw()
   t.equal(await until('it is confirmed', repeat), 'made')
+  const before = await writes()
+  await until('it is confirmed again', repeat)
+  t.ok((await writes()) > before, 'it writes something before it waits')
 })
 
 t.test('a wrong setting is named', async (t) => {
