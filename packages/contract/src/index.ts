@@ -1,7 +1,7 @@
 export { errorCatalogue, IntakeError, type ErrorCode, type FieldError } from './errors.ts'
 export * from './attachment-keys.ts'
 export { dayMs, keptFor, limits } from './limits.ts'
-export { nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
+export { leftOutOutcomes, nonErrorOutcomes, type OutcomeCode } from './outcomes.ts'
 export { kinds, type RecordKind } from './kinds.ts'
 export {
   deviceFields,

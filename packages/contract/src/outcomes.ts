@@ -12,14 +12,11 @@ import type { ErrorCode } from './errors.ts'
  */
 export type OutcomeCode = ErrorCode | (typeof nonErrorOutcomes)[number]
 
+/** The outcomes of records that were acknowledged but not stored. */
+export const leftOutOutcomes = ['dropped', 'sampled', 'suppressed'] as const
+
 /**
  * The outcomes that are not error codes. Their records were not refused, except perhaps those of
  * `overflow`.
  */
-export const nonErrorOutcomes = [
-  'accepted',
-  'dropped',
-  'sampled',
-  'suppressed',
-  'overflow',
-] as const
+export const nonErrorOutcomes = ['accepted', ...leftOutOutcomes, 'overflow'] as const

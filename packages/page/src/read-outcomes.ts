@@ -1,4 +1,4 @@
-import { nonErrorOutcomes } from '@intake/contract'
+import { leftOutOutcomes, nonErrorOutcomes } from '@intake/contract'
 import { querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 
@@ -13,12 +13,14 @@ export type Arrivals = {
   leftOut: number
 }
 
+const sqlList = (codes: readonly string[]) => codes.map((code) => `'${code}'`).join(', ')
+
 /** Whether an outcome is that of a refused record. */
 export const isRefusal = (code: string): boolean =>
   !(nonErrorOutcomes as readonly string[]).includes(code)
 
 /** The SQL condition that corresponds to `isRefusal`. */
-const isRefused = `code NOT IN (${nonErrorOutcomes.map((code) => `'${code}'`).join(', ')})`
+const isRefused = `code NOT IN (${sqlList(nonErrorOutcomes)})`
 const period = inWindow('minute')
 
 /** Reads the arrivals in each step. Gateways have counted them, so no record is read. */
@@ -34,7 +36,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
        sumIf(records, code = 'accepted' AND kind = 'logs') AS events,
        sumIf(records, code = 'accepted' AND kind = 'feedback') AS feedback,
        sumIf(records, ${isRefused}) AS refused,
-       sumIf(records, code IN ('dropped', 'sampled', 'suppressed')) AS leftOut
+       sumIf(records, code IN (${sqlList(leftOutOutcomes)})) AS leftOut
      FROM intake.outcomes WHERE ${period} GROUP BY at ${querySettings}`,
     windowParams(steps),
   )
