@@ -22,10 +22,10 @@ import {
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
-import { createAccept } from './accept/accept.ts'
-import { createFeedbackSteps } from './accept/feedback.ts'
-import { createBatchSteps } from './accept/log-batch.ts'
-import { createLogSteps } from './accept/log.ts'
+import { createAcceptance } from './accept/acceptance.ts'
+import { createAcceptFeedback } from './accept/feedback.ts'
+import { createAcceptBatch } from './accept/log-batch.ts'
+import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
 import { authenticate } from './admission/authenticate.ts'
 import { createAddressOf } from './admission/client-address.ts'
@@ -41,7 +41,6 @@ import { createLoopUtilization } from './commit/loop-utilization.ts'
 import { createStartEnqueue } from './commit/trace-enqueue.ts'
 import { answerFrameworkErrors, errorHandler, refuseAtEdge } from './errors/error-handler.ts'
 import type { GatewayPorts } from './ports.ts'
-import { createContextOf } from './record/request-context.ts'
 import type { GatewayMetrics } from './report/metrics.ts'
 import type { OutcomeCounts } from './report/outcome-counts.ts'
 import { createOutcomes, type Outcomes } from './report/outcomes.ts'
@@ -50,6 +49,7 @@ import { createRefusals } from './report/refusals.ts'
 import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
+import { decorateRequests } from './request.ts'
 import { docsRoute } from './routes/docs.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -126,6 +126,7 @@ export async function buildApp(
   const edge = createEdge(options, outcomes, cors)
   const app = createFastify(options, { edge, outcomes, cors })
 
+  decorateRequests(app)
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
   const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
@@ -260,56 +261,55 @@ async function registerOperations(
   const { logs, feedback } = commits
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
   const turns = createTurns(clock)
-  const contextOf = createContextOf({
-    now: () => admission.now(),
-    countryHeader: config.CLIENT_COUNTRY_HEADER,
-  })
-  const accept = createAccept({
+  const acceptance = createAcceptance({
     apiKeys,
-    contextOf,
     policy,
     limiter,
     outcomes,
+    now: () => admission.now(),
+    countryHeader: config.CLIENT_COUNTRY_HEADER,
     enqueueTimeoutMs,
     clock,
   })
-  const route = { accept, admission, limiter }
+  const route = { admission, limiter, turns }
+  const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
 
   await api.register(logRoute, {
     ...route,
     budget: budgets.logs,
-    steps: createLogSteps({ logs, idempotency }),
-    turns,
+    acceptLog: createAcceptLog({ acceptance, logs, idempotency }),
     bodyBytesMax: limits.logBytes,
   })
-  const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
-  const entryBytesMax = limits.logBytes
-  const sharedBytesMax = bodyBytesMax
   await api.register(logBatchRoute, {
     ...route,
     budget: budgets.logs,
-    steps: createBatchSteps({ logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock }),
-    turns,
+    acceptBatch: createAcceptBatch({
+      acceptance,
+      logs,
+      idempotency,
+      turns,
+      sharedBytesMax: bodyBytesMax,
+      entryBytesMax: limits.logBytes,
+      clock,
+    }),
     bodyBytesMax,
     jsonBytesMax: batchJsonBytesMax(config),
   })
-  const attachmentBytesMax = config.ATTACHMENT_BYTES_MAX
   await api.register(feedbackRoute, {
     ...route,
     budget: budgets.feedback,
-    steps: createFeedbackSteps({
+    acceptFeedback: createAcceptFeedback({
+      acceptance,
       feedback,
       idempotency,
       store: ports.attachments,
-      turns,
-      attachments: {
-        bytesMax: attachmentBytesMax,
-        pixelsMax: config.ATTACHMENT_PIXELS_MAX,
-        keepsMetadata: config.KEEP_METADATA,
-      },
       enqueueTimeoutMs,
       clock,
     }),
-    attachmentBytesMax,
+    attachments: {
+      bytesMax: config.ATTACHMENT_BYTES_MAX,
+      pixelsMax: config.ATTACHMENT_PIXELS_MAX,
+      keepsMetadata: config.KEEP_METADATA,
+    },
   })
 }

@@ -21,6 +21,7 @@ t.test('no file imports from a higher floor', async (t) => {
       'body',
       'record',
       'admission',
+      'request.ts',
     ],
     importsMin: 100,
   })

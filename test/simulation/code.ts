@@ -5,7 +5,7 @@ import * as contract from '@intake/contract'
 import * as consume from '@intake/queue/consume'
 import * as produce from '@intake/queue/produce'
 import * as redis from '@intake/redis'
-import * as accept from '../../gateway/src/accept/accept.ts'
+import * as acceptance from '../../gateway/src/accept/acceptance.ts'
 import * as acceptFeedback from '../../gateway/src/accept/feedback.ts'
 import * as acceptLog from '../../gateway/src/accept/log.ts'
 import * as groupCommit from '../../gateway/src/commit/group-commit.ts'
@@ -16,7 +16,7 @@ import * as watermark from '../../worker/src/watch/watermark.ts'
 
 /** The modules of the product that the simulation runs. */
 export const realCode = {
-  accept,
+  acceptance,
   acceptFeedback,
   acceptLog,
   groupCommit,
@@ -33,7 +33,7 @@ export const realCode = {
 export type Code = typeof realCode
 
 const builtFiles: Record<keyof Code, string> = {
-  accept: 'gateway/dist/accept/accept.js',
+  acceptance: 'gateway/dist/accept/acceptance.js',
   acceptFeedback: 'gateway/dist/accept/feedback.js',
   acceptLog: 'gateway/dist/accept/log.js',
   groupCommit: 'gateway/dist/commit/group-commit.js',

@@ -1,8 +1,7 @@
 import type { ApiKey } from '@intake/access'
 import type { RecordKind } from '@intake/contract'
-import type { Accept } from '../../gateway/src/accept/accept.ts'
-import type { Feedback, FeedbackSteps } from '../../gateway/src/accept/feedback.ts'
-import type { LogSteps, SentLog } from '../../gateway/src/accept/log.ts'
+import type { AcceptFeedback, Feedback } from '../../gateway/src/accept/feedback.ts'
+import type { AcceptLog } from '../../gateway/src/accept/log.ts'
 import type { GroupCommit } from '../../gateway/src/commit/group-commit.ts'
 import type { IdempotencyStore } from '../../gateway/src/identity/idempotency-store.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -41,14 +40,11 @@ const enqueueTimeoutMs = 4_000
 export const skewMaxMs = 3_000
 
 interface Life {
-  accept: Accept
-  log: LogSteps
-  feedback: FeedbackSteps
+  acceptLog: AcceptLog
+  acceptFeedback: AcceptFeedback
 }
 
-type FastifyRequest = Parameters<Accept>[1]
-/** A request that has been read and validated. (The simulation does not include these steps.) */
-type ReadRequest = FastifyRequest & { sent?: SentLog; feedback?: Feedback; receivedAtMs: number }
+type FastifyRequest = Parameters<AcceptLog>[0]
 
 /**
  * A gateway. It runs the real code between the validation of a record and Redis. Each feedback has
@@ -111,46 +107,45 @@ export function createGateway(options: {
     }
     const apiKey = { bundleIdentifiers: [] as string[], suspendedAt: null } as ApiKey
     const limiter = { take: () => ({ giveBack() {}, giveBackBudget() {} }) }
-    const outcomes = { settled() {} }
-    const contextOf = (request: FastifyRequest) => {
-      const { receivedAtMs } = request as ReadRequest
-      return { apiKeyId: 'key_1', requestId: '1', receivedAtMs }
-    }
-    const steps = code.acceptFeedback.createFeedbackSteps({
-      feedback: commitOf('feedback'),
-      idempotency,
-      store: createAttachments({ world, process, objects }),
-      turns: undefined as never,
-      attachments: { bytesMax: 1, pixelsMax: 1, keepsMetadata: false },
+    const outcomes = { settle: (_accepted: unknown, body: unknown) => ({ body, leftOut: 0 }) }
+    const acceptance = code.acceptance.createAcceptance({
+      apiKeys: { find: () => apiKey },
+      policy,
+      limiter,
+      outcomes: outcomes as never,
+      now: gatewayMs,
+      countryHeader: undefined,
       enqueueTimeoutMs,
       clock,
     })
-    const logSteps = code.acceptLog.createLogSteps({ logs: commitOf('logs'), idempotency })
     return {
-      accept: code.accept.createAccept({
-        apiKeys: { find: () => apiKey },
-        contextOf,
-        policy,
-        limiter,
-        outcomes,
+      acceptLog: code.acceptLog.createAcceptLog({
+        acceptance,
+        logs: commitOf('logs'),
+        idempotency,
+      }),
+      acceptFeedback: code.acceptFeedback.createAcceptFeedback({
+        acceptance,
+        feedback: commitOf('feedback'),
+        idempotency,
+        store: createAttachments({ world, process, objects }),
         enqueueTimeoutMs,
         clock,
       }),
-      log: { ...logSteps, read: (request) => (request as ReadRequest).sent! },
-      feedback: { ...steps, read: (request) => (request as ReadRequest).feedback! },
     }
   }
 
   async function accept(request: Request): Promise<string> {
     const receivedAtMs = gatewayMs()
-    const id = await enqueue(request, receivedAtMs)
+    const id = await enqueue(request)
     const { kind, device } = request
     const acknowledgedAtMs = wallMs()
     watermark.acknowledge({ kind, device_uuid: device, id, receivedAtMs, acknowledgedAtMs })
     return id
   }
 
-  async function enqueue(request: Request, receivedAtMs: number): Promise<string> {
+  /** Passes the request to the gateway's code as read and validated. */
+  async function enqueue(request: Request): Promise<string> {
     const { kind, device, content, clientId: id, key } = request
     const sender = {
       bundle_identifier: 'app',
@@ -159,21 +154,20 @@ export function createGateway(options: {
       device: {},
     }
     const arrival = {
+      id: '1',
       headers: { 'x-api-key': 'ik', ...(key !== undefined && { 'idempotency-key': key }) },
-      receivedAtMs,
       log: { warn() {} },
-    }
+    } as unknown as FastifyRequest
     const own = id !== undefined && { id }
     if (kind === 'logs') {
       const body = { ...sender, log: { event: content, params: {}, ...own } }
-      const read = { ...arrival, sent: { body, isPlain: true, bytes: 0 } } as unknown as ReadRequest
-      return (await life.accept(life.log, read)).identified.id
+      return (await life.acceptLog(arrival, { body, print: JSON.stringify, bytes: 0 })).body.id
     }
     const body = Buffer.from(content)
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }
     const feedback: Feedback = {
       payload: { ...sender, feedback: { text: content, ...own } },
-      isPlain: true,
+      print: JSON.stringify,
       textBytes: 0,
       uploads: [{ bytes: body.length, image }],
       fields: {},
@@ -181,8 +175,7 @@ export function createGateway(options: {
       invalidEmail: undefined,
       isLenient: false,
     }
-    const read = { ...arrival, feedback } as unknown as ReadRequest
-    return (await life.accept(life.feedback, read)).identified.id
+    return (await life.acceptFeedback(arrival, feedback)).body.id
   }
 
   function asAnswer(error: unknown): GatewayAnswer {

@@ -1,9 +1,8 @@
 import { applyEdits, type ActiveRule, type EditedPart, type Ruling } from '@intake/access'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { joinExtra } from '../record/extra.ts'
-import type { RequestContext } from '../record/request-context.ts'
-import { senderColumns, type Extra } from '../record/row.ts'
 import { rowJson } from '../record/row-json.ts'
+import { logColumns, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
 
 export function editSender(sender: Sender, ruling: Ruling): Sender {
   const { bundle_identifier, device_uuid, unique_user_id } = sender
@@ -11,7 +10,7 @@ export function editSender(sender: Sender, ruling: Ruling): Sender {
   return { bundle_identifier, device, device_uuid, unique_user_id }
 }
 
-export function editLog(log: LogEntry, ruling: Ruling): LogEntry {
+function editLog(log: LogEntry, ruling: Ruling): LogEntry {
   return { ...log, params: applyEdits(log.params ?? {}, 'params', ruling) }
 }
 
@@ -86,7 +85,7 @@ export function createExtraEditor(
  * @param options.unchanged the columns printed without any edit; the function returns them if the
  * rules do not edit the device
  */
-export function createSenderPrinter(options: {
+function createSenderPrinter(options: {
   context: RequestContext
   sender: Sender
   unchanged: string
@@ -95,7 +94,31 @@ export function createSenderPrinter(options: {
   const print = createOncePerEdits('device', (ruling) => {
     const edited = editSender(sender, ruling)
     // Prints a copy, because printing changes the device.
-    return senderColumns(context, { ...edited, device: { ...edited.device } })
+    return senderColumns(context, { ...edited, device: { ...edited.device } }, rowJson)
   })
   return (ruling) => (ruling.edits.device.length === 0 ? unchanged : print(ruling))
+}
+
+/**
+ * Returns a function that applies the edits of the rules to a log event, and prints its row without
+ * the identity.
+ *
+ * @param options.sender as for `createSenderPrinter`
+ * @param options.submission the unknown fields of the submission, besides those of its events
+ */
+export function createRuledPrinter(options: {
+  context: RequestContext
+  sender: Sender
+  unchanged: string
+  submission: Extra
+}): (log: LogEntry, unknown: Extra, ruling: Ruling) => string {
+  const printSender = createSenderPrinter(options)
+  const editExtraOf = createExtraEditor(options.submission, 'log')
+  return (log, unknown, ruling) =>
+    logColumns(printSender(ruling), editLog(log, ruling), {
+      extra: editExtraOf(unknown, ruling),
+      // An edit can make an array that ClickHouse would change, so the edited event is not plain.
+      print: rowJson,
+      sampleRate: ruling.sampleRate,
+    })
 }

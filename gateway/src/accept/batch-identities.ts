@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import type { LogBatchEnvelope, LogEntry } from '@intake/contract/schemas'
+import type { LogEntry, Sender } from '@intake/contract/schemas'
 import {
   clientIdKey,
   createIdentity,
@@ -7,98 +7,107 @@ import {
   parseIdentity,
   type Identity,
 } from '@intake/identity'
+import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
 import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs, requireKept } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import type { RequestContext } from '../record/request-context.ts'
-import { rejection, type Entry, type OrRejection } from './batch-entries.ts'
-import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
+import type { Admitted, Terms } from './acceptance.ts'
+import { rejection, type Entry } from './batch-entries.ts'
+import type { LogRecord } from './log-record.ts'
 
 interface IdentifyOptions {
   store: IdempotencyStore
-  batch: LogBatchEnvelope
-  entries: OrRejection<Pick<Entry, 'log'>>[]
-  /** The `Idempotency-Key` of the request. */
-  key: string | undefined
-  context: RequestContext
-  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
-  retentionMs: number | undefined
+  admitted: Pick<Admitted, 'sender' | 'context' | 'key'>
+  terms: Terms
   turns: SenderTurns
-  deadline: number
-}
-
-/** An entry with the id and content of an earlier entry; `of` is the index of the earlier entry. */
-export interface Repeat {
-  of: number
 }
 
 /**
- * Assigns each entry its identity. The identity comes from the entry's own id, else from the key of
- * the whole batch. Without either, it is a new identity.
+ * Assigns each log event its identity, or the error for which it is rejected. The identity comes
+ * from the entry's own id, else from the key of the whole batch. Without either, it is a new
+ * identity. A repeat of an earlier entry has no identity of its own: it is stored and rejected with
+ * that entry.
  *
  * @throws {IntakeError} the errors of `IdempotencyStore.reserve` for the key of the batch, which
  * refuse the whole request
  */
 export async function assignIdentities(
+  entries: readonly Entry[],
   options: IdentifyOptions,
-): Promise<OrRejection<Identity | Repeat>[]> {
-  const { store, batch, entries, context, retentionMs, turns, deadline } = options
+): Promise<void> {
+  const { store, admitted, terms, turns } = options
+  const { sender, context } = admitted
   const { receivedAtMs: nowMs, apiKeyId } = context
-  const fingerprintAt = fingerprintsOf(batch)
-  const whole = await reserveBatch(options, fingerprintAt)
-  const repeatOf = createRepeatFinder(fingerprintAt)
+  const { retentionMs, deadline } = terms
+  const fingerprint = createFingerprints(sender)
+  const whole = await reserveBatch(entries, options, fingerprint)
+  const findFirst = createRepeatFinder(fingerprint)
 
   // Returns a promise only for an entry whose own id must be reserved. Most entries need no
   // reservation.
-  const identify = (log: LogEntry, index: number): Identity | Repeat | Promise<Identity> => {
-    const clientId = clientIdKey(log.id)
+  const identify = (record: LogRecord, index: number): Identity | undefined | Promise<Identity> => {
+    const { id, timestamp } = record.log
+    const clientId = clientIdKey(id)
     if (clientId === undefined) {
-      if (whole === undefined) return createIdentity(eventTimeMs(log.timestamp, nowMs, retentionMs))
+      if (whole === undefined) return createIdentity(eventTimeMs(timestamp, nowMs, retentionMs))
       // Passes the time of the first attempt instead of `nowMs`, so that every attempt computes the
       // same event time, unless the retention has changed.
-      const timeMs = eventTimeMs(log.timestamp, Date.parse(whole.time), retentionMs)
+      const timeMs = eventTimeMs(timestamp, Date.parse(whole.time), retentionMs)
       const derived = deriveIdentity(whole, index, timeMs)
       requireKept(derived.id, nowMs, retentionMs)
       return derived
     }
-    const repeat = repeatOf(clientId, log, index)
-    if (repeat !== undefined) return repeat
+    record.first = findFirst(clientId, record)
+    if (record.first !== undefined) return undefined
     return assignIdentity({
       store,
       scope: 'logs',
       apiKeyId,
-      sender: batch,
+      sender,
       clientId,
       key: undefined,
       nowMs,
       deadline,
-      timeMs: () => eventTimeMs(log.timestamp, nowMs, retentionMs),
+      timeMs: () => eventTimeMs(timestamp, nowMs, retentionMs),
       retentionMs,
-      fingerprint: () => fingerprintAt(log, index),
+      fingerprint: () => fingerprint(record),
     })
   }
-  return mapInTurns(entries, turns, (entry, index) => {
-    if (entry instanceof IntakeError) return entry
+
+  await mapInTurns(entries, turns, (entry, index) => {
+    if (!('log' in entry)) return undefined
+    const reject = (error: unknown) => void (entry.error = rejection(error))
     try {
-      const identity = identify(entry.log, index)
-      return identity instanceof Promise ? identity.catch(rejection) : identity
+      const identity = identify(entry, index)
+      if (identity instanceof Promise)
+        return identity.then((one) => void (entry.identity = one), reject)
+      entry.identity = identity
     } catch (error) {
-      return rejection(error)
+      reject(error)
     }
+    return undefined
   })
+  for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
 }
 
-/** Returns the hash of the content of the entry with this index. */
-type FingerprintAt = (log: LogEntry, index: number) => string
+/** Returns the hash of the content of a log event. */
+type Fingerprint = (record: LogRecord) => string
 
 /**
  * Creates a function that computes each fingerprint only once, on first use, because computing one
  * takes as long as printing the entry.
  */
-function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
-  const known: string[] = []
-  return (log, index) => (known[index] ??= fingerprintOf(logContent(batch, log)))
+function createFingerprints(sender: Sender): Fingerprint {
+  const known = new Map<LogRecord, string>()
+  return (record) => {
+    let fingerprint = known.get(record)
+    if (fingerprint === undefined) {
+      fingerprint = fingerprintOf(logContent(sender, record.log))
+      known.set(record, fingerprint)
+    }
+    return fingerprint
+  }
 }
 
 /**
@@ -106,26 +115,26 @@ function fingerprintsOf(batch: LogBatchEnvelope): FingerprintAt {
  * entries are derived; undefined without a key.
  */
 async function reserveBatch(
-  { store, batch, entries, key, context, turns, deadline }: IdentifyOptions,
-  fingerprintAt: FingerprintAt,
+  entries: readonly Entry[],
+  { store, admitted, turns, terms }: IdentifyOptions,
+  fingerprint: Fingerprint,
 ): Promise<Identity | undefined> {
+  const { sender, context, key } = admitted
   if (key === undefined) return undefined
-  const contents = await mapInTurns(entries, turns, (entry, index) =>
-    entry instanceof IntakeError
-      ? null
-      : [fingerprintAt(entry.log, index), identityPart(entry.log)],
+  const contents = await mapInTurns(entries, turns, (entry) =>
+    'log' in entry ? [fingerprint(entry), identityPart(entry.log)] : null,
   )
   const id = await store.reserve(
     {
       scope: 'batches',
       apiKeyId: context.apiKeyId,
-      bundleIdentifier: batch.bundle_identifier,
-      deviceUuid: batch.device_uuid,
+      bundleIdentifier: sender.bundle_identifier,
+      deviceUuid: sender.device_uuid,
       key,
       fingerprint: fingerprintOf(contents),
       id: createIdentity(context.receivedAtMs).id,
     },
-    deadline,
+    terms.deadline,
   )
   return parseIdentity(id)
 }
@@ -143,22 +152,19 @@ function identityPart({ id, timestamp }: LogEntry): string | number | null {
  * Finds entries that have the id of an earlier entry. Such an entry is either a repeat of the same
  * event, or a different event, which is rejected.
  *
- * @returns a function to call for each entry with an id, in order; it throws `duplicate_id` for a
- * different event
+ * @returns a function to call for each entry with an id, in order; it returns the earlier entry, and
+ * throws `duplicate_id` for a different event
  */
 function createRepeatFinder(
-  fingerprintAt: FingerprintAt,
-): (id: string, log: LogEntry, index: number) => Repeat | undefined {
-  const first = new Map<string, { log: LogEntry; index: number }>()
-  return (id, log, index) => {
-    const earlier = first.get(id)
-    if (earlier === undefined) {
-      first.set(id, { log, index })
-      return undefined
+  fingerprint: Fingerprint,
+): (id: string, record: LogRecord) => LogRecord | undefined {
+  const known = new Map<string, LogRecord>()
+  return (id, record) => {
+    const first = known.get(id)
+    if (first === undefined) known.set(id, record)
+    else if (fingerprint(first) !== fingerprint(record)) {
+      throw new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
     }
-    if (fingerprintAt(earlier.log, earlier.index) === fingerprintAt(log, index)) {
-      return { of: earlier.index }
-    }
-    throw new IntakeError('duplicate_id', 'An earlier entry has this id and other content.')
+    return first
   }
 }

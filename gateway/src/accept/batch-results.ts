@@ -1,33 +1,33 @@
-import { IntakeError, limits } from '@intake/contract'
+import { limits } from '@intake/contract'
 import type { LogBatchResult, LogEntryResult } from '@intake/contract/schemas'
-import type { Row } from '../record/row.ts'
-import type { OrRejection } from './batch-entries.ts'
-
-/** An accepted entry that a rule of the operator leaves out. */
-export interface Dropped {
-  isDropped: true
-  id: string
-}
-
-/** The result of an entry: its row, `Dropped`, or the error for which it is rejected. */
-export type EntryOutcome = OrRejection<Row | Dropped>
+import type { Entry } from './batch-entries.ts'
+import type { LogRecord } from './log-record.ts'
 
 /**
- * Returns the result of each entry, in order. Only the first ten rejected entries have details, so
- * that a batch full of errors does not cause a response many times its size.
+ * Returns the response to a batch, with the result of each entry in order. Only the first ten
+ * rejected entries have details, so that a batch full of errors does not cause a response many
+ * times its size.
  */
-export function entryResults(outcomes: readonly EntryOutcome[]): LogEntryResult[] {
+export function batchResult(entries: readonly Entry[]): LogBatchResult {
   let rejected = 0
-  return outcomes.map((outcome) => {
-    if (!(outcome instanceof IntakeError)) {
-      return { status: 'isDropped' in outcome ? 'dropped' : 'accepted', id: outcome.id }
-    }
-    const { code, message, errors, members } = outcome
+  const results = entries.map((entry): LogEntryResult => {
+    if (isAccepted(entry)) return acceptedResult(entry)
+    const { code, message, errors, members } = entry.error
     rejected++
     return rejected > limits.explainedEntries
       ? { status: 'rejected', code, ...members }
       : { status: 'rejected', code, detail: message, errors: [...errors], ...members }
   })
+  return { message: 'Logs processed', accepted: entries.length - rejected, rejected, results }
+}
+
+const isAccepted = (entry: Entry): entry is LogRecord => entry.error === undefined
+
+function acceptedResult(entry: LogRecord): LogEntryResult {
+  const { ruling, identity } = entry.first ?? entry
+  if (identity === undefined) throw new Error('an accepted entry has no identity')
+  const isDropped = ruling !== undefined && ruling.outcome !== 'accepted'
+  return { status: isDropped ? 'dropped' : 'accepted', id: identity.id }
 }
 
 /**

@@ -1,11 +1,17 @@
 import type { Ruling } from '@intake/access'
-import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
+import {
+  compileSchema,
+  FeedbackPayload,
+  type AttachmentResult,
+  type FeedbackCreated,
+} from '@intake/contract/schemas'
 import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
-import { clientIdKey, type Identity } from '@intake/identity'
+import { clientIdKey } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
 import type { Clock } from '@intake/runtime'
 import type { Turns } from '../admission/fairness/turns.ts'
+import type { RequestSize } from '../admission/key-limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
@@ -16,14 +22,15 @@ import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
 import {
   feedbackExtra,
+  invalidEmailErrors,
   takeInvalidEmail,
   trimEmail,
   type InvalidEmail,
 } from '../record/feedback-fields.ts'
-import type { RequestContext } from '../record/request-context.ts'
 import { rowJson } from '../record/row-json.ts'
-import { feedbackRow, senderColumns, type Extra } from '../record/row.ts'
-import { tallyOne, type Steps } from './accept.ts'
+import { feedbackRow, senderColumns, type Extra, type RequestContext } from '../record/row.ts'
+import type { Settled } from '../report/outcomes.ts'
+import type { Acceptance } from './acceptance.ts'
 import { editExtra, editSender } from './apply-rules.ts'
 
 const validatePayload = compileSchema(FeedbackPayload)
@@ -40,82 +47,92 @@ export interface Feedback extends FeedbackForm {
   invalidEmail: InvalidEmail | undefined
 }
 
-interface PreparedFeedback {
-  images: Image[]
-  /** What the rules decide about the feedback; undefined if no rule applies. */
-  ruling: Ruling | undefined
-}
+/** Accepts a feedback: resolves when its images and then its row are stored. */
+export type AcceptFeedback = (
+  request: FastifyRequest,
+  form: Feedback,
+) => Promise<Settled<FeedbackCreated>>
 
-export type FeedbackSteps = Steps<Feedback, PreparedFeedback, Identity>
-
-/** Creates the steps that accept a feedback. Its images are stored before its row. */
-export function createFeedbackSteps(options: {
+export function createAcceptFeedback(options: {
+  acceptance: Acceptance
   feedback: GroupCommit
   idempotency: IdempotencyStore
   store: Pick<ObjectStore, 'put' | 'remove'>
-  turns: Turns
-  attachments: AttachmentRules
   enqueueTimeoutMs: number
   clock: Pick<Clock, 'now'>
-}): FeedbackSteps {
-  const { feedback: rows, idempotency, store, enqueueTimeoutMs, clock } = options
-  return {
-    kind: 'feedback',
-    read: (request) => readFeedback(request, options),
-    senderOf: ({ payload }) => payload,
-    sizeOf({ uploads, textBytes }) {
-      const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
-      return {
-        kind: 'feedback',
-        records: 1,
-        attachmentBytes,
-        bytes: textBytes + attachmentBytes,
-      }
-    },
-    prepare: (form, { rules }) => ({ images: imagesOf(form), ruling: rules?.judge(undefined) }),
+}): AcceptFeedback {
+  const { acceptance, feedback: rows, idempotency, store, enqueueTimeoutMs, clock } = options
 
-    identify({ payload }, { images }, { context, key, retentionMs, deadline }) {
-      return assignIdentity({
-        store: idempotency,
-        scope: 'feedback',
-        apiKeyId: context.apiKeyId,
-        sender: payload,
-        clientId: clientIdKey(payload.feedback.id),
-        key,
-        nowMs: context.receivedAtMs,
-        timeMs: () => context.receivedAtMs,
-        retentionMs,
-        fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
-        deadline,
-      })
-    },
-
-    store(form, { images, ruling }, identity, { request, context, key }) {
-      if (ruling !== undefined && ruling.outcome !== 'accepted') return Promise.resolve()
-      const { feedback } = form.payload
-      const { sender, extra } = columnsOf(form, context, ruling)
-      return commitWithImages({
+  return async (request, form) => {
+    const { payload } = form
+    const admitted = acceptance.admit(request, payload, sizeOf(form))
+    const { context, key, rules } = admitted
+    const images = imagesOf(form)
+    const ruling = rules?.judge(undefined)
+    const { retentionMs, deadline } = acceptance.terms('feedback')
+    const clientId = clientIdKey(payload.feedback.id)
+    const identity = await assignIdentity({
+      store: idempotency,
+      scope: 'feedback',
+      apiKeyId: context.apiKeyId,
+      sender: payload,
+      clientId,
+      key,
+      nowMs: context.receivedAtMs,
+      timeMs: () => context.receivedAtMs,
+      retentionMs,
+      fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
+      deadline,
+    })
+    const write = () =>
+      commitWithImages({
         store,
         identity,
         images,
-        repeatable: (key ?? clientIdKey(feedback.id)) !== undefined,
+        repeatable: (key ?? clientId) !== undefined,
         log: request.log,
         requestId: context.requestId,
         commit: (attachments) =>
           rows.append(
-            feedbackRow(identity, sender, { feedback, attachments, extra, context }),
+            feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context }),
             // The time for storing the row starts after the images are stored, because storing
             // images may take longer than `enqueueTimeoutMs`.
             clock.now() + enqueueTimeoutMs,
           ),
       })
-    },
-
-    tally: ({ ruling }) => tallyOne(ruling),
+    const isLeftOut = ruling !== undefined && ruling.outcome !== 'accepted'
+    await acceptance.store(admitted, isLeftOut ? async () => undefined : write)
+    return acceptance.settle(admitted, [{ ruling }], createdOf(form, identity.id))
   }
 }
 
-async function readFeedback(
+function sizeOf({ uploads, textBytes }: Feedback): RequestSize {
+  const attachmentBytes = uploads.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { kind: 'feedback', records: 1, attachmentBytes, bytes: textBytes + attachmentBytes }
+}
+
+/** Makes the body of the response. */
+function createdOf({ uploads, omitted, invalidEmail }: Feedback, id: string): FeedbackCreated {
+  return {
+    message: 'Feedback successfully created',
+    id,
+    attachments: uploads.map(attachmentResult),
+    ...(omitted && { omitted_text_parts: omitted }),
+    ...(invalidEmail && { invalid_fields: invalidEmailErrors }),
+  }
+}
+
+function attachmentResult(upload: Upload): AttachmentResult {
+  if ('refusal' in upload) {
+    const { code, errors } = upload.refusal
+    return { status: 'rejected', code, detail: errors[0]?.detail ?? '' }
+  }
+  const { contentType, body, sha256 } = upload.image
+  return { status: 'stored', content_type: contentType, bytes: body.length, sha256 }
+}
+
+/** Reads a form to its end, and validates its payload. */
+export async function readFeedback(
   request: FastifyRequest,
   { turns, attachments }: { turns: Turns; attachments: AttachmentRules },
 ): Promise<Feedback> {
@@ -174,17 +191,21 @@ function feedbackContent(payload: FeedbackPayload, images: Image[]): unknown[] {
   ]
 }
 
-/** Applies the edits of the rules, then prints the columns of the sender and the `extra` column. */
+/**
+ * Returns the feedback, and prints the columns of the sender and the `extra` column; applies the
+ * edits of the rules first.
+ */
 function columnsOf(form: Feedback, context: RequestContext, ruling: Ruling | undefined) {
-  const { payload, isPlain } = form
+  const { payload, print } = form
+  const { feedback } = payload
   const extra = extraOf(form)
-  if (ruling === undefined) {
-    return { sender: senderColumns(context, payload, isPlain), extra: extra && rowJson(extra) }
-  }
-  return {
-    sender: senderColumns(context, editSender(payload, ruling)),
-    extra: editExtra(extra, ruling),
-  }
+  return ruling === undefined
+    ? { feedback, sender: senderColumns(context, payload, print), extra: extra && rowJson(extra) }
+    : {
+        feedback,
+        sender: senderColumns(context, editSender(payload, ruling), rowJson),
+        extra: editExtra(extra, ruling),
+      }
 }
 
 function extraOf({ payload, fields, omitted, invalidEmail }: Feedback): Extra {

@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import type { Ruling } from '@intake/access'
-import { compileSchema, LogSubmission, type LogEntry } from '@intake/contract/schemas'
-import { clientIdKey, type Identity } from '@intake/identity'
+import {
+  compileCheck,
+  compileSchema,
+  isTimestamp,
+  LogEntry,
+  LogSubmission,
+  type LogCreated,
+} from '@intake/contract/schemas'
+import { clientIdKey } from '@intake/identity'
 import { checkJson } from '../body/check-json.ts'
 import type { ParsedJson } from '../body/json.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -9,117 +15,87 @@ import { assignIdentity } from '../identity/assign-identity.ts'
 import { eventTimeMs } from '../identity/event-time.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
-import { createExtraPrinter, joinExtra, submissionFields, unknownFields } from '../record/extra.ts'
-import { readLog } from '../record/log-fields.ts'
-import type { RequestContext } from '../record/request-context.ts'
-import { logRow, type Extra, type Row } from '../record/row.ts'
-import { tallyOne, type Steps } from './accept.ts'
-import { editExtra, editLog, editSender } from './apply-rules.ts'
+import { submissionFields, unknownFields } from '../record/extra.ts'
+import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import type { Extra } from '../record/row.ts'
+import type { Settled } from '../report/outcomes.ts'
+import type { Acceptance } from './acceptance.ts'
+import { createLogPrinter, rowsOf } from './log-record.ts'
 
 const validate = compileSchema(LogSubmission)
+const isId = compileCheck(LogEntry.properties.id)
 const knownFields = submissionFields('log')
 
 /** A valid body of `POST /api/log`. */
 export interface SentLog {
   body: LogSubmission
-  /** Whether the document is plain (see `ParsedJson.isPlain`). */
-  isPlain: boolean
+  print: PrintJson
   /** The size of the JSON after decompression. */
   bytes: number
 }
 
-interface PreparedLog {
-  log: LogEntry
-  unknown: Extra
-  /** What the rules decide about the event; undefined if no rule applies. */
-  ruling: Ruling | undefined
-}
-
-export type LogSteps = Steps<SentLog, PreparedLog, Identity>
-
-/** Creates the steps that accept one log event. */
-export function createLogSteps(options: {
-  logs: GroupCommit
-  idempotency: IdempotencyStore
-}): LogSteps {
-  const { logs, idempotency } = options
-  return {
-    kind: 'logs',
-    read: readBody,
-    senderOf: ({ body }) => body,
-    sizeOf: ({ bytes }) => ({ kind: 'logs', records: 1, attachmentBytes: 0, bytes }),
-
-    prepare({ body }, { rules }) {
-      const { log, unknown } = readLog(body.log)
-      return { log, unknown, ruling: rules?.judge(log.event) }
-    },
-
-    identify: ({ body }, { log }, { context, key, retentionMs, deadline }) =>
-      assignIdentity({
-        store: idempotency,
-        scope: 'logs',
-        apiKeyId: context.apiKeyId,
-        sender: body,
-        clientId: clientIdKey(log.id),
-        key,
-        nowMs: context.receivedAtMs,
-        timeMs: () => eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
-        retentionMs,
-        fingerprint: () => fingerprintOf(logContent(body, log)),
-        deadline,
-      }),
-
-    store({ body, isPlain }, prepared, identity, { context, deadline }) {
-      const { log, unknown, ruling } = prepared
-      if (ruling === undefined) {
-        const extra = extraOf(body, unknown)
-        const row = logRow({ identity, context, sender: body, log, extra, isPlain })
-        return logs.append(row, deadline)
-      }
-      if (ruling.outcome !== 'accepted') return Promise.resolve()
-      return logs.append(ruledRow({ body, log, unknown, ruling, identity, context }), deadline)
-    },
-
-    tally: ({ ruling }) => tallyOne(ruling),
-  }
-}
-
-function readBody(request: FastifyRequest): SentLog {
+/** Reads and validates the body of a request. */
+export function readLog(request: FastifyRequest): SentLog {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
   const body = validate(parsed?.value)
-  return { body, isPlain: parsed?.isPlain === true, bytes: parsed?.bytes ?? 0 }
+  return { body, print: parsed?.isPlain === true ? plainJson : rowJson, bytes: parsed?.bytes ?? 0 }
+}
+
+/** Accepts one log event: resolves when it is stored and counted. */
+export type AcceptLog = (request: FastifyRequest, sent: SentLog) => Promise<Settled<LogCreated>>
+
+export function createAcceptLog(options: {
+  acceptance: Acceptance
+  logs: GroupCommit
+  idempotency: IdempotencyStore
+}): AcceptLog {
+  const { acceptance, logs, idempotency } = options
+
+  return async (request, { body, print, bytes }) => {
+    const size = { kind: 'logs', records: 1, attachmentBytes: 0, bytes } as const
+    const admitted = acceptance.admit(request, body, size)
+    const { context, key, rules } = admitted
+    const { log, unknown } = takeFields(body.log)
+    const ruling = rules?.judge(log.event)
+    const printer = createLogPrinter(admitted, unknownFields(body, knownFields), print)
+    const columns = printer.columns(log, unknown, ruling)
+    const { retentionMs, deadline } = acceptance.terms('logs')
+    const identity = await assignIdentity({
+      store: idempotency,
+      scope: 'logs',
+      apiKeyId: context.apiKeyId,
+      sender: body,
+      clientId: clientIdKey(log.id),
+      key,
+      nowMs: context.receivedAtMs,
+      timeMs: () => eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
+      retentionMs,
+      fingerprint: () => fingerprintOf(logContent(body, log)),
+      deadline,
+    })
+    const records = [{ log, columns, ruling, identity }]
+    await acceptance.store(admitted, () => logs.appendAll(rowsOf(records, context), deadline))
+    const created = { message: 'Log successfully created', id: identity.id } as const
+    return acceptance.settle(admitted, records, created)
+  }
 }
 
 /**
- * Returns the `extra` column as JSON; undefined if there are no unknown fields, which is the usual
- * case.
+ * Returns the event of `POST /api/log`, and its unknown fields. An invalid `id` or `timestamp`
+ * counts as an unknown field, because apps may have sent those names before they had a meaning.
  */
-function extraOf(body: LogSubmission, inLog: Extra): string | undefined {
-  const inBody = unknownFields(body, knownFields)
-  if (inBody === undefined && inLog === undefined) return undefined
-  return createExtraPrinter(inBody, 'log').print(inLog)
-}
-
-function ruledRow(
-  event: PreparedLog & {
-    body: LogSubmission
-    ruling: Ruling
-    identity: Identity
-    context: RequestContext
-  },
-): Row {
-  const { body, log, unknown, ruling, identity, context } = event
-  return logRow({
-    identity,
-    context,
-    sender: editSender(body, ruling),
-    log: editLog(log, ruling),
-    extra: editExtra(joinExtra(unknownFields(body, knownFields), 'log', unknown), ruling),
-    // The edited record is checked again, because an edit can make an array that ClickHouse would
-    // change.
-    isPlain: false,
-    sampleRate: ruling.sampleRate,
-  })
+function takeFields(sent: LogSubmission['log']): { log: LogEntry; unknown: Extra } {
+  const { event, params } = sent
+  const log: LogEntry = { event, params: params ?? {} }
+  let unknown: Extra
+  for (const name in sent) {
+    const value = (sent as Record<string, unknown>)[name]
+    if (name === 'event' || name === 'params') continue
+    if (name === 'id' && isId(value)) log.id = value ?? null
+    else if (name === 'timestamp' && (value === null || isTimestamp(value))) log.timestamp = value
+    else (unknown ??= Object.create(null) as Record<string, unknown>)[name] = value
+  }
+  return { log, unknown }
 }

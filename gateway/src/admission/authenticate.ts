@@ -8,13 +8,6 @@ import type { Admission } from './admission.ts'
 import { checkOrigin } from './cors.ts'
 import type { AddressLimit } from './limit-addresses.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The API key of the sender; set before the body of any write operation is read. */
-    apiKey: ApiKey | undefined
-  }
-}
-
 /**
  * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
  *
@@ -35,7 +28,6 @@ export const authenticate = fp(
     },
   ) => {
     const { apiKeys, admission, connections, allowed, failures } = options
-    app.decorateRequest('apiKey')
     app.addHook('onRequest', (request, _reply, done) => {
       // Before the key is looked up, refuses the request with 503 if Redis is down or has lost its
       // data. The keys are in Redis, so a key that is not found may still be valid, and a 401 would
@@ -90,10 +82,4 @@ export function requireKeyNow(
   if (key === undefined) throw unauthorized()
   requireActive(key)
   return key
-}
-
-/** Returns the API key of a request that has passed `authenticate`. */
-export function requireApiKey({ apiKey }: FastifyRequest): ApiKey {
-  if (apiKey === undefined) throw new Error('the request has not been authenticated')
-  return apiKey
 }

@@ -1,5 +1,6 @@
 import type { ApiKey } from '@intake/access'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
+import type { Charge } from '../request.ts'
 import type { DeviceLimits } from './device-limits.ts'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 import {
@@ -17,17 +18,6 @@ export interface RequestSize {
   attachmentBytes: number
   /** The size of the JSON after decompression plus the size of the attachments. */
   bytes: number
-}
-
-/** What a request has used of its key's limits. */
-export interface Charge {
-  /** Subtracts the request's contents from its key's counts; for a request that is not stored. */
-  giveBack(): void
-  /**
-   * Subtracts this number of records, and their share of the request's bytes, from the key's counts
-   * of the day; for records that are acknowledged but not stored.
-   */
-  giveBackBudget(records: number): void
 }
 
 /** Checks and counts what each key sends in a minute and in a day. The methods do no I/O. */

@@ -2,15 +2,8 @@ import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, limits, type RecordKind } from '@intake/contract'
-import { requireApiKey } from './authenticate.ts'
-import type { Charge, KeyLimiter } from './key-limits.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What this request has used of its key's limits; undefined until that is counted. */
-    charge: Charge | undefined
-  }
-}
+import { requireApiKey } from '../request.ts'
+import type { KeyLimiter } from './key-limits.ts'
 
 /**
  * Limits the requests of each API key. Register it after authentication. It does no I/O, so it
@@ -20,7 +13,6 @@ declare module 'fastify' {
  */
 export const limitRate = fp(
   async (app: FastifyInstance, { limiter }: { limiter: KeyLimiter }) => {
-    app.decorateRequest('charge')
     await app.register(rateLimit, {
       // Does not add the plugin's hook to each route, where it would run after the route's own
       // hooks. The route's hooks lease shared capacity, which a request over the limit must not

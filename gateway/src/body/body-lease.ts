@@ -1,15 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { requireApiKey } from '../admission/authenticate.ts'
-import type { ByteBudget, ByteLease } from './byte-budget.ts'
+import { requireApiKey, requireLease } from '../request.ts'
+import type { ByteBudget } from './byte-budget.ts'
 import { exchangeOf, failable, whenEnded } from '@intake/http-edge'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The share of a byte budget that this request uses; set by `leaseBody`. */
-    bodyLease: ByteLease | undefined
-  }
-}
 
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
@@ -56,12 +49,6 @@ export function whileLeased<Request extends FastifyRequest, Result>(
 ) {
   return (request: Request, reply: FastifyReply): Promise<Result> =>
     failable(request.raw, requireLease(request).retainWhile(handler(request, reply)))
-}
-
-/** Returns the lease of a request that has passed `leaseBody`. */
-export function requireLease({ bodyLease }: FastifyRequest): ByteLease {
-  if (bodyLease === undefined) throw new Error('the body of the request has not been leased')
-  return bodyLease
 }
 
 export function bodyTooLarge(bytesMax: number): IntakeError {

@@ -1,4 +1,5 @@
 import { IntakeError } from '@intake/contract'
+import type { ByteLease } from '../request.ts'
 import { createShares, type Shares } from '../admission/fairness/shares.ts'
 
 export interface ByteBudget {
@@ -14,23 +15,6 @@ export interface ByteBudget {
   lease(options: { account: string; expectedBytes: number }): ByteLease
   readonly bytesMax: number
   bytesUsed(): number
-}
-
-export interface ByteLease {
-  /**
-   * Charges body bytes that have arrived and are kept, or memory that processing them needs.
-   *
-   * @throws {IntakeError} `busy` when the bytes are not available or exceed the share of the API
-   * key; `malformed_http` after `release`: the client has disconnected, and the work should end
-   */
-  extend(bytes: number): void
-  /**
-   * Gives the bytes and the place back to the budget as soon as all work passed to `retainWhile`
-   * has settled. May be called repeatedly.
-   */
-  release: () => void
-  /** Keeps the bytes charged until `work` has settled, even if `release` is called before. */
-  retainWhile<Result>(work: Promise<Result>): Promise<Result>
 }
 
 /**

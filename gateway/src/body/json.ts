@@ -24,6 +24,8 @@ export interface ParsedJson {
    * needed.
    */
   isPlain: boolean
+  /** The number of members and elements in the document. */
+  nodes: number
   /**
    * The number of members and elements in the largest value two levels below the root. In a batch
    * such a value is an entry.
@@ -113,11 +115,11 @@ export function parseText(text: string): ParsedText {
  * @throws {IntakeError} `body_too_large`; `invalid_json` when it is nested thousands of levels deep
  */
 export function exactJson(text: string, parsed: ParsedText, bytes: number): ParsedJson {
-  const { value, isDeep, isRounded, isOdd, entryNodes } = parsed
+  const { value, isDeep, isRounded, isOdd, nodes, entryNodes } = parsed
   if (isRounded && hasLargeInteger(text)) {
-    return { value: parseExact(text), bytes, isPlain: false, entryNodes }
+    return { value: parseExact(text), bytes, isPlain: false, nodes, entryNodes }
   }
-  return { value, bytes, isPlain: !isDeep && !isRounded && !isOdd, entryNodes }
+  return { value, bytes, isPlain: !isDeep && !isRounded && !isOdd, nodes, entryNodes }
 }
 
 function parseExact(text: string): unknown {

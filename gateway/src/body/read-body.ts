@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
-import { bodyTooLarge, requireLease } from './body-lease.ts'
+import { requireLease } from '../request.ts'
+import { bodyTooLarge } from './body-lease.ts'
 import { Chunks } from './chunks.ts'
 import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake/http-edge'
 

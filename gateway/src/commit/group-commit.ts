@@ -138,18 +138,24 @@ export function createGroupCommit(
     for (const { reject } of expired) reject(error)
   }
 
-  return {
-    append: (row, deadline) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ row, deadline, resolve, reject })
-        schedule()
-      }),
+  function append(row: Row, deadline: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      waiting.push({ row, deadline, resolve, reject })
+      schedule()
+    })
+  }
 
-    appendAll: (rows, deadline) =>
-      settleTogether(rows.length, (resolve, reject) => {
+  return {
+    append,
+
+    appendAll(rows, deadline) {
+      const [only] = rows
+      if (only !== undefined && rows.length === 1) return append(only, deadline)
+      return settleTogether(rows.length, (resolve, reject) => {
         for (const row of rows) waiting.push({ row, deadline, resolve, reject })
         schedule()
-      }),
+      })
+    },
 
     async close() {
       while (waiting.length > 0 || inFlight.size > 0) {

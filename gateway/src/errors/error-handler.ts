@@ -16,17 +16,6 @@ import { mayBeStored } from '../commit/may-be-stored.ts'
 import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /**
-     * The number of records in the request; if the request is refused, this many refused records
-     * are counted. It is 1 until the number is known. It is undefined if the router cannot parse
-     * the URL, because Fastify does not decorate such a request.
-     */
-    records: number | undefined
-  }
-}
-
 /** The number of seconds after which a client may retry, by code. For all other codes it is 1. */
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   queue_full: 30,
@@ -47,7 +36,6 @@ export const errorHandler = fp(
       if (!mayBeStored(error)) request.charge?.giveBack()
       return sendProblem(error, request, reply)
     }
-    app.decorateRequest('records', 1)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       // For some methods Fastify reports a missing content type although no route has the method.
       // Such a request gets the error for a missing route instead.

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { IntakeError, limits } from '@intake/contract'
 import type { FeedbackPayload, Validator } from '@intake/contract/schemas'
-import { requireApiKey } from '../admission/authenticate.ts'
-import { requireLease } from '../body/body-lease.ts'
+import { plainJson, rowJson, type PrintJson } from '../record/row-json.ts'
+import { requireApiKey, requireLease } from '../request.ts'
 import { invalidPart, omit, readParts, type FormParts, type Omitted } from './form-parts.ts'
 import { watchForm, type FormWatch } from './form-watch.ts'
 import { checkJson } from '../body/check-json.ts'
@@ -14,8 +14,8 @@ import type { AttachmentRules, Upload } from './upload.ts'
 
 export interface FeedbackForm {
   payload: FeedbackPayload
-  /** Whether the payload is plain (see `ParsedJson.isPlain`). */
-  isPlain: boolean
+  /** Prints values of the payload. */
+  print: PrintJson
   textBytes: number
   /** The file parts, in their order. They may have any name. */
   uploads: Upload[]
@@ -77,7 +77,7 @@ export async function readFeedbackForm(
   const fields = fieldsOf(texts, limits.payloadBytes - bytes.length, omitted)
   return {
     payload: options.validate(payload, '/payload'),
-    isPlain,
+    print: isPlain ? plainJson : rowJson,
     textBytes: bytes.length + texts.reduce((sum, { text }) => sum + text.length, 0),
     uploads,
     fields,

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { imageTypes, IntakeError, limits, type ErrorCode } from '@intake/contract'
 import { examinePicture, PictureError, type Picture } from '@intake/pictures'
 import { sha256InTurns } from '@intake/runtime'
-import type { ByteLease } from '../body/byte-budget.ts'
+import type { ByteLease } from '../request.ts'
 import { Chunks } from '../body/chunks.ts'
 import { imageTypeOf } from './image-type.ts'
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
 import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits } from '@intake/contract'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
@@ -7,15 +6,14 @@ import { headerKey } from '@intake/identity'
 import { mayHaveLoneSurrogate, wellFormed } from '../record/row-json.ts'
 
 /**
- * Returns the `Idempotency-Key` of a request; undefined if it has none.
+ * Returns the key in an `Idempotency-Key` header; undefined without the header.
  *
  * @throws {IntakeError} `invalid_request` when it is empty or too long
  */
-export function idempotencyKey(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key === 'string' && key !== '' && key.length <= limits.identifierLength) {
-    return headerKey(key)
+export function idempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  if (typeof header === 'string' && header !== '' && header.length <= limits.identifierLength) {
+    return headerKey(header)
   }
   throw new IntakeError(
     'invalid_request',

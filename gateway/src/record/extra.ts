@@ -38,27 +38,25 @@ export function joinExtra(submission: Extra, record: string, inRecord: Extra): E
   return joined
 }
 
-export interface ExtraPrinter {
-  /**
-   * Returns the `extra` column of a record as JSON, with the same fields as `joinExtra`; undefined
-   * if there are none.
-   */
-  print(inRecord: Extra): string | undefined
-}
+/**
+ * Returns the `extra` column of a record as JSON, with the same fields as `joinExtra`; undefined if
+ * there are none.
+ */
+export type PrintExtra = (inRecord: Extra) => string | undefined
 
 /**
- * Creates a printer that prints the unknown fields of the submission only once for all its records.
+ * Creates a function that prints the unknown fields of the submission only once for all its
+ * records.
  */
-export function createExtraPrinter(submission: Extra, record: string): ExtraPrinter {
-  const { [record]: namesake, ...others } = submission ?? {}
+export function createExtraPrinter(submission: Extra, record: string): PrintExtra {
+  if (submission === undefined) return (inRecord) => inRecord && rowJson({ [record]: inRecord })
+  const { [record]: namesake, ...others } = submission
   const shared = rowJson(others).slice(1, -1)
   const withField = (field: string) => `{${shared}${shared && field && ','}${field}}`
   const fieldOf = (value: unknown) => rowJson({ [record]: value }).slice(1, -1)
-  const alone = submission && withField(namesake === undefined ? '' : fieldOf(namesake))
-  return {
-    print(inRecord) {
-      if (inRecord === undefined) return alone
-      return withField(fieldOf(namesake === undefined ? inRecord : [namesake, inRecord]))
-    },
+  const alone = withField(namesake === undefined ? '' : fieldOf(namesake))
+  return (inRecord) => {
+    if (inRecord === undefined) return alone
+    return withField(fieldOf(namesake === undefined ? inRecord : [namesake, inRecord]))
   }
 }

@@ -2,17 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { isMixedArray } from './mixed-array.ts'
 import { isTextArray, losesNull } from './text-array.ts'
 
+/** Prints part of a row as JSON that ClickHouse accepts. */
+export type PrintJson = (values: object) => string
+
 /**
  * Prints a row as one line of JSON that ClickHouse accepts, for any input. Lone surrogates, which
  * are not valid Unicode, become U+FFFD. A `bigint` is printed with all its digits, and a double
  * beyond the safe integers with an exponent, so that ClickHouse reads a double. An array that
  * ClickHouse would change is printed as a string that contains its JSON.
- *
- * @param isPlain true if the parser has checked that the row has neither a large number nor an
- * array that ClickHouse would change
  */
-export function rowJson(row: object, isPlain = false): string {
-  if (!isPlain && isUnusual(row)) return unusualJson(row)
+export const rowJson: PrintJson = (row) => (isUnusual(row) ? unusualJson(row) : plainJson(row))
+
+/**
+ * Like `rowJson`, for values of a document that the parser has found to be plain: without a large
+ * number and without an array that ClickHouse would change.
+ */
+export const plainJson: PrintJson = (row) => {
   const json = JSON.stringify(row)
   return mayHaveLoneSurrogate(json) ? unusualJson(row) : json
 }

@@ -8,8 +8,20 @@ import {
 } from '@intake/contract/schemas'
 import { createIdentity, isoTime, type Identity } from '@intake/identity'
 import type { RequestSpan } from '@intake/tracing'
-import type { RequestContext } from './request-context.ts'
-import { rowJson } from './row-json.ts'
+import { rowJson, type PrintJson } from './row-json.ts'
+
+/** Properties of a request that all its records share. */
+export interface RequestContext {
+  apiKeyId: string
+  /** A UUID. */
+  requestId: string
+  /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
+  receivedAtMs: number
+  /** The country as two capital letters; absent if unknown. */
+  country?: string | undefined
+  /** The span of the request; undefined if the request is not traced. */
+  span?: RequestSpan | undefined
+}
 
 /** A complete table row. Its bytes never change: a retry inserts the same row again. */
 export interface Row {
@@ -32,50 +44,26 @@ export interface StoredAttachment {
   sha256: string
 }
 
-/** The columns of a row, in the order in which they are printed. Undefined columns are omitted. */
-interface RowValues {
-  id: string | undefined
-  time: string | undefined
-  received_at: string
-  bundle_identifier: string
-  device_uuid: string
-  unique_user_id: string
-  api_key_id: string
-  request_id: string
-  country: string | undefined
-  device: object
-  device_extra: object
-  event: string | undefined
-  params: object | undefined
-  client_timestamp: string | undefined
-}
-
-/** Creates the values of a row, with only the columns that all records of a request share. */
-function sharedValues(context: RequestContext, from: Sender): RowValues {
-  const extra = splitDevice(from.device)
-  // Lists every property instead of spreading an object: after a spread, V8 adds each further
-  // property with a slow call.
-  return {
-    id: undefined,
-    time: undefined,
-    received_at: isoTime(context.receivedAtMs),
-    bundle_identifier: from.bundle_identifier,
-    device_uuid: from.device_uuid,
-    unique_user_id: from.unique_user_id,
-    api_key_id: context.apiKeyId,
-    request_id: context.requestId,
-    country: context.country,
-    device: from.device,
-    device_extra: extra,
-    event: undefined,
-    params: undefined,
-    client_timestamp: undefined,
-  }
-}
-
-/** Prints the columns that all records of a request share. Each row contains the printed text. */
-export function senderColumns(context: RequestContext, from: Sender, isPlain = false): string {
-  return columns(sharedValues(context, from), isPlain)
+/**
+ * Prints the columns that all records of a request share. Each of its rows contains the printed
+ * text. Changes the device (see `splitDevice`).
+ */
+export function senderColumns(context: RequestContext, sender: Sender, print: PrintJson): string {
+  const device_extra = splitDevice(sender.device)
+  return columns(
+    {
+      received_at: isoTime(context.receivedAtMs),
+      bundle_identifier: sender.bundle_identifier,
+      device_uuid: sender.device_uuid,
+      unique_user_id: sender.unique_user_id,
+      api_key_id: context.apiKeyId,
+      request_id: context.requestId,
+      country: context.country,
+      device: sender.device,
+      device_extra,
+    },
+    print,
+  )
 }
 
 /**
@@ -85,80 +73,47 @@ export function senderColumns(context: RequestContext, from: Sender, isPlain = f
 export type Extra = Record<string, unknown> | undefined
 
 /**
- * Prints the row of a log event that was sent alone. Printing the row in one piece is cheaper than
- * printing its parts.
- *
- * @param record.extra JSON; undefined if there are no unknown fields
- */
-export function logRow(record: {
-  identity: Identity
-  context: RequestContext
-  sender: Sender
-  log: LogEntry
-  extra: string | undefined
-  isPlain: boolean
-  /** The fraction of devices whose events of this name are stored (see `Ruling`); default: 1. */
-  sampleRate?: number
-}): Row {
-  const { identity, context, sender, log, extra, isPlain, sampleRate = 1 } = record
-  const row = sharedValues(context, sender)
-  row.id = identity.id
-  row.time = identity.time
-  row.event = log.event
-  row.params = log.params ?? {}
-  row.client_timestamp = log.timestamp == null ? undefined : inUtc(log.timestamp)
-  const json = rowJson(row, isPlain)
-  const others = otherLogColumns(extra, sampleRate)
-  return asRow(identity, context, others === '' ? json : `${json.slice(0, -1)}${others}}`)
-}
-
-/** Prints the columns that few log events have, each after a comma. */
-function otherLogColumns(extra: string | undefined, sampleRate: number): string {
-  const printed = extra === undefined ? '' : `,"extra":${extra}`
-  return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
-}
-
-/**
  * Prints the row of a log event without the identity.
  *
  * @param sender from `senderColumns`
- * @param extra JSON; undefined if there are no unknown fields
+ * @param options.extra JSON; undefined if there are no unknown fields
+ * @param options.sampleRate the fraction of devices whose events of this name are stored (see
+ * `Ruling`); default: 1
  */
 export function logColumns(
   sender: string,
   { event, params, timestamp }: LogEntry,
-  options: { extra: string | undefined; isPlain: boolean; sampleRate?: number },
+  options: { extra: string | undefined; print: PrintJson; sampleRate?: number },
 ): string {
-  const { extra, isPlain, sampleRate = 1 } = options
+  const { extra, print, sampleRate = 1 } = options
   const client_timestamp = timestamp == null ? undefined : inUtc(timestamp)
-  const record = columns({ event, params: params ?? {}, client_timestamp }, isPlain)
-  return `${sender},${record}${otherLogColumns(extra, sampleRate)}`
+  let printed = `${sender},${columns({ event, params: params ?? {}, client_timestamp }, print)}`
+  if (extra !== undefined) printed += `,"extra":${extra}`
+  return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
 }
 
 /**
  * Prints the row of a feedback.
  *
- * @param sender from `senderColumns`
+ * @param record.sender from `senderColumns`
+ * @param record.extra JSON; undefined if there are no unknown fields
  */
 export function feedbackRow(
   identity: Identity,
-  sender: string,
   record: {
+    sender: string
     feedback: FeedbackPayload['feedback']
     attachments: StoredAttachment[]
-    /** The `extra` column as JSON; undefined if there are no unknown fields. */
     extra: string | undefined
     context: RequestContext
   },
 ): Row {
-  const { feedback, attachments, extra, context } = record
+  const { sender, feedback, attachments, extra, context } = record
   const { email, id, text } = feedback
-  const printed = columns({
-    feedback_id: id ?? null,
-    email: email === '' ? null : (email ?? null),
-    text,
-    attachments,
-  })
+  const printed = columns(
+    { feedback_id: id ?? null, email: email === '' ? null : (email ?? null), text, attachments },
+    rowJson,
+  )
   const others = `${sender},${printed}`
   return finishRow({
     identity,
@@ -178,14 +133,8 @@ export function finishRow(row: {
   others: string
 }): Row {
   const { id, time } = row.identity
-  return asRow(row.identity, row.context, `{"id":"${id}","time":"${time}",${row.others}}`)
-}
-
-function asRow(
-  { id, time }: Identity,
-  { receivedAtMs, span }: Pick<RequestContext, 'receivedAtMs' | 'span'>,
-  json: string,
-): Row {
+  const { receivedAtMs, span } = row.context
+  const json = `{"id":"${id}","time":"${time}",${row.others}}`
   return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
 }
 
@@ -197,8 +146,8 @@ export const identityBytes = finishRow({
 }).json.length
 
 /** Prints the columns of a row without the enclosing braces. */
-function columns(values: object, isPlain = false): string {
-  return rowJson(values, isPlain).slice(1, -1)
+function columns(values: object, print: PrintJson): string {
+  return print(values).slice(1, -1)
 }
 
 /**

@@ -1,22 +1,37 @@
 import type { Ruling } from '@intake/access'
 import type { IntakeError, RecordKind } from '@intake/contract'
+import type { RequestContext } from '../record/row.ts'
 import type { OutcomeCounts } from './outcome-counts.ts'
 import type { Refusals, Refused } from './refusals.ts'
 
-/** The outcome of the records of a request that was not refused. */
-export interface Settled {
+/** A request that was not refused, with what became of its records. */
+export interface Accepted {
   kind: RecordKind
-  apiKeyId: string
-  requestId: string
-  /** When the records arrived, by the gateway's clock, in milliseconds since 1970. */
-  receivedAtMs: number
-  /** How many records are stored, or left out because of a rule or a suppressed sender. */
-  accepted: number
+  context: RequestContext
+  /** Whether the records are acknowledged but not stored, because the sender is suppressed. */
   isSuppressed: boolean
-  /** What the rules decide about the accepted records. */
-  rulings: readonly Ruling[]
-  /** The error of each rejected entry of a batch. */
-  rejected: readonly IntakeError[]
+  records: readonly Judged[]
+}
+
+/** A record, with its verdict. */
+export interface Judged {
+  /** Why the record is rejected; undefined if it is accepted. */
+  error?: IntakeError | undefined
+  /** What the operator's rules decide about the record; undefined if no rule applies. */
+  ruling?: Ruling | undefined
+}
+
+declare const counted: unique symbol
+
+/**
+ * The response to a request whose outcome has been counted. Only `Outcomes.settle` makes one, so a
+ * route that responds with one cannot have forgotten to count.
+ */
+export interface Settled<Body> {
+  readonly body: Body
+  /** How many records are acknowledged but not stored. */
+  readonly leftOut: number
+  readonly [counted]: true
 }
 
 /**
@@ -26,7 +41,8 @@ export interface Settled {
  * are stored, it is counted as refused, and later also as accepted.
  */
 export interface Outcomes {
-  settled(request: Settled): void
+  /** @param body the body of the response */
+  settle<Body>(request: Accepted, body: Body): Settled<Body>
   refused(request: Refused): void
 }
 
@@ -38,32 +54,41 @@ export function createOutcomes(options: {
 }): Outcomes {
   const { counts, refusals, wallMs } = options
 
-  /** Counts the records on which rules have acted; returns how many records the rules leave out. */
-  function countRulings({ rulings, apiKeyId, kind, receivedAtMs: atMs }: Settled): number {
-    let leftOut = 0
-    for (const { outcome: code, acted } of rulings) {
-      for (const active of acted) active.matches++
-      if (code === 'accepted') continue
-      leftOut++
-      // Only one rule has acted on a record that is left out: the rule that leaves it out.
-      counts.count({ apiKeyId, kind, code, atMs, records: 1, rule: acted[0]?.rule.id ?? '' })
-    }
-    return leftOut
+  /** Counts a record on which rules have acted; returns whether they leave it out. */
+  function countRuling({ outcome: code, acted }: Ruling, request: Accepted): boolean {
+    for (const active of acted) active.matches++
+    if (code === 'accepted') return false
+    const { kind, context } = request
+    const { apiKeyId, receivedAtMs: atMs } = context
+    // Only one rule has acted on a record that is left out: the rule that leaves it out.
+    counts.count({ apiKeyId, kind, code, atMs, records: 1, rule: acted[0]?.rule.id ?? '' })
+    return true
+  }
+
+  function countRejected(errors: readonly IntakeError[], { kind, context }: Accepted): void {
+    const { apiKeyId, requestId } = context
+    const atMs = wallMs()
+    for (const { code } of errors) counts.count({ apiKeyId, kind, code, atMs, records: 1 })
+    refusals.noteEntries({ errors, requestId, apiKeyId })
   }
 
   return {
-    settled(request) {
-      const { kind, apiKeyId, requestId, receivedAtMs, accepted, isSuppressed, rejected } = request
-      const leftOut = isSuppressed ? 0 : countRulings(request)
-      if (accepted > leftOut) {
-        const code = isSuppressed ? 'suppressed' : 'accepted'
-        const records = accepted - leftOut
-        counts.count({ apiKeyId, kind, code, atMs: receivedAtMs, records })
+    settle<Body>(request: Accepted, body: Body) {
+      const { kind, context, isSuppressed, records } = request
+      const errors: IntakeError[] = []
+      let ruledOut = 0
+      for (const { error, ruling } of records) {
+        if (error !== undefined) errors.push(error)
+        else if (ruling !== undefined && !isSuppressed && countRuling(ruling, request)) ruledOut++
       }
-      if (rejected.length === 0) return
-      const atMs = wallMs()
-      for (const { code } of rejected) counts.count({ apiKeyId, kind, code, atMs, records: 1 })
-      refusals.noteEntries({ errors: rejected, requestId, apiKeyId })
+      const accepted = records.length - errors.length
+      if (accepted > ruledOut) {
+        const { apiKeyId, receivedAtMs: atMs } = context
+        const code = isSuppressed ? 'suppressed' : 'accepted'
+        counts.count({ apiKeyId, kind, code, atMs, records: accepted - ruledOut })
+      }
+      if (errors.length > 0) countRejected(errors, request)
+      return { body, leftOut: isSuppressed ? accepted : ruledOut } as Settled<Body>
     },
 
     refused(request) {

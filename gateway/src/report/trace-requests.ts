@@ -1,14 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
-import type { RequestSpan, Tracing } from '@intake/tracing'
+import type { Tracing } from '@intake/tracing'
 import { whenEnded } from '@intake/http-edge'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The span of the request; undefined if the request is not traced. */
-    span: RequestSpan | undefined
-  }
-}
 
 /**
  * Traces the requests of the Fastify scope in which it is registered. A `traceparent` from the
@@ -18,7 +11,6 @@ declare module 'fastify' {
  */
 export const traceRequests = fp(
   async (app: FastifyInstance, { tracing }: { tracing: Tracing | undefined }) => {
-    app.decorateRequest('span')
     if (tracing === undefined) return
     app.addHook('onRequest', (request, reply, done) => {
       const { method, id, routeOptions } = request

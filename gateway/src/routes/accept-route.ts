@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Accept, Steps } from '../accept/accept.ts'
+import type { RecordKind } from '@intake/contract'
 import { requireCapacity, type Admission } from '../admission/admission.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import { requireAllowance } from '../admission/limit-rate.ts'
 import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
+import type { Settled } from '../report/outcomes.ts'
 
 /** What the routes of one kind of record share. */
 export interface RouteOptions {
-  accept: Accept
   admission: Admission
   limiter: KeyLimiter
   budget: ByteBudget
@@ -20,28 +20,26 @@ export interface RouteOptions {
  *
  * @param route.bodyBytesMax the maximum size of the body as it is sent
  * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded
- * @param route.respond makes the body of the response
+ * @param route.schema the JSON Schema of the response body
+ * @param route.accept reads the request, and stores and counts its records
+ * @param route.print prints the body of the response; default: the serializer that Fastify makes
+ * from the schema
  */
-export function acceptRoute<Submission, Prepared, Identified>(
+export function acceptRoute<Body>(
   app: FastifyInstance,
-  { accept, admission, limiter, budget }: RouteOptions,
+  { admission, limiter, budget }: RouteOptions,
   route: {
     url: string
-    steps: Steps<Submission, Prepared, Identified>
+    kind: RecordKind
     bodyBytesMax: number
     readsPast?: (request: FastifyRequest) => boolean
     status: 201 | 207
-    /** The JSON Schema of the response body. */
     schema: object
-    respond: (accepted: { submission: Submission; identified: Identified }) => object
-    /**
-     * Prints the body of the response; default: the serializer that Fastify makes from the schema.
-     */
+    accept: (request: FastifyRequest) => Promise<Settled<Body>>
     print?: (body: never) => string
   },
 ): void {
-  const { url, steps, bodyBytesMax, readsPast, status, schema, respond, print } = route
-  const { kind } = steps
+  const { url, kind, bodyBytesMax, readsPast, status, schema, accept, print } = route
   app.post(
     url,
     {
@@ -55,9 +53,9 @@ export function acceptRoute<Submission, Prepared, Identified>(
       schema: { response: { [status]: schema } },
     },
     whileLeased(async (request, reply) => {
-      const accepted = await accept(steps, request)
+      const { body } = await accept(request)
       reply.code(status)
-      return respond(accepted)
+      return body
     }),
   )
 }

@@ -1,47 +1,35 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { formBytesMax } from '@intake/config'
-import { FeedbackCreated, type AttachmentResult } from '@intake/contract/schemas'
-import { isLenient, type FeedbackSteps } from '../accept/feedback.ts'
+import { FeedbackCreated } from '@intake/contract/schemas'
+import { isLenient, readFeedback, type AcceptFeedback } from '../accept/feedback.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
-import type { Upload } from '../form/upload.ts'
-import { invalidEmailErrors } from '../record/feedback-fields.ts'
+import type { AttachmentRules } from '../form/upload.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
 
 /** Serves `POST /api/feedback`, which accepts a feedback text with up to four images. */
 export async function feedbackRoute(
   app: FastifyInstance,
-  options: RouteOptions & { steps: FeedbackSteps; attachmentBytesMax: number },
+  options: RouteOptions & {
+    acceptFeedback: AcceptFeedback
+    turns: Turns
+    attachments: AttachmentRules
+  },
 ): Promise<void> {
-  const { steps, attachmentBytesMax } = options
+  const { acceptFeedback, turns, attachments } = options
   await app.register(contentEncoding, { accepted: [] })
-  await app.register(multipart, multipartOptions(attachmentBytesMax))
+  await app.register(multipart, multipartOptions(attachments.bytesMax))
 
   acceptRoute(app, options, {
     url: '/api/feedback',
-    steps,
-    bodyBytesMax: formBytesMax(attachmentBytesMax),
+    kind: 'feedback',
+    bodyBytesMax: formBytesMax(attachments.bytesMax),
     readsPast: isLenient,
     status: 201,
     schema: FeedbackCreated,
-    respond({ submission: { uploads, omitted, invalidEmail }, identified }) {
-      return {
-        message: 'Feedback successfully created',
-        id: identified.id,
-        attachments: uploads.map(attachmentResult),
-        ...(omitted && { omitted_text_parts: omitted }),
-        ...(invalidEmail && { invalid_fields: invalidEmailErrors }),
-      }
-    },
+    accept: async (request) =>
+      acceptFeedback(request, await readFeedback(request, { turns, attachments })),
   })
-}
-
-function attachmentResult(upload: Upload): AttachmentResult {
-  if ('refusal' in upload) {
-    const { code, errors } = upload.refusal
-    return { status: 'rejected', code, detail: errors[0]?.detail ?? '' }
-  }
-  const { contentType, body, sha256 } = upload.image
-  return { status: 'stored', content_type: contentType, bytes: body.length, sha256 }
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 import { LogBatchResult } from '@intake/contract/schemas'
-import { entryResults, printBatchResult } from '../accept/batch-results.ts'
-import type { BatchSteps } from '../accept/log-batch.ts'
+import { printBatchResult } from '../accept/batch-results.ts'
+import { readBatch, type AcceptBatch } from '../accept/log-batch.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
@@ -15,29 +15,22 @@ import { acceptRoute, type RouteOptions } from './accept-route.ts'
 export async function logBatchRoute(
   app: FastifyInstance,
   options: RouteOptions & {
-    steps: BatchSteps
+    acceptBatch: AcceptBatch
     turns: Turns
     bodyBytesMax: number
     jsonBytesMax: number
   },
 ): Promise<void> {
-  const { steps, turns, bodyBytesMax, jsonBytesMax } = options
+  const { acceptBatch, turns, bodyBytesMax, jsonBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
 
   acceptRoute(app, options, {
     url: '/api/log/batch',
-    steps,
+    kind: 'logs',
     bodyBytesMax,
     status: 207,
     schema: LogBatchResult,
-    respond({ identified: { accepted, rejected, results } }) {
-      return {
-        message: 'Logs processed',
-        accepted,
-        rejected: rejected.length,
-        results: entryResults(results),
-      }
-    },
+    accept: async (request) => acceptBatch(request, readBatch(request)),
     // Fastify's serializer of the schema is too slow for a response with many entries.
     print: printBatchResult,
   })

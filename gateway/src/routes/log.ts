@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 import { LogCreated } from '@intake/contract/schemas'
-import type { LogSteps } from '../accept/log.ts'
+import { readLog, type AcceptLog } from '../accept/log.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
 import { jsonBody } from '../body/json-body.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
@@ -13,17 +13,17 @@ import { acceptRoute, type RouteOptions } from './accept-route.ts'
  */
 export async function logRoute(
   app: FastifyInstance,
-  options: RouteOptions & { steps: LogSteps; turns: Turns; bodyBytesMax: number },
+  options: RouteOptions & { acceptLog: AcceptLog; turns: Turns; bodyBytesMax: number },
 ): Promise<void> {
-  const { steps, turns, bodyBytesMax } = options
+  const { acceptLog, turns, bodyBytesMax } = options
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
 
   acceptRoute(app, options, {
     url: '/api/log',
-    steps,
+    kind: 'logs',
     bodyBytesMax,
     status: 201,
     schema: LogCreated,
-    respond: ({ identified }) => ({ message: 'Log successfully created', id: identified.id }),
+    accept: async (request) => acceptLog(request, readLog(request)),
   })
 }

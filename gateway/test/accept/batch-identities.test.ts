@@ -1,24 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import type { LogBatchEnvelope, LogEntry } from '@intake/contract/schemas'
+import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { createIdentity } from '@intake/identity'
 import { systemClock } from '@intake/runtime'
 import type { IdempotencyStore } from '../../src/identity/idempotency-store.ts'
+import type { Entry } from '../../src/accept/batch-entries.ts'
 import { assignIdentities } from '../../src/accept/batch-identities.ts'
+import type { LogRecord } from '../../src/accept/log-record.ts'
 import type { TakeTurn } from '../../src/admission/fairness/in-turns.ts'
 import { logBody } from '../support.ts'
 
 const store: IdempotencyStore = { reserve: async ({ id }) => id }
 
-function assign(logs: LogEntry[], key?: string) {
+async function assign(logs: LogEntry[], key?: string): Promise<Entry[]> {
   const { log: _, ...sender } = logBody()
-  const batch = { ...sender, logs } as unknown as LogBatchEnvelope
-  const entries = logs.map((log) => ({ log }))
+  const none = { columns: '', ruling: undefined, identity: undefined, first: undefined }
+  const entries = logs.map((log) => ({ ...none, log, error: undefined }))
   const context = { apiKeyId: 'key_1', requestId: randomUUID(), receivedAtMs: Date.now() }
   const takeTurn: TakeTurn = async (work) => work()
-  const turns = { takeTurn, clock: systemClock }
-  const rest = { retentionMs: undefined, turns, deadline: Infinity }
-  return assignIdentities({ store, batch, entries, key, context, ...rest })
+  await assignIdentities(entries, {
+    store,
+    admitted: { sender: sender as Sender, context, key },
+    terms: { retentionMs: undefined, deadline: Infinity },
+    turns: { takeTurn, clock: systemClock },
+  })
+  return entries
 }
 
 /** Creates an entry that counts how often its content is read. */
@@ -37,11 +43,11 @@ t.test('the content of an entry is read once, however often its id is repeated',
   for (const id of [createIdentity(Date.now()).id, randomUUID()]) {
     for (const key of [undefined, 'k']) {
       const counted = Array.from({ length: 500 }, () => countingEntry(id))
-      const outcomes = await assign(
+      const entries = await assign(
         counted.map(({ entry }) => entry),
         key,
       )
-      t.match(outcomes.at(-1), { of: 0 })
+      t.equal((entries.at(-1) as LogRecord).first, entries[0])
       t.equal(Math.max(...counted.map(({ counter }) => counter.reads)), 1)
     }
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { rowJson } from '../../src/record/row-json.ts'
-import { makeWellFormed } from '../../src/accept/well-formed-sender.ts'
+import { makeWellFormed } from '../../src/accept/acceptance.ts'
 
 const text = fc.string({
   unit: fc.oneof(

@@ -13,9 +13,10 @@ t.test('unknown fields of submission and record are printed at their path', asyn
     [JSON.parse('{"__proto__":1}') as object, undefined, '{"__proto__":1}'],
   ]
   for (const [submission, inRecord, expected] of cases) {
-    const printed = createExtraPrinter(submission as Record<string, unknown>, 'log').print(
-      inRecord as Record<string, unknown>,
-    )
+    const printed = createExtraPrinter(
+      submission as Record<string, unknown>,
+      'log',
+    )(inRecord as Record<string, unknown>)
     const special = '{"n":9223372036854775808,"\ufffd":"\ufffd","log":{"a":4611686018427387904}}'
     t.equal(printed, submission && 'n' in submission ? special : expected)
   }

@@ -89,17 +89,13 @@ t.test('each way out is counted once, by key, kind and code, with all its record
   refuse('unauthorized')
   refuse('busy', 'a')
   refuse('busy', 'a')
-  const settled = {
-    kind: 'logs',
-    apiKeyId: 'a',
-    requestId: 'r',
-    receivedAtMs: 0,
-    rulings: [],
-  } as const
-  const rejected = [new IntakeError('duplicate_id', 'Detail.')]
-  outcomes.settled({ ...settled, accepted: 3, isSuppressed: false, rejected })
-  outcomes.settled({ ...settled, accepted: 1, isSuppressed: true, rejected: [] })
-  outcomes.settled({ ...settled, accepted: 0, isSuppressed: false, rejected })
+  const context = { apiKeyId: 'a', requestId: 'r', receivedAtMs: 0 }
+  const rejected = { error: new IntakeError('duplicate_id', 'Detail.') }
+  const settle = (records: object[], isSuppressed = false) =>
+    outcomes.settle({ kind: 'logs', context, isSuppressed, records }, 'body')
+  t.match(settle([{}, rejected, {}, {}]), { body: 'body', leftOut: 0 })
+  t.match(settle([{}], true), { leftOut: 1 })
+  t.match(settle([rejected]), { leftOut: 0 })
   t.same(
     counts.unreported().map(({ apiKeyId, code, records }) => `${apiKeyId} ${code}: ${records}`),
     [' unauthorized: 2', 'a busy: 4', 'a duplicate_id: 2', 'a accepted: 3', 'a suppressed: 1'],

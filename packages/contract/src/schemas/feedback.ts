@@ -99,3 +99,4 @@ export const FeedbackCreated = Type.Object(
   },
   { description: 'The feedback is stored.' },
 )
+export type FeedbackCreated = Static<typeof FeedbackCreated>

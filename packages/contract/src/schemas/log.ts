@@ -49,3 +49,4 @@ export const LogCreated = Type.Object(
   },
   { description: 'The log event is stored.' },
 )
+export type LogCreated = Static<typeof LogCreated>

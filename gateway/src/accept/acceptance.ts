@@ -1,0 +1,142 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  allowsBundle,
+  type ApiKey,
+  type ApiKeyDirectory,
+  type Policy,
+  type SenderRules,
+} from '@intake/access'
+import { IntakeError, type RecordKind } from '@intake/contract'
+import type { Sender } from '@intake/contract/schemas'
+import type { Clock } from '@intake/runtime'
+import { requireKeyNow } from '../admission/authenticate.ts'
+import type { KeyLimiter, RequestSize } from '../admission/key-limits.ts'
+import { idempotencyKey } from '../identity/idempotency-key.ts'
+import type { RequestContext } from '../record/row.ts'
+import type { Judged, Outcomes, Settled } from '../report/outcomes.ts'
+
+/** A request whose API key may write the records of its sender now. */
+export interface Admitted {
+  request: FastifyRequest
+  kind: RecordKind
+  sender: Sender
+  context: RequestContext
+  /** The `Idempotency-Key` header; undefined if the request has none. */
+  key: string | undefined
+  /** The operator's rules about records of this sender; undefined if there are none. */
+  rules: SenderRules | undefined
+  /** Whether nothing of the sender is stored; decided by `store`. */
+  isSuppressed: boolean
+}
+
+export interface Terms {
+  /** The retention of records, in milliseconds; undefined if they are kept without limit. */
+  retentionMs: number | undefined
+  /** The time by which the records must be stored, in milliseconds of `clock.now()`. */
+  deadline: number
+}
+
+/**
+ * The steps of accepting records that are the same for every operation, in the order in which each
+ * operation calls them. A step throws an `IntakeError` to refuse the whole request. The error
+ * handler then counts the refusal, and gives back what the request has used of its key's limits,
+ * unless its records may be stored.
+ */
+export interface Acceptance {
+  /**
+   * Checks that the key may write for this sender now, and counts the contents of the request
+   * towards the limits of key and device.
+   */
+  admit(request: FastifyRequest, sender: Sender, size: RequestSize): Admitted
+  /** Starts the time for identifying and storing the records. */
+  terms(kind: RecordKind): Terms
+  /**
+   * Calls `write`, which resolves when the records are on stable storage, unless the sender is
+   * suppressed (its records were erased with `--suppress`).
+   */
+  store(admitted: Admitted, write: () => Promise<void>): Promise<void>
+  /** Counts what became of the records. A route can respond with nothing else than the result. */
+  settle<Body>(admitted: Admitted, records: readonly Judged[], body: Body): Settled<Body>
+}
+
+/**
+ * @param options.now the current time in milliseconds since 1970; may throw to refuse the request
+ * @param options.countryHeader the header in which a trusted proxy sends the country of the client;
+ * if undefined, no country is stored
+ */
+export function createAcceptance(options: {
+  apiKeys: Pick<ApiKeyDirectory, 'find'>
+  policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
+  limiter: Pick<KeyLimiter, 'take'>
+  outcomes: Pick<Outcomes, 'settle'>
+  now: () => number
+  countryHeader: string | undefined
+  enqueueTimeoutMs: number
+  clock: Pick<Clock, 'now'>
+}): Acceptance {
+  const { apiKeys, policy, limiter, outcomes, now, enqueueTimeoutMs, clock } = options
+  const countryHeader = options.countryHeader?.toLowerCase()
+
+  return {
+    admit(request, sender, size) {
+      makeWellFormed(sender)
+      const apiKey = requireKeyNow(apiKeys, request)
+      authorizeBundle(apiKey, sender.bundle_identifier)
+      request.charge = limiter.take(apiKey, sender.device_uuid, size)
+      const { kind } = size
+      const { id: requestId, headers, span } = request
+      const country = countryHeader === undefined ? undefined : countryOf(headers[countryHeader])
+      const context = { apiKeyId: apiKey.id, requestId, receivedAtMs: now(), country, span }
+      const rules = policy.rules().forSender(kind, apiKey.id, sender)
+      const key = idempotencyKey(headers['idempotency-key'])
+      return { request, kind, sender, context, key, rules, isSuppressed: false }
+    },
+
+    terms: (kind) => ({
+      retentionMs: policy.retentionMs(kind),
+      deadline: clock.now() + enqueueTimeoutMs,
+    }),
+
+    async store(admitted, write) {
+      admitted.isSuppressed = policy.isSuppressed(admitted.sender)
+      if (!admitted.isSuppressed) await write()
+    },
+
+    settle(admitted, records, body) {
+      const { request, kind, context, isSuppressed } = admitted
+      const settled = outcomes.settle({ kind, context, isSuppressed, records }, body)
+      if (settled.leftOut > 0) request.charge?.giveBackBudget(settled.leftOut)
+      return settled
+    },
+  }
+}
+
+/**
+ * Replaces lone surrogates in the identifiers by U+FFFD. `rowJson` would replace them anyway when
+ * it writes the row as JSON. They are replaced here already, so that authorization, idempotency
+ * and suppression use the same identifiers that are stored.
+ */
+export function makeWellFormed(sender: Sender): void {
+  if (!sender.bundle_identifier.isWellFormed()) {
+    sender.bundle_identifier = sender.bundle_identifier.toWellFormed()
+  }
+  if (!sender.unique_user_id.isWellFormed()) {
+    sender.unique_user_id = sender.unique_user_id.toWellFormed()
+  }
+}
+
+/** @throws {IntakeError} `bundle_not_allowed` if the key may not write for the bundle identifier */
+function authorizeBundle({ bundleIdentifiers }: ApiKey, bundleIdentifier: string): void {
+  if (bundleIdentifiers.length === 0 || allowsBundle(bundleIdentifiers, bundleIdentifier)) return
+  throw new IntakeError('bundle_not_allowed', 'This API key is for other bundle identifiers.')
+}
+
+/**
+ * Returns the country in upper case; undefined if it is not two letters, as in ISO 3166, or is XX,
+ * which proxies send for an unknown country.
+ */
+function countryOf(value: string | string[] | undefined): string | undefined {
+  if (typeof value !== 'string' || !/^[a-z]{2}$/i.test(value)) return undefined
+  const country = value.toUpperCase()
+  return country === 'XX' ? undefined : country
+}

@@ -1,0 +1,71 @@
+import type { Ruling } from '@intake/access'
+import type { IntakeError } from '@intake/contract'
+import type { LogEntry } from '@intake/contract/schemas'
+import type { Identity } from '@intake/identity'
+import { createExtraPrinter } from '../record/extra.ts'
+import type { PrintJson } from '../record/row-json.ts'
+import { finishRow, logColumns, senderColumns, type Extra, type Row } from '../record/row.ts'
+import type { Admitted } from './acceptance.ts'
+import { createRuledPrinter } from './apply-rules.ts'
+
+/** A log event of a request, and what has been decided about it so far. */
+export interface LogRecord {
+  log: LogEntry
+  /** The row without the identity; empty if a rule leaves the event out. */
+  columns: string
+  ruling: Ruling | undefined
+  /** Undefined until it is assigned. */
+  identity: Identity | undefined
+  /** The earlier entry of the batch that has the same id and content; undefined if there is none. */
+  first: LogRecord | undefined
+  error: IntakeError | undefined
+}
+
+/** Prints the columns of the log events of one request; prints only once what they share. */
+export interface LogPrinter {
+  /** The text that each row repeats. */
+  shared(): string
+  /** Returns the row of an event without the identity; empty if a rule leaves the event out. */
+  columns(log: LogEntry, unknown: Extra, ruling: Ruling | undefined): string
+}
+
+/**
+ * @param submission the unknown fields of the submission, besides those of its events
+ * @param print prints the values of this document
+ */
+export function createLogPrinter(
+  { context, sender, rules }: Pick<Admitted, 'context' | 'sender' | 'rules'>,
+  submission: Extra,
+  print: PrintJson,
+): LogPrinter {
+  // A copy, because printing changes the device.
+  const unprinted = rules && { ...sender, device: { ...sender.device } }
+  const unchanged = senderColumns(context, sender, print)
+  const extra = createExtraPrinter(submission, 'log')
+  const printRuled =
+    unprinted && createRuledPrinter({ context, sender: unprinted, unchanged, submission })
+  return {
+    shared: () => unchanged + (extra(undefined) ?? ''),
+    columns(log, unknown, ruling) {
+      if (ruling === undefined || printRuled === undefined) {
+        return logColumns(unchanged, log, { extra: extra(unknown), print })
+      }
+      return ruling.outcome === 'accepted' ? printRuled(log, unknown, ruling) : ''
+    },
+  }
+}
+
+/** Completes the rows of the events that are stored: neither rejected, repeated nor left out. */
+export function rowsOf(
+  records: readonly Partial<LogRecord>[],
+  context: Admitted['context'],
+): Row[] {
+  const rows: Row[] = []
+  for (const { error, first, ruling, identity, columns } of records) {
+    if (error !== undefined || first !== undefined) continue
+    if (ruling !== undefined && ruling.outcome !== 'accepted') continue
+    if (identity === undefined || columns === undefined) throw new Error('a record has no identity')
+    rows.push(finishRow({ identity, context, others: columns }))
+  }
+  return rows
+}
