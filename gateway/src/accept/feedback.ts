@@ -94,7 +94,7 @@ export function createAcceptFeedback(options: {
         requestId: context.requestId,
         commit: (attachments) =>
           rows.append(
-            feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context }),
+            [feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context })],
             // The time for storing the row starts after the images are stored, because storing
             // images may take longer than `enqueueTimeoutMs`.
             clock.now() + enqueueTimeoutMs,

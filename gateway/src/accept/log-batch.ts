@@ -91,7 +91,7 @@ export function createAcceptBatch(options: {
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
     // Completes all rows at once, without waiting for the sender's turn: this copies no text, and
     // takes only 0.1 ms for the largest batch.
-    await acceptance.store(admitted, () => logs.appendAll(rowsOf(entries, context), terms.deadline))
+    await acceptance.store(admitted, () => logs.append(rowsOf(entries, context), terms.deadline))
     return acceptance.settle(admitted, entries, batchResult(entries))
   }
 }

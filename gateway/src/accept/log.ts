@@ -76,7 +76,7 @@ export function createAcceptLog(options: {
       deadline,
     })
     const records = [{ log, columns, ruling, identity }]
-    await acceptance.store(admitted, () => logs.appendAll(rowsOf(records, context), deadline))
+    await acceptance.store(admitted, () => logs.append(rowsOf(records, context), deadline))
     const created = { message: 'Log successfully created', id: identity.id } as const
     return acceptance.settle(admitted, records, created)
   }

@@ -19,20 +19,14 @@ export interface StoredFrame {
 
 export interface GroupCommit {
   /**
-   * Resolves when the row is on stable storage.
+   * Resolves when all rows of a request are on stable storage.
    *
    * @param deadline in milliseconds of `clock.now()`
-   * @throws {IntakeError} `queue_unavailable` (certainly not stored), `outcome_unknown` (possibly
-   * stored, or stored too long after its arrival), or `internal_error` on a fault of this program
-   */
-  append(row: Row, deadline: number): Promise<void>
-  /**
-   * Like `append`, for all rows of one request together.
-   *
    * @throws {IntakeError} `queue_unavailable` (certainly none is stored), `outcome_unknown` (some
-   * may be stored), or `internal_error` on a fault of this program
+   * may be stored, or stored too long after their arrival), or `internal_error` on a fault of this
+   * program
    */
-  appendAll(rows: readonly Row[], deadline: number): Promise<void>
+  append(rows: readonly Row[], deadline: number): Promise<void>
   /** Resolves when all appended rows have settled. */
   close(): Promise<void>
 }
@@ -138,24 +132,12 @@ export function createGroupCommit(
     for (const { reject } of expired) reject(error)
   }
 
-  function append(row: Row, deadline: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      waiting.push({ row, deadline, resolve, reject })
-      schedule()
-    })
-  }
-
   return {
-    append,
-
-    appendAll(rows, deadline) {
-      const [only] = rows
-      if (only !== undefined && rows.length === 1) return append(only, deadline)
-      return settleTogether(rows.length, (resolve, reject) => {
+    append: (rows, deadline) =>
+      settle(rows.length, (resolve, reject) => {
         for (const row of rows) waiting.push({ row, deadline, resolve, reject })
         schedule()
-      })
-    },
+      }),
 
     async close() {
       while (waiting.length > 0 || inFlight.size > 0) {
@@ -165,6 +147,10 @@ export function createGroupCommit(
     },
   }
 }
+
+/** Waits for the rows of one request with one promise. */
+const settle: typeof settleTogether = (rows, begin) =>
+  rows === 1 ? new Promise(begin) : settleTogether(rows, begin)
 
 /** Creates the function that stores one frame and settles its rows. The function never rejects. */
 function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {

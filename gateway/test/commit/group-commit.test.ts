@@ -53,7 +53,7 @@ function build(loopUtilization: () => number = () => 0) {
 t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
   const { commit, sent, stored } = build()
   let settled = false
-  const done = commit.append(row(1), soon).then(() => (settled = true))
+  const done = commit.append([row(1)], soon).then(() => (settled = true))
   const [frame] = await sent(1)
   t.match(frame, { numbers: [1], deadline: soon })
   t.equal(settled, false)
@@ -68,11 +68,11 @@ t.test(
     const { clock, commit, frames, sent } = build()
     const all: Promise<void>[] = []
     for (let n = 0; n < 4; n++) {
-      all.push(commit.append(row(n), soon))
+      all.push(commit.append([row(n)], soon))
       await clock.advance(10)
       await sent(n + 1)
     }
-    for (let n = 4; n < 20; n++) all.push(commit.append(row(n), soon + n + 1))
+    for (let n = 4; n < 20; n++) all.push(commit.append([row(n)], soon + n + 1))
     await sent(4)
     frames[2]!.confirm()
     await sent(5)
@@ -85,15 +85,15 @@ t.test(
 
 t.test('a frame has rows of one partition, at most 1,000 rows and about 1 MiB', async (t) => {
   const { commit, sent } = build()
-  for (let n = 0; n < 1_001; n++) void commit.append(row(n), soon)
-  void commit.append(row(2_000, '2026-12'), soon)
+  for (let n = 0; n < 1_001; n++) void commit.append([row(n)], soon)
+  void commit.append([row(2_000, '2026-12')], soon)
   const byRows = await sent(3)
   t.same(
     byRows.map(({ numbers }) => numbers.length),
     [1_000, 1, 1],
   )
   const large = build()
-  for (let n = 0; n < 3; n++) void large.commit.append(row(n, '2026-11', 600_000), soon)
+  for (let n = 0; n < 3; n++) void large.commit.append([row(n, '2026-11', 600_000)], soon)
   t.same(
     (await large.sent(3)).map(({ numbers }) => numbers),
     [[0], [1], [2]],
@@ -102,9 +102,9 @@ t.test('a frame has rows of one partition, at most 1,000 rows and about 1 MiB', 
 
 t.test('a failed frame fails only its own rows', async (t) => {
   const { commit, sent } = build()
-  const first = commit.append(row(1), soon)
+  const first = commit.append([row(1)], soon)
   await sent(1)
-  const second = commit.append(row(2), soon)
+  const second = commit.append([row(2)], soon)
   const frames = await sent(2)
   frames[0]!.fail(new IntakeError('outcome_unknown', 'no response'))
   await t.rejects(first, { code: 'outcome_unknown' })
@@ -114,7 +114,7 @@ t.test('a failed frame fails only its own rows', async (t) => {
 
 t.test('rows of one request that all fail are certainly not stored only if each is', async (t) => {
   const { commit, sent } = build()
-  const rows = commit.appendAll([row(1, '2026-10'), row(2, '2026-11')], soon)
+  const rows = commit.append([row(1, '2026-10'), row(2, '2026-11')], soon)
   const [first, second] = await sent(2)
   first!.fail(new IntakeError('queue_unavailable', 'not sent'))
   second!.fail(new Error('a bug'))
@@ -123,7 +123,7 @@ t.test('rows of one request that all fail are certainly not stored only if each 
 
 t.test('close waits for every row that was appended', async (t) => {
   const { commit, sent, stored } = build()
-  void commit.append(row(1), soon)
+  void commit.append([row(1)], soon)
   const closing = commit.close()
   ;(await sent(1))[0]!.confirm()
   await closing
@@ -132,9 +132,9 @@ t.test('close waits for every row that was appended', async (t) => {
 
 t.test('a row is refused and never sent after its deadline; the others are stored', async (t) => {
   const { commit, sent } = build()
-  const late = commit.append(row(1), -1)
-  const early = commit.append(row(2), soon - 30_000)
-  const fresh = commit.append(row(3), soon)
+  const late = commit.append([row(1)], -1)
+  const early = commit.append([row(2)], soon - 30_000)
+  const fresh = commit.append([row(3)], soon)
   await t.rejects(late, { code: 'queue_unavailable' })
   const frames = await sent(2)
   t.same(
@@ -149,7 +149,7 @@ t.test('a row is refused and never sent after its deadline; the others are store
 t.test('rows that arrive one after the other are sent without delay', async (t) => {
   const { clock, commit, sent } = build()
   for (let n = 1; n <= 20; n++) {
-    const done = commit.append(row(n), soon)
+    const done = commit.append([row(n)], soon)
     const frames = await sent(n)
     t.equal(clock.now(), 0)
     frames.at(-1)!.confirm()
@@ -159,7 +159,7 @@ t.test('rows that arrive one after the other are sent without delay', async (t) 
 
 t.test('rows that exceed one frame are sent without a pause', async (t) => {
   const { clock, commit, sent } = build()
-  for (let n = 0; n < 2_001; n++) void commit.append(row(n), soon)
+  for (let n = 0; n < 2_001; n++) void commit.append([row(n)], soon)
   const frames = await sent(3)
   t.same(
     frames.map(({ numbers }) => numbers.length),
@@ -172,7 +172,7 @@ t.test('rows that arrive close together are sent in frames 4 ms apart', async (t
   const { clock, commit, frames } = build()
   const all: Promise<void>[] = []
   for (let ms = 0; ms < 40; ms++) {
-    all.push(commit.append(row(2 * ms), soon), commit.append(row(2 * ms + 1), soon))
+    all.push(commit.append([row(2 * ms)], soon), commit.append([row(2 * ms + 1)], soon))
     await clock.advance(1)
     for (const { confirm } of frames) confirm()
   }
@@ -188,10 +188,10 @@ t.test('rows that arrive close together are sent in frames 4 ms apart', async (t
 t.test('frames start further apart while the event loop is busy', async (t) => {
   const pauseAfterFrame = async (utilization: number) => {
     const { clock, commit, sent } = build(() => utilization)
-    void commit.append(row(1), soon)
-    void commit.append(row(2), soon)
+    void commit.append([row(1)], soon)
+    void commit.append([row(2)], soon)
     await sent(1)
-    void commit.append(row(3), soon)
+    void commit.append([row(3)], soon)
     return clock.pending()
   }
   t.same(await pauseAfterFrame(0.8), [4])
@@ -200,9 +200,9 @@ t.test('frames start further apart while the event loop is busy', async (t) => {
 
 t.test('a row that is stored too long after its arrival is not acknowledged', async (t) => {
   const { clock, commit, sent, stored } = build()
-  const old = commit.append(row(1), 2 * soon)
+  const old = commit.append([row(1)], 2 * soon)
   await clock.advance(1)
-  const young = commit.append({ ...row(2), receivedAtMs: 40_000 }, 2 * soon)
+  const young = commit.append([{ ...row(2), receivedAtMs: 40_000 }], 2 * soon)
   const [first] = await sent(2)
   await clock.advance(50_000)
   for (const { confirm } of await sent(2)) confirm()
@@ -215,6 +215,6 @@ t.test('a row that is stored too long after its arrival is not acknowledged', as
 t.test('a row that waits too long after its arrival is certainly not stored', async (t) => {
   const { clock, commit, frames } = build()
   await clock.advance(50_001)
-  await t.rejects(commit.append(row(1), 2 * soon), { code: 'queue_unavailable' })
+  await t.rejects(commit.append([row(1)], 2 * soon), { code: 'queue_unavailable' })
   t.equal(frames.length, 0)
 })
