@@ -4,7 +4,7 @@ import { createSecret, type Secret } from '@intake/runtime'
 import { credentialsOf, parseRedisUrl, type RedisAddress } from './redis-url.ts'
 import { followCredentials } from './follow-credentials.ts'
 import { replyCode } from './reply-code.ts'
-import { causeOf, reportLostPrimary } from './cluster-errors.ts'
+import { causeOf, reportLostPrimary } from './cluster/errors.ts'
 
 export { ReplyError }
 

@@ -1,6 +1,6 @@
 import type { Redis } from './connect.ts'
 import { isConnected } from './servers.ts'
-import { causeOf } from './cluster-errors.ts'
+import { causeOf } from './cluster/errors.ts'
 
 /**
  * Wraps a command so that it rejects at once while there is no connection. Without the wrapper, a

@@ -29,6 +29,7 @@ export function createExamination(options: {
   refusalOf?: (tag: string) => string | undefined
 }): Examination {
   const { redis, tags = [mainTag], refusalOf } = options
+  const examined = new WeakSet<Server['stream']>()
   const examinations = new WeakMap<Server['stream'], Promise<void>>()
 
   async function examine(tag: string): Promise<void> {
@@ -45,17 +46,10 @@ export function createExamination(options: {
   function examinationOf(stream: Server['stream'], tag: string): Promise<void> {
     const known = examinations.get(stream)
     if (known !== undefined) return known
-    const examination = examine(tag).then(() => requireSame(stream, tag))
-    examinations.set(stream, examination)
     // After a failure the next caller examines the socket again.
-    examination.catch(() => examinations.delete(stream))
+    const examination = examine(tag).finally(() => examinations.delete(stream))
+    examinations.set(stream, examination)
     return examination
-  }
-
-  function requireSame(stream: Server['stream'], tag: string): void {
-    const server = primaryOf(redis, tag)
-    if (server.status === 'ready' && server.stream === stream) return
-    throw new Error('the connection to Redis has changed')
   }
 
   return {
@@ -64,8 +58,13 @@ export function createExamination(options: {
       if (refusal !== undefined) throw new RefusedError(refusal)
       await requireConnection(redis, tag)
       const { stream } = primaryOf(redis, tag)
+      if (examined.has(stream)) return
       await examinationOf(stream, tag)
-      requireSame(stream, tag)
+      const server = primaryOf(redis, tag)
+      if (server.status !== 'ready' || server.stream !== stream) {
+        throw new Error('the connection to Redis has changed')
+      }
+      examined.add(stream)
     },
   }
 }

@@ -6,6 +6,9 @@ import { readInstallation } from './installation.ts'
 import { mainTag, primariesOf, type Primary } from './servers.ts'
 import { describeRefusalOf, findWriteRefusal } from './write-refusal.ts'
 
+/** Why nothing may be written while `RedisState.installation` is null. */
+export const lostItsData = 'Redis is new or has lost its data'
+
 /** The state of a server, or the combined state of a cluster's servers (see `worstOf`). */
 export interface RedisState {
   /** Why the server accepts no writes, in words for an operator; undefined if it accepts them. */

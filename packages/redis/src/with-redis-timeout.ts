@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { TimeoutError, withTimeout } from '@intake/runtime'
 import type { Redis } from './connect.ts'
-import { findSilentServers } from './servers.ts'
+import { findSilentServers } from './cluster/nodes.ts'
 
 /**
  * Like `withTimeout` for commands of Redis. For a cluster, the error names the primaries that do

@@ -1,7 +1,8 @@
 import { Cluster, Redis as Server } from 'ioredis'
 import { withTimeout } from '@intake/runtime'
 import type { Redis } from '../connect.ts'
-import { namesOf, type Primary } from '../servers.ts'
+import { namesOf } from '../cluster/nodes.ts'
+import type { Primary } from '../servers.ts'
 
 const timeoutMs = 4_000
 
