@@ -11,14 +11,20 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
-import { shardPrefix, startShardHealth } from '@intake/queue'
+import { shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
 import {
   createFrameProducer,
   createJobSink,
   createShardRouter,
   type JobSink,
 } from '@intake/queue/produce'
-import { connectRedis, createConnectionCheck, pollRedisState, startPresence } from '@intake/redis'
+import {
+  connectRedis,
+  createConnectionCheck,
+  pollRedisState,
+  startPresence,
+  type RedisPoll,
+} from '@intake/redis'
 import { limitRepeats, type Owner, systemClock } from '@intake/runtime'
 import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
@@ -77,7 +83,7 @@ export async function compose(gateway: Process): Promise<{
   const redis = openRedis(gateway)
   const queues = openQueues(gateway, redis, own)
   const rules = watchRules(gateway, redis, own)
-  const { redisPoll, ledger, isShardUsable } = queues
+  const { redisPoll, ledger, shards } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
   own(reportPresence(redis))
@@ -87,7 +93,7 @@ export async function compose(gateway: Process): Promise<{
   registerRedisMetrics(registry, { state: redisPoll.state, ledger })
   const admission = createAdmission({
     state: redisPoll.state,
-    lostShards: queues.lostShards,
+    ...(shards && { lostShards: shards.lost }),
     strict: config.REDIS_DURABILITY !== 'relaxed',
     clockSkewMaxMs: limits.clockSkewMaxMs,
   })
@@ -125,8 +131,7 @@ export async function compose(gateway: Process): Promise<{
     redisState: redisPoll.state,
     ledger,
     activeRules: () => rules.policy.rules().active,
-    isShardUsable,
-    shardCount: config.QUEUE_SHARDS,
+    queueShards: () => ({ count: config.QUEUE_SHARDS, unused: shards?.unused() ?? [] }),
   }
   async function startAdmin() {
     admin = await startAdminServer({
@@ -233,11 +238,11 @@ type OpenRedis = ReturnType<typeof openRedis>
 /** Creates the queues, the store of reservations, and the checks that these are usable. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
-  const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
+  const shardTags = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shardPrefix(shard))
   const redisPoll = own(
     pollRedisState({
       redis: client,
-      tags: [...reservationTags, ...shardNumbers.map(shardPrefix)],
+      tags: [...reservationTags, ...shardTags],
       replicasMin: config.REDIS_ACK_REPLICAS,
       assertsDurability: config.REDIS_DURABILITY === 'asserted',
       intervalMs: 1_000,
@@ -249,28 +254,11 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
       redis: client,
       url: secrets.follow('REDIS_URL'),
       replicas: config.REDIS_ACK_REPLICAS,
-      tags: shardNumbers.map(shardPrefix),
+      tags: shardTags,
       refusalOf: redisPoll.refusalOf,
       onError,
     }),
   )
-  const shards = own(
-    startShardHealth({
-      redis: client,
-      shards: config.QUEUE_SHARDS,
-      onError: warnWhileConnected(
-        'a shard of the queue cannot be reached; the others get its frames',
-      ),
-    }),
-  )
-  const isShardUsable = (shard: number) =>
-    shards.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
-  const sinks = {
-    logs: shardNumbers.map((shard) => createJobSink({ ...connections.logs, kind: 'logs', shard })),
-    feedback: createJobSink({ ...connections.feedback, kind: 'feedback' }),
-    outcomes: createJobSink({ ...connections.outcomes, kind: 'outcomes' }),
-  }
-  own({ close: () => Promise.all([...sinks.logs, sinks.feedback, sinks.outcomes].map(closeSink)) })
   const ledger = own(
     createReservationLedger({
       redis: client,
@@ -279,24 +267,56 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
       onError: warnWhileConnected('the reservations could not be read'),
     }),
   )
-  const route = createShardRouter({ sinks: sinks.logs, isUsable: isShardUsable })
+  const open = (kind: QueueName, shard = 0) => {
+    const sink = createJobSink({ ...connections[kind], kind, shard })
+    own({ close: () => sink.close() })
+    return sink
+  }
+  const shards =
+    config.QUEUE_SHARDS > 1 ? openShards({ config, redis, redisPoll, own, open }) : undefined
   return {
     redisPoll,
     ledger,
-    isShardUsable,
-    lostShards: shards.lost,
-    outcomes: createFrameProducer({ sink: sinks.outcomes }),
+    shards,
+    outcomes: createFrameProducer({ sink: open('outcomes') }),
     ports: {
       idempotency: createIdempotencyStore({ reserve: connections.reserve, ledger }),
       queues: {
-        logs: createFrameProducer({ route }),
-        feedback: createFrameProducer({ sink: sinks.feedback }),
+        logs: shards?.producer ?? createFrameProducer({ sink: open('logs') }),
+        feedback: createFrameProducer({ sink: open('feedback') }),
       },
     },
   }
 }
 
-const closeSink = (sink: JobSink) => sink.close()
+/** Spreads log events over the shards of `QUEUE_SHARDS`; only installations with several do so. */
+function openShards(options: {
+  config: GatewayConfig
+  redis: OpenRedis
+  redisPoll: RedisPoll
+  own: Own
+  open: (kind: QueueName, shard: number) => JobSink
+}) {
+  const { config, redis, redisPoll, own, open } = options
+  const health = own(
+    startShardHealth({
+      redis: redis.client,
+      shards: config.QUEUE_SHARDS,
+      onError: redis.warnWhileConnected(
+        'a shard of the queue cannot be reached; the others get its frames',
+      ),
+    }),
+  )
+  const isUsable = (shard: number) =>
+    health.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
+  const numbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
+  const sinks = numbers.map((shard) => open('logs', shard))
+  return {
+    lost: health.lost,
+    unused: () => numbers.filter((shard) => !isUsable(shard)),
+    producer: createFrameProducer({ route: createShardRouter({ sinks, isUsable }) }),
+  }
+}
 
 /**
  * Polls the API keys, the policy and the request counts in Redis. While Redis is down, the gateway

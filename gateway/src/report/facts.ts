@@ -1,6 +1,5 @@
 import { describeRule, type ActiveRule } from '@intake/access'
 import { kinds } from '@intake/contract'
-import type { ShardHealth } from '@intake/queue'
 import type { RedisState } from '@intake/redis'
 import type { HttpEdge } from '@intake/http-edge'
 import type { ReservationLedger } from '../identity/reservation-ledger.ts'
@@ -13,9 +12,8 @@ interface Sources {
   redisState: () => RedisState | undefined
   ledger: Pick<ReservationLedger, 'usage'>
   activeRules: () => readonly ActiveRule[]
-  isShardUsable: ShardHealth['isUsable']
-  /** The value of `QUEUE_SHARDS`. */
-  shardCount: number
+  /** The shards of the log queue, and those that get no frames now. */
+  queueShards: () => { count: number; unused: number[] }
 }
 
 /**
@@ -26,9 +24,6 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
   const { open, inFlight } = connections.counts()
   const state = sources.redisState()
   const { memoryUsed, memoryBytesMax } = state ?? {}
-  const unused = Array.from({ length: sources.shardCount }, (_, shard) => shard).filter(
-    (shard) => !sources.isShardUsable(shard),
-  )
   const reservations = kinds.map((kind) => [kind, sources.ledger.usage(kind)])
   return {
     accepted_per_second: acceptedPerSecond,
@@ -43,7 +38,7 @@ export function gatewayFacts({ metrics, connections, connectionsMax, ...sources 
             memory_max_bytes: memoryBytesMax,
             durability: durabilityOf(state),
           },
-    queue_shards: { count: sources.shardCount, unused },
+    queue_shards: sources.queueShards(),
     reservations: Object.fromEntries(reservations),
     rules: sources.activeRules().map(({ rule, matches }) => ({
       id: rule.id,

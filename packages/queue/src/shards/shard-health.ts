@@ -22,8 +22,7 @@ const freshMs = 5_000
  * Registers the shards of a gateway and polls each of them every second, independently of the other
  * shards.
  *
- * @param options.shards the number of shards that the gateway uses; a single shard is neither
- * registered nor polled
+ * @param options.shards the number of shards that the gateway uses
  * @param options.onError called when a shard cannot be polled
  */
 export function startShardHealth(options: {
@@ -51,7 +50,7 @@ export function startShardHealth(options: {
     }
   }
 
-  const polls = (numbers.length === 1 ? [] : numbers).map((shard) =>
+  const polls = numbers.map((shard) =>
     startPolling({
       async poll() {
         const state = await ask(shard)
@@ -63,12 +62,10 @@ export function startShardHealth(options: {
     }),
   )
 
-  const isSilent = (shard: number) =>
-    polls.length > 0 && clock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
+  const isSilent = (shard: number) => clock.now() - (known.get(shard)?.at ?? startedAt) > freshMs
 
   return {
-    isUsable: (shard) =>
-      polls.length === 0 || (known.get(shard)?.state === 'ready' && !isSilent(shard)),
+    isUsable: (shard) => known.get(shard)?.state === 'ready' && !isSilent(shard),
     lost: () => numbers.filter((shard) => known.get(shard)?.state === 'lost'),
     close() {
       for (const poll of polls) poll.close()
