@@ -30,5 +30,5 @@ export {
   type Rule,
   type RuleAction,
   type RuleChoice,
-  type RuleMatch,
 } from './rules/rule.ts'
+export { conditionNames, conditions, type RuleMatch } from './rules/conditions.ts'

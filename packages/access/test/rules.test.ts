@@ -1,7 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { applyEdits, compileRules, findRuleProblem, type RuleChoice } from '../src/index.ts'
+import {
+  applyEdits,
+  compileRules,
+  conditions,
+  findRuleProblem,
+  type RuleChoice,
+} from '../src/index.ts'
 import { deviceShare } from '../src/rules/device-share.ts'
 import { editPaths, type Change } from '../src/rules/edit-paths.ts'
 import { parseRule } from '../src/rules/rule.ts'
@@ -354,5 +361,12 @@ t.test('an entry of Redis that is no rule of this version is not read', async (t
     JSON.stringify(rule).slice(0, -1),
   ]) {
     t.equal(parseRule(damaged), undefined, damaged)
+  }
+})
+
+t.test('docs/rules.md names the option of every condition', async (t) => {
+  const page = await readFile(new URL('../../../docs/rules.md', import.meta.url), 'utf8')
+  for (const { option } of Object.values(conditions)) {
+    t.ok(page.includes(`\`${option.split(' ')[0]} `), option)
   }
 })

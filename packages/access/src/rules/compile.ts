@@ -3,7 +3,8 @@ import type { Sender } from '@intake/contract/schemas'
 import { deviceShare } from './device-share.ts'
 import { editPaths, type Change } from './edit-paths.ts'
 import { createHashValues } from './hash-values.ts'
-import { concerns, ruleActions, type Rule, type RuleMatch } from './rule.ts'
+import { testsAbout, type RecordFacts, type Test } from './conditions.ts'
+import { concerns, ruleActions, type Rule } from './rule.ts'
 
 /** A rule that this process follows, and how often it has acted since the process started. */
 export interface ActiveRule {
@@ -59,21 +60,13 @@ export interface CompiledRules {
   forSender(kind: RecordKind, apiKeyId: string, sender: Sender): SenderRules | undefined
 }
 
-/**
- * A rule in the form in which it is compared with records. All compiled rules have the same
- * properties in the same order; otherwise a comparison would take three times as long.
- */
+/** A rule in the form in which it is compared with records. */
 interface Compiled {
   active: ActiveRule
-  isAboutVersionCode: boolean
-  /** Versions with a lower code match; Infinity if there is no upper limit. */
-  versionCodeBelow: number
-  /** Versions with this code or a higher one match; -Infinity if there is no lower limit. */
-  versionCodeFrom: number
-  /** The operating system in lower case; undefined if every system matches. */
-  os: string | undefined
-  versionName: string | undefined
-  apiKeyId: string | undefined
+  /** The tests of the event. The rules of an event are cached, so these are made once per name. */
+  ofEvent: readonly Test[]
+  /** The tests of the sender, made for each record. */
+  ofSender: readonly Test[]
   edit: Edit | undefined
   part: EditedPart | undefined
 }
@@ -83,15 +76,6 @@ interface Applicable {
   rules: readonly Compiled[]
   /** The rules that may apply to an event, cached by the name of the event. */
   byEvent: Map<string, readonly Compiled[]>
-}
-
-/** The properties of the request that the rules compare. */
-interface Facts {
-  apiKeyId: string
-  os: string | undefined
-  versionCode: number | bigint
-  versionName: unknown
-  deviceUuid: string
 }
 
 const noEdits: Edits = { params: [], device: [], extra: [] }
@@ -131,7 +115,11 @@ export function compileRules(options: {
   }
   let events = 0
 
-  function forEvent({ rules: all, byEvent }: Applicable, event: string): readonly Compiled[] {
+  function forEvent(
+    { rules: all, byEvent }: Applicable,
+    event: string,
+    facts: RecordFacts,
+  ): readonly Compiled[] {
     const found = byEvent.get(event)
     if (found !== undefined) return found
     if (events >= eventsMax) {
@@ -139,7 +127,7 @@ export function compileRules(options: {
       for (const one of applicable.logs.all) one.byEvent.clear()
     }
     events++
-    const chosen = all.filter(({ active: { rule } }) => meetsEvent(rule.match, event))
+    const chosen = all.filter(({ ofEvent }) => meets(ofEvent, facts))
     byEvent.set(event, chosen)
     return chosen
   }
@@ -150,10 +138,14 @@ export function compileRules(options: {
       if (active.length === 0) return undefined
       const ofBundle = applicable[kind].find(sender.bundle_identifier)
       if (ofBundle.rules.length === 0) return undefined
-      const facts = factsOf(apiKeyId, sender)
+      const { device_uuid: device } = sender
+      const facts = factsOf(kind, apiKeyId, sender)
       return {
-        judge: (event) =>
-          judge(event === undefined ? ofBundle.rules : forEvent(ofBundle, event), facts),
+        judge(event) {
+          facts.event = event
+          const about = event === undefined ? ofBundle.rules : forEvent(ofBundle, event, facts)
+          return judge(about, facts, device)
+        },
       }
     },
   }
@@ -161,17 +153,12 @@ export function compileRules(options: {
 
 function compile(active: ActiveRule, hashValue: (() => Change) | undefined): Compiled {
   const { action, path, match } = active.rule
-  const { versionCodeBelow: below, versionCodeFrom: from } = match
   const dot = path?.indexOf('.') ?? 0
   const hash = action === 'hash' ? hashValue : undefined
   return {
     active,
-    isAboutVersionCode: below !== undefined || from !== undefined,
-    versionCodeBelow: below ?? Infinity,
-    versionCodeFrom: from ?? -Infinity,
-    os: match.os?.toLowerCase(),
-    versionName: match.versionName,
-    apiKeyId: match.apiKeyId,
+    ofEvent: testsAbout(match, 'event'),
+    ofSender: testsAbout(match, 'sender'),
     part: path?.slice(0, dot) as EditedPart | undefined,
     edit:
       path === undefined
@@ -196,33 +183,26 @@ function byBundle(rules: readonly Compiled[]) {
   }
 }
 
-function factsOf(apiKeyId: string, { device, device_uuid }: Sender): Facts {
+function factsOf(
+  kind: RecordKind,
+  apiKeyId: string,
+  { bundle_identifier: bundle, device }: Sender,
+): RecordFacts {
   const { os, version_code: code, version_name: versionName } = device
   return {
+    kind,
+    bundle,
+    event: undefined,
     apiKeyId,
     os: typeof os === 'string' ? os.toLowerCase() : undefined,
-    // If the version code is unknown, NaN makes every comparison with it false.
     versionCode: typeof code === 'number' || typeof code === 'bigint' ? code : Number.NaN,
     versionName,
-    deviceUuid: device_uuid,
   }
 }
 
-function meetsEvent({ event, eventPrefix }: RuleMatch, sent: string): boolean {
-  if (event !== undefined) return event === sent
-  return eventPrefix === undefined || sent.startsWith(eventPrefix)
-}
-
-/** Whether all conditions are satisfied, except the conditions on application and event. */
-function meets(rule: Compiled, facts: Facts): boolean {
-  const { versionCode: code } = facts
-  // If the version code is unknown (NaN), both comparisons are false, so the rule does not apply.
-  if (rule.isAboutVersionCode && !(code < rule.versionCodeBelow && code >= rule.versionCodeFrom)) {
-    return false
-  }
-  if (rule.os !== undefined && rule.os !== facts.os) return false
-  if (rule.versionName !== undefined && rule.versionName !== facts.versionName) return false
-  return rule.apiKeyId === undefined || rule.apiKeyId === facts.apiKeyId
+function meets(tests: readonly Test[], facts: RecordFacts): boolean {
+  for (const test of tests) if (!test(facts)) return false
+  return true
 }
 
 /**
@@ -230,13 +210,13 @@ function meets(rule: Compiled, facts: Facts): boolean {
  *
  * @param rules in the order of `ruleActions`: those that drop, sample, remove, hash
  */
-function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
+function judge(rules: readonly Compiled[], facts: RecordFacts, device: string): Ruling | undefined {
   let sampling: ActiveRule | undefined
   let sampleRate = 1
   let edits: Record<EditedPart, Edit[]> | undefined
   for (const compiled of rules) {
-    if (!meets(compiled, facts)) continue
-    const { active, edit, part } = compiled
+    const { active, ofSender, edit, part } = compiled
+    if (!meets(ofSender, facts)) continue
     if (active.rule.action === 'drop') {
       return { outcome: 'dropped', sampleRate: 1, edits: noEdits, acted: [active] }
     }
@@ -251,7 +231,7 @@ function judge(rules: readonly Compiled[], facts: Facts): Ruling | undefined {
     }
   }
   if (sampling === undefined && edits === undefined) return undefined
-  const isLeftOut = sampleRate < 1 && deviceShare(facts.deviceUuid) >= sampleRate
+  const isLeftOut = sampleRate < 1 && deviceShare(device) >= sampleRate
   return {
     outcome: isLeftOut ? 'sampled' : 'accepted',
     sampleRate,

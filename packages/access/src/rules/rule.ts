@@ -1,28 +1,15 @@
 import { deviceFields, type RecordKind } from '@intake/contract'
+import {
+  conditionNames,
+  conditions,
+  conditionsAbout,
+  isConditionValue,
+  textLengthMax,
+  type RuleMatch,
+} from './conditions.ts'
 
 export const ruleActions = ['drop', 'sample', 'remove', 'hash'] as const
 export type RuleAction = (typeof ruleActions)[number]
-
-/**
- * The records to which a rule applies: those that satisfy every condition that is set. A condition
- * on a missing field is not satisfied.
- */
-export interface RuleMatch {
-  kind?: RecordKind
-  bundle?: string
-  event?: string
-  eventPrefix?: string
-  /** Only versions whose `version_code` is lower than this number. */
-  versionCodeBelow?: number
-  /** Only versions whose `version_code` is this number or a higher one. */
-  versionCodeFrom?: number
-  versionName?: string
-  /**
-   * Compared without regard to case, because some libraries report `Android` and others `android`.
-   */
-  os?: string
-  apiKeyId?: string
-}
 
 /** An operator's decision about records of apps that are already shipped. A rule never changes. */
 export interface Rule {
@@ -52,11 +39,6 @@ export type RuleChoice = Pick<Rule, 'action' | 'rate' | 'path' | 'match'>
 /** The maximum number of rules in an installation. */
 export const rulesMax = 100
 
-const textLengthMax = 255
-const texts = ['bundle', 'event', 'eventPrefix', 'versionName', 'os', 'apiKeyId'] as const
-const numbers = ['versionCodeBelow', 'versionCodeFrom'] as const
-const conditions: ReadonlySet<string> = new Set(['kind', ...texts, ...numbers])
-
 /** The device fields whose column cannot hold a hash. */
 const unhashable: ReadonlySet<string> = new Set(
   deviceFields.filter(({ kind }) => kind !== 'text').map(({ name }) => name),
@@ -68,8 +50,8 @@ export function concerns({ action, path, match }: RuleChoice, kind: RecordKind):
   return kind === 'logs' || !(action === 'sample' || isAboutEvents(path, match))
 }
 
-const isAboutEvents = (path: string | undefined, { event, eventPrefix }: RuleMatch) =>
-  event !== undefined || eventPrefix !== undefined || path?.startsWith('params.') === true
+const isAboutEvents = (path: string | undefined, match: RuleMatch) =>
+  conditionsAbout(match, 'event').length > 0 || path?.startsWith('params.') === true
 
 /** Describes why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
 export function findRuleProblem(rule: RuleChoice): string | undefined {
@@ -108,17 +90,12 @@ const isPath = /^(params|device|extra)(\.[^.]+)+$/
 function findMatchProblem(rule: RuleChoice): string | undefined {
   const { match } = rule
   const { kind, event, eventPrefix, versionCodeBelow: below, versionCodeFrom: from } = match
-  const isText = (value: unknown) =>
-    value === undefined ||
-    (typeof value === 'string' && value !== '' && value.length <= textLengthMax)
-  if (texts.some((name) => !isText(match[name]))) {
-    return `A condition is a text of 1 to ${textLengthMax} characters.`
-  }
+  const wrong = conditionNames.find(
+    (name) => match[name] !== undefined && !isConditionValue(name, match[name]),
+  )
+  if (wrong !== undefined) return wrongValue[conditions[wrong].type]
   if (match.bundle?.endsWith('.*') === true) {
     return 'A rule is about one application, or about all; it takes no pattern such as com.example.*.'
-  }
-  if (numbers.some((name) => match[name] !== undefined && !Number.isSafeInteger(match[name]))) {
-    return 'A version code is an integer.'
   }
   if (event !== undefined && eventPrefix !== undefined) {
     return 'Give an event or the beginning of events, not both.'
@@ -126,11 +103,15 @@ function findMatchProblem(rule: RuleChoice): string | undefined {
   if (below !== undefined && from !== undefined && from >= below) {
     return 'No version code is both that high and that low.'
   }
-  const isKind = kind === undefined || kind === 'logs' || kind === 'feedback'
-  if (!isKind || (kind !== undefined && !concerns(rule, kind))) {
-    return 'Only log events are sampled, and only they have events and params.'
-  }
+  if (kind !== undefined && !concerns(rule, kind)) return wrongKind
   return undefined
+}
+
+const wrongKind = 'Only log events are sampled, and only they have events and params.'
+const wrongValue = {
+  text: `A condition is a text of 1 to ${textLengthMax} characters.`,
+  integer: 'A version code is an integer.',
+  kind: wrongKind,
 }
 
 /**
@@ -148,7 +129,7 @@ export function parseRule(json: string): Rule | undefined {
   if (!ruleActions.some((one) => one === action)) return undefined
   if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
   if (typeof match !== 'object' || match === null) return undefined
-  if (!Object.keys(match).every((name) => conditions.has(name))) return undefined
+  if (!Object.keys(match).every((name) => name in conditions)) return undefined
   const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
   const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
   return findRuleProblem(read) === undefined ? read : undefined
@@ -162,23 +143,11 @@ function parseObject(json: string): object {
   }
 }
 
-const options: Readonly<Record<keyof RuleMatch, string>> = {
-  kind: '--kind',
-  bundle: '--bundle',
-  event: '--event',
-  eventPrefix: '--event-prefix',
-  versionCodeBelow: '--version-code-below',
-  versionCodeFrom: '--version-code-from',
-  versionName: '--version-name',
-  os: '--os',
-  apiKeyId: '--key',
-}
-
 /** Prints a rule in one line, as the arguments of `intake rules add` that would add it again. */
 export function describeRule({ action, rate, path, match }: RuleChoice): string {
-  const chosen = Object.entries(options).flatMap(([name, option]) => {
-    const { [name as keyof RuleMatch]: value } = match
-    return value === undefined ? [] : [option, String(value)]
+  const chosen = conditionNames.flatMap((name) => {
+    const [option = ''] = conditions[name].option.split(' ')
+    return match[name] === undefined ? [] : [option, String(match[name])]
   })
   return [action, rate ?? path ?? [], ...chosen].flat().map(String).map(quote).join(' ')
 }

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import {
   compileRules,
+  conditionNames,
+  conditions,
   createApiKeyStore,
   createPolicyStore,
   describeRule,
@@ -15,7 +17,7 @@ import {
   type RuleChoice,
   type RuleMatch,
 } from '@intake/access'
-import { kinds, type RecordKind } from '@intake/contract'
+import { kinds } from '@intake/contract'
 import { noteInJournal, type JournalEntry } from '@intake/records'
 import type { Redis } from '@intake/redis'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
@@ -26,15 +28,6 @@ import { formatTable } from '../table.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
 interface AddOptions {
-  kind?: RecordKind
-  bundle?: string
-  event?: string
-  eventPrefix?: string
-  versionCodeBelow?: number
-  versionCodeFrom?: number
-  versionName?: string
-  os?: string
-  key?: string
   dryRun?: boolean
   by: string
   json?: boolean
@@ -70,21 +63,25 @@ export function defineRules(rules: Command): void {
   defineTest(rules)
 }
 
+/** The options that set conditions, by the name of the condition. */
+const conditionOptions = Object.fromEntries(
+  conditionNames.map((name) => {
+    const { option, help, type } = conditions[name]
+    const defined = new Option(option, help)
+    if (type === 'integer') defined.argParser(parseInteger)
+    if (type === 'kind') defined.choices(kinds)
+    return [name, defined]
+  }),
+)
+
 function defineAdd(rules: Command): void {
-  rules
+  const add = rules
     .command('add')
     .addArgument(new Argument('<action>', 'what is done').choices(ruleActions))
     .argument('[value]', 'the rate of sample, or the path of remove and hash')
     .description('drop, sample or change records, without an update of the apps')
-    .option('--bundle <identifier>', 'bundle identifier of the application')
-    .option('--event <name>', 'name of the event')
-    .option('--event-prefix <text>', 'beginning of the name of the event')
-    .option('--version-code-below <number>', 'device.version_code below this', parseInteger)
-    .option('--version-code-from <number>', 'device.version_code from this on', parseInteger)
-    .option('--version-name <text>', 'device.version_name')
-    .option('--os <name>', 'device.os, in capitals or not')
-    .option('--key <id>', 'the API key, by its id')
-    .addOption(new Option('--kind <kind>', 'only these records').choices(kinds))
+  for (const option of Object.values(conditionOptions)) add.addOption(option)
+  add
     .option('--dry-run', 'only count the records of the last day that the rule would have matched')
     .option('--by <who>', 'who adds it, for the journal', currentUser())
     .option('--json', 'print the rule, or the counts of --dry-run, as JSON')
@@ -183,22 +180,14 @@ function readChoice(
   value: string | undefined,
   options: AddOptions,
 ): RuleChoice {
-  const { kind, bundle, event, eventPrefix, versionCodeBelow, versionCodeFrom } = options
-  const { versionName, os, key: apiKeyId } = options
-  const match = Object.fromEntries(
-    Object.entries({
-      kind,
-      // Converts the identifier to the form in which gateways compare it.
-      bundle: bundle?.toWellFormed(),
-      event,
-      eventPrefix,
-      versionCodeBelow,
-      versionCodeFrom,
-      versionName,
-      os,
-      apiKeyId,
-    } satisfies Record<keyof RuleMatch, unknown>).filter(([, given]) => given !== undefined),
-  ) as RuleMatch
+  const given = options as unknown as Record<string, unknown>
+  const match: RuleMatch = Object.fromEntries(
+    Object.entries(conditionOptions)
+      .map(([name, option]) => [name, given[option.attributeName()]] as const)
+      .filter(([, wanted]) => wanted !== undefined)
+      // Converts texts to the form in which gateways compare them.
+      .map(([name, wanted]) => [name, typeof wanted === 'string' ? wanted.toWellFormed() : wanted]),
+  )
   const isSample = action === 'sample'
   const choice: RuleChoice = {
     action,

@@ -1,4 +1,10 @@
-import { concerns, type RuleChoice, type RuleMatch } from '@intake/access'
+import {
+  concerns,
+  conditionNames,
+  conditions,
+  type RuleChoice,
+  type RuleMatch,
+} from '@intake/access'
 import type { ClickHouse, QueryParams } from '@intake/clickhouse'
 import { deviceFields, documentedDeviceFields, kinds, type RecordKind } from '@intake/contract'
 
@@ -29,10 +35,10 @@ export async function dryRun(
   clickhouse: Pick<ClickHouse, 'query'>,
   choice: RuleChoice,
 ): Promise<DryRun> {
-  const conditions = [...matchConditions(choice.match), ...pathConditions(choice)]
+  const terms = [...matchConditions(choice.match), ...pathConditions(choice)]
   const params: QueryParams = { rate: choice.rate ?? 0 }
-  for (const condition of conditions) Object.assign(params, condition.params)
-  const where = conditions.map(({ sql }) => sql).join(' AND ') || 'true'
+  for (const term of terms) Object.assign(params, term.params)
+  const where = terms.map(({ sql }) => sql).join(' AND ') || 'true'
   const met = kinds
     .filter((kind) => concerns(choice, kind))
     .map((kind) => recordsOf(kind, where))
@@ -77,22 +83,11 @@ function notStored({ action }: RuleChoice): string {
   return action === 'drop' ? 'true' : 'false'
 }
 
-const comparisons: Readonly<Record<keyof RuleMatch, string | undefined>> = {
-  kind: undefined,
-  bundle: 'bundle_identifier = {bundle:String}',
-  event: 'event = {event:String}',
-  eventPrefix: 'startsWith(event, {eventPrefix:String})',
-  versionCodeBelow: 'device.version_code < {versionCodeBelow:Int64}',
-  versionCodeFrom: 'device.version_code >= {versionCodeFrom:Int64}',
-  versionName: 'device.version_name = {versionName:String}',
-  os: 'lowerUTF8(device.os) = lowerUTF8({os:String})',
-  apiKeyId: 'api_key_id = {apiKeyId:String}',
-}
-
 const matchConditions = (match: RuleMatch): Condition[] =>
-  Object.entries(match).flatMap(([name, value]) => {
-    const { [name as keyof RuleMatch]: sql } = comparisons
-    return sql === undefined ? [] : [{ sql, params: { [name]: value as string | number } }]
+  conditionNames.flatMap((name) => {
+    const { sql } = conditions[name]
+    const value = match[name]
+    return sql === undefined || value === undefined ? [] : [{ sql, params: { [name]: value } }]
   })
 
 /** The condition that a record has the field that the rule would remove or hash. */

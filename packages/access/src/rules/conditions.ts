@@ -1,0 +1,150 @@
+import { kinds, type RecordKind } from '@intake/contract'
+
+/** The properties of a record that conditions compare. */
+export interface RecordFacts {
+  kind: RecordKind
+  bundle: string
+  /** The name of a log event; undefined for a feedback. */
+  event: string | undefined
+  apiKeyId: string
+  /** In lower case. */
+  os: string | undefined
+  /** NaN if the version code is unknown, so that every comparison with it is false. */
+  versionCode: number | bigint
+  versionName: unknown
+}
+
+export type Test = (facts: RecordFacts) => boolean
+
+/** A kind of condition on records, with everything that depends on it. */
+export interface Condition<Value extends string | number = never> {
+  type: 'text' | 'integer' | 'kind'
+  /**
+   * What the condition is about. Rules are looked up by kind, bundle and event, so conditions on
+   * these are not tested for each record; only records with an event meet one on the event.
+   */
+  about: 'kind' | 'bundle' | 'event' | 'sender'
+  /** The option of `intake rules add` that sets the condition. */
+  option: string
+  /** When the condition is met, for the help and docs/rules.md. */
+  help: string
+  /** Returns the test of a record. A record without the field does not meet the condition. */
+  test: (wanted: Value) => Test
+  /**
+   * The same test on a row of `intake.logs` or `intake.feedback`; the parameter has the name of the
+   * condition. Undefined if the condition only selects the view.
+   */
+  sql: string | undefined
+}
+
+const text = (
+  condition: Omit<Condition<string>, 'type' | 'about'> & Partial<Condition<string>>,
+): Condition<string> => ({
+  type: 'text',
+  about: 'sender',
+  ...condition,
+})
+const integer = (condition: Omit<Condition<number>, 'type' | 'about'>): Condition<number> => ({
+  type: 'integer',
+  about: 'sender',
+  ...condition,
+})
+
+/** The conditions of rules, by name. A new one needs only its row here. */
+export const conditions = {
+  kind: {
+    type: 'kind',
+    about: 'kind',
+    option: '--kind <kind>',
+    help: `only ${kinds.join(' or ')}`,
+    test: (kind: RecordKind) => (facts: RecordFacts) => facts.kind === kind,
+    sql: undefined,
+  },
+  bundle: text({
+    about: 'bundle',
+    option: '--bundle <identifier>',
+    help: 'bundle identifier of the application',
+    test: (bundle) => (facts) => facts.bundle === bundle,
+    sql: 'bundle_identifier = {bundle:String}',
+  }),
+  event: text({
+    about: 'event',
+    option: '--event <name>',
+    help: 'name of the event',
+    test: (event) => (facts) => facts.event === event,
+    sql: 'event = {event:String}',
+  }),
+  eventPrefix: text({
+    about: 'event',
+    option: '--event-prefix <text>',
+    help: 'beginning of the name of the event',
+    test: (prefix) => (facts) => facts.event?.startsWith(prefix) === true,
+    sql: 'startsWith(event, {eventPrefix:String})',
+  }),
+  versionCodeBelow: integer({
+    option: '--version-code-below <number>',
+    help: 'device.version_code below this',
+    test: (limit) => (facts) => facts.versionCode < limit,
+    sql: 'device.version_code < {versionCodeBelow:Int64}',
+  }),
+  versionCodeFrom: integer({
+    option: '--version-code-from <number>',
+    help: 'device.version_code from this on',
+    test: (limit) => (facts) => facts.versionCode >= limit,
+    sql: 'device.version_code >= {versionCodeFrom:Int64}',
+  }),
+  versionName: text({
+    option: '--version-name <text>',
+    help: 'device.version_name',
+    test: (name) => (facts) => facts.versionName === name,
+    sql: 'device.version_name = {versionName:String}',
+  }),
+  os: text({
+    option: '--os <name>',
+    // Some libraries report `Android`, others `android`.
+    help: 'device.os, in capitals or not',
+    test(os) {
+      const lower = os.toLowerCase()
+      return (facts) => facts.os === lower
+    },
+    sql: 'lowerUTF8(device.os) = lowerUTF8({os:String})',
+  }),
+  apiKeyId: text({
+    option: '--key <id>',
+    help: 'the API key, by its id',
+    test: (id) => (facts) => facts.apiKeyId === id,
+    sql: 'api_key_id = {apiKeyId:String}',
+  }),
+} as const
+
+type Conditions = typeof conditions
+export type ConditionName = keyof Conditions
+
+/**
+ * The records to which a rule applies: those that meet every condition that is set.
+ */
+export type RuleMatch = {
+  [Name in ConditionName]?: Parameters<Conditions[Name]['test']>[0]
+}
+
+export const conditionNames = Object.keys(conditions) as ConditionName[]
+
+/** Returns the names of the conditions that are set and are about this. */
+export const conditionsAbout = (match: RuleMatch, about: Condition['about']): ConditionName[] =>
+  conditionNames.filter((name) => match[name] !== undefined && conditions[name].about === about)
+
+/** Returns the tests of the conditions that are set and are about this. */
+export const testsAbout = (match: RuleMatch, about: Condition['about']): Test[] =>
+  conditionsAbout(match, about).map((name) =>
+    (conditions[name].test as (wanted: unknown) => Test)(match[name]),
+  )
+
+/** Whether a stored or given value has the type of its condition. */
+export function isConditionValue(name: ConditionName, value: unknown): boolean {
+  const { type } = conditions[name]
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type === 'kind') return kinds.some((kind) => kind === value)
+  return typeof value === 'string' && value !== '' && value.length <= textLengthMax
+}
+
+export const textLengthMax = 255
