@@ -1,3 +1,4 @@
+export { createAddressOf } from './client-address.ts'
 export { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 export { batchJsonBytesMax, checkGatewayConfig, GatewayConfig } from './gateway.ts'
 export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats } from '@intake/runtime'
@@ -28,6 +29,8 @@ import { readHeader, type WorkerState } from './worker-state.ts'
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
   password: string | undefined
+  /** Returns the address of the client. Wrong passwords are counted by it. */
+  addressOf: (request: IncomingMessage) => string
   /**
    * A secret that all workers share, with which they sign links to pictures. If undefined, links
    * are valid only until this process ends.
@@ -82,7 +85,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     reply.headers(securityHeaders)
     if (!isSigned(request)) requireOwnSite(request)
   })
-  await guardAccess(app, { password, isOpen: isSigned })
+  await guardAccess(app, { password, addressOf: options.addressOf, isOpen: isSigned })
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof PageError) || error.statusCode === 502) {
       warn(error)
