@@ -77,8 +77,8 @@ export const GatewayConfig = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'Origins whose web pages may send, separated by commas, such as `https://app.example`; `*`: all. Pages of other ' +
-        'origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
+        'Origins whose web pages may send, separated by commas, such as `https://app.example`, or `http://localhost:*` for any ' +
+        'port; `*`: all. `npm start` allows pages of this machine. Pages of other origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
         'Default: browsers let no page of another origin send, and nothing else changes.',
     }),
   ),
