@@ -95,6 +95,10 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     return sendHtml(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
   })
 
+  app.setNotFoundHandler((_request, reply) =>
+    sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
+  )
+
   const context: ViewContext = {
     reader,
     state,
@@ -145,6 +149,8 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
 const accessDenied = 497
 const wrongCredentials = 516
 
+const noSuchPage = 'There is no such page.'
+
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
@@ -156,8 +162,7 @@ function problemOf(error: unknown): { statusCode: number; message: string } {
     return { statusCode: 503, message }
   }
   const { statusCode } = error as { statusCode?: unknown }
-  if (statusCode === 400 || statusCode === 404)
-    return { statusCode, message: 'There is no such page.' }
+  if (statusCode === 400 || statusCode === 404) return { statusCode, message: noSuchPage }
   return {
     statusCode: 500,
     message: 'This is a fault of Intake. The log of the worker has the reason.',
