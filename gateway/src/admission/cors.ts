@@ -95,5 +95,5 @@ export function checkOrigin(
     throw new IntakeError('origin_not_allowed', 'This API key is for pages of other origins.')
   }
   if (typeof allowed !== 'object' || origin === undefined || allowed.has(origin)) return
-  throw new IntakeError('origin_not_allowed', 'Pages of this origin may not send here.')
+  throw new IntakeError('origin_not_allowed', 'CORS_ORIGINS does not list the origin of this page.')
 }

@@ -121,7 +121,7 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       return (await fetch(`${endpoints.gateway}/api/log`, { method, headers })).status
     }
     t.equal(await statusOf('OPTIONS', 'http://localhost:5173'), 204)
-    t.equal(await statusOf('POST', 'http://localhost:5173'), 415, 'there is no event')
+    t.equal(await statusOf('POST', 'http://localhost:5173'), 400, 'there is no event')
     t.equal(await statusOf('POST', 'https://app.example'), 403)
   })
 
