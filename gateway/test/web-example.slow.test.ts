@@ -10,7 +10,6 @@ import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 // @ts-expect-error A script without types.
 import { createSite } from '../../examples/web/serve.mjs'
-// @ts-expect-error A script without types.
 import { bundleWeb } from '../../packages/client/bundle.mjs'
 import { aimed, quickStartBlocks } from './openapi/quick-start.ts'
 import { images, secret, startGateway, type TestGateway } from './support.ts'
@@ -99,7 +98,7 @@ t.test(
     const document =
       `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>` +
       `<script type="module">${code.replace('@intake/client/node', '@intake/client')}</script>`
-    const client = await (bundleWeb as () => Promise<string>)()
+    const client = await bundleWeb()
     const site = createServer(({ url }, response) => {
       const [type, body] = url === '/client.js' ? ['javascript', client] : ['html', document]
       response.writeHead(200, { 'content-type': `text/${type}; charset=utf-8` }).end(body)

@@ -14,7 +14,8 @@ export function describeSyntaxError(text: string): string | undefined {
 }
 
 const space = /[ \t\r\n]*/y
-const plainCharacters = /[^"\\\u0000-\u001f]*/y
+/** All characters that a string may contain unescaped. */
+const plainCharacters = /[ !\u0023-\u005b\u005d-\uffff]*/y
 const escape = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
+import { errorCatalogue, type ErrorCode, type IntakeError } from '@intake/contract'
 import {
   awaitsContinue,
   ignoreFollowing,

@@ -34,7 +34,7 @@ t.test('it finds an error exactly when JSON.parse does', async (t) => {
     }
   }
   const sample = String.raw` {"a":[1,-0.5e+3,true,null,{}],"b\u00e9\n":{"c":"","d":[]}} `
-  const characters = [...`{}[]:,"\\0-+.eEu tfn\n\u0000é`, '']
+  const characters = [...Array.from(`{}[]:,"\\0-+.eEu tfn\n\u0000é`), '']
   let differing = 0
   for (let at = 0; at <= sample.length; at++) {
     for (const character of characters) {
