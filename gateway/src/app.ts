@@ -3,6 +3,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import {
   batchJsonBytesMax,
   checkGatewayConfig,
+  createAddressOf,
   logShare,
   parseCorsOrigins,
   parseTrustProxy,
@@ -28,7 +29,6 @@ import { createAcceptBatch } from './accept/log-batch.ts'
 import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
 import { authenticate } from './admission/authenticate.ts'
-import { createAddressOf } from './admission/client-address.ts'
 import { createApiCors } from './admission/cors.ts'
 import { createFairGate } from './admission/fairness/fair-gate.ts'
 import { createShares } from './admission/fairness/shares.ts'

@@ -128,6 +128,19 @@ t.test(
   },
 )
 
+t.test('a page whose tools add header fields to every request sends', { skip }, async (t) => {
+  const { page } = await openPage(t)
+  const gateway = await startGateway(t, { env: { CORS_ORIGINS: 'http://127.0.0.1:*' } })
+  const url = await listenGateway(gateway)
+  const tools = { traceparent: '00-1-1-01', 'x-datadog-trace-id': '1', 'x-not-known-yet': '1' }
+  const headers = { 'x-api-key': secret, 'content-type': 'application/json', ...tools }
+  const status = await page.evaluate(
+    async (sent) => (await fetch(sent.url, { ...sent, method: 'POST' })).status,
+    { url: `${url}/api/log`, headers, body: log },
+  )
+  t.equal(status, 201)
+})
+
 t.test('a page reads the code of every refusal', { skip }, async (t) => {
   const { page } = await openPage(t)
   const env = { CORS_ORIGINS: '*', BATCH_BODY_BYTES_MAX: '20000', RATE_LIMIT_MAX: '9' }

@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import t from 'tap'
+import { loopbackOrigins } from '@intake/config'
 import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 // @ts-expect-error A script without types.
 import { createSite } from '../../examples/web/serve.mjs'
+import { bundleWeb } from '../../packages/client/bundle.mjs'
+import { aimed, quickStartBlocks } from './openapi/quick-start.ts'
 import { images, secret, startGateway, type TestGateway } from './support.ts'
 
 const executablePath = findChromium()
@@ -80,5 +84,43 @@ t.test(
     for (const event of ['page_opened', 'cart_opened', 'item_added']) t.ok(events.has(event))
     t.match(gateway.rows('feedback'), [{ text: 'The total is wrong.' }])
     t.equal(gateway.objects.size, 1)
+  },
+)
+
+t.test(
+  'the page of the quick start works as pasted, from another port of this machine',
+  { skip },
+  async (t) => {
+    const gateway = await startGateway(t, { env: { CORS_ORIGINS: loopbackOrigins } })
+    const [pasted = ''] = quickStartBlocks('ts', /'@intake\/client\/node'/)
+    const code = aimed(pasted, { url: await listen(gateway), apiKey: secret })
+    const imports = { '@intake/client': '/client.js' }
+    const document =
+      `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>` +
+      `<script type="module">${code.replace('@intake/client/node', '@intake/client')}</script>`
+    const client = await bundleWeb()
+    const site = createServer(({ url }, response) => {
+      const [type, body] = url === '/client.js' ? ['javascript', client] : ['html', document]
+      response.writeHead(200, { 'content-type': `text/${type}; charset=utf-8` }).end(body)
+    })
+    site.listen(0, '127.0.0.1')
+    await once(site, 'listening')
+    t.teardown(() => site.close())
+    const browser = await chromium.launch({
+      executablePath: executablePath!,
+      args: ['--no-sandbox'],
+    })
+    t.teardown(() => browser.close())
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on('pageerror', ({ message }) => errors.push(message))
+    await page.goto(urlOf(site.address() as AddressInfo))
+    await until(
+      'both are stored',
+      () => gateway.rows('logs').length + gateway.rows('feedback').length === 2,
+    )
+    t.match(gateway.rows('logs'), [{ event: 'screen_view' }])
+    t.match(gateway.rows('feedback'), [{ text: 'It broke.' }])
+    t.same(errors, [])
   },
 )

@@ -254,7 +254,6 @@ async function serve(
     facts: () => workerFacts(facts),
     scaling: () => workerScaling(facts),
     metrics: registry,
-    trustProxy: config.TRUST_PROXY,
     page,
   })
   owner.add(() => admin.close())

@@ -4,13 +4,45 @@ import { IntakeError } from '@intake/contract'
 import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
 import type { AddressLimit } from './limit-addresses.ts'
 
-/** Request header fields that a page may send, because the gateway reads them. */
+/**
+ * Request header fields that a page may send. The gateway reads the first five. Tools for tracing and
+ * monitoring add the others to every request of a page, and one field that is not allowed stops the
+ * request. `*` allows all fields (not `Authorization`); browsers that do not know it need the names.
+ */
 const requestFields = [
   'x-api-key',
   'content-type',
   'content-encoding',
   'idempotency-key',
   'prefer',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'newrelic',
+  'x-newrelic-id',
+  'x-datadog-trace-id',
+  'x-datadog-parent-id',
+  'x-datadog-sampling-priority',
+  'x-datadog-origin',
+  'x-datadog-tags',
+  'b3',
+  'x-b3-traceid',
+  'x-b3-spanid',
+  'x-b3-parentspanid',
+  'x-b3-sampled',
+  'x-b3-flags',
+  'uber-trace-id',
+  'x-amzn-trace-id',
+  'x-cloud-trace-context',
+  'elastic-apm-traceparent',
+  'sw8',
+  'request-id',
+  'request-context',
+  'x-request-id',
+  'x-correlation-id',
+  'x-requested-with',
+  '*',
 ] as const
 
 /** Response header fields that a page may read. */
@@ -63,5 +95,5 @@ export function checkOrigin(
     throw new IntakeError('origin_not_allowed', 'This API key is for pages of other origins.')
   }
   if (typeof allowed !== 'object' || origin === undefined || allowed.has(origin)) return
-  throw new IntakeError('origin_not_allowed', 'Pages of this origin may not send here.')
+  throw new IntakeError('origin_not_allowed', 'CORS_ORIGINS does not list the origin of this page.')
 }

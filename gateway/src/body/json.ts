@@ -5,6 +5,7 @@ import { createNodeCounter, tooManyNodes } from './json-nodes.ts'
 import { isMixedArray } from '../record/mixed-array.ts'
 import { losesNull } from '../record/text-array.ts'
 import { hasEscapedName, hasLargeInteger, parseLossless } from './lossless-json.ts'
+import { describeSyntaxError } from './syntax-error.ts'
 
 /** Parsing a document of up to this size takes at most a millisecond, even in the worst case. */
 export const smallJsonBytes = 8 * 1024
@@ -143,7 +144,9 @@ function parse(parser: (text: string) => unknown, text: string): unknown {
   } catch {
     if (text === '') throw new IntakeError('invalid_json', emptyBody)
     // The parser's message repeats part of the input, so it is not passed on.
-    throw new IntakeError('invalid_json', 'The JSON cannot be parsed.')
+    const place = describeSyntaxError(text)
+    const detail = `The JSON cannot be parsed${place === undefined ? '' : `: ${place}`}.`
+    throw new IntakeError('invalid_json', detail)
   }
 }
 

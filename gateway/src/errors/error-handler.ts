@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
+import { errorCatalogue, type ErrorCode, type IntakeError } from '@intake/contract'
 import {
   awaitsContinue,
   ignoreFollowing,
@@ -12,6 +12,7 @@ import {
 } from '@intake/http-edge'
 import { asIntakeError, isGone } from './framework-errors.ts'
 import { kindOfPath } from '../report/operation.ts'
+import { noRoute } from './no-route.ts'
 import { mayBeStored } from '../commit/may-be-stored.ts'
 import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
@@ -138,14 +139,4 @@ function isSmall(headers: IncomingHttpHeaders): boolean {
  */
 function spread(seconds: number): number {
   return Math.ceil(seconds * (seconds === 1 ? 1 : 1 + Math.random()))
-}
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-function noRoute(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): IntakeError {
-  const path = request.url.split('?', 1)[0] ?? ''
-  const allowed = methods.filter((method) => app.hasRoute({ method, url: path }))
-  if (allowed.length === 0) return new IntakeError('not_found', 'There is nothing at this path.')
-  reply.header('allow', allowed.join(', '))
-  return new IntakeError('method_not_allowed', 'The Allow header lists the methods of this path.')
 }

@@ -2,7 +2,11 @@ import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { problem } from '../errors/problem.ts'
 
 /** Codes that no request to a documented operation gets. */
-const unreachable: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed'])
+const unreachable: ReadonlySet<string> = new Set([
+  'not_found',
+  'method_not_allowed',
+  'preflight_refused',
+])
 
 /**
  * Codes of responses without rate limit headers. These responses are sent by `@intake/http-edge`,

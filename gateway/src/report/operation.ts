@@ -8,6 +8,9 @@ const paths = new Map<string, { operation: Operation; kind: RecordKind }>([
   ['/api/feedback', { operation: 'feedback', kind: 'feedback' }],
 ])
 
+/** The paths that take records. */
+export const operationPaths: readonly string[] = [...paths.keys()]
+
 /** Returns the operation that a request to this URL asks for; `other` if it takes no records. */
 export function operationOf(url: string | undefined): Operation {
   return paths.get(pathOf(url))?.operation ?? 'other'

@@ -69,13 +69,44 @@ t.test('204: a preflight gets the same response for every path, origin and key',
       [allow]: '*',
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers':
-        'x-api-key, content-type, content-encoding, idempotency-key, prefer',
+        /^x-api-key, content-type, content-encoding, idempotency-key, prefer, /,
       'access-control-max-age': '86400',
     })
     t.notOk('vary' in response.headers)
   }
   t.match(await gateway.metrics(), /^intake_preflights_total\{result="answered"\} 4$/m)
   t.same(gateway.outcomes.unreported(), [], 'no record was refused')
+})
+
+t.test('a preflight allows the header fields that tools for tracing add to requests', async (t) => {
+  const gateway = await startGateway(t, { env: on })
+  const { headers: granted } = await preflight(t, gateway)
+  const allowed = granted['access-control-allow-headers']?.split(', ')
+  for (const field of [
+    'traceparent tracestate baggage sentry-trace newrelic x-requested-with b3 uber-trace-id',
+    'x-datadog-trace-id x-datadog-parent-id x-datadog-sampling-priority x-datadog-origin',
+    'x-datadog-tags x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags',
+    'x-amzn-trace-id request-id request-context *',
+  ].flatMap((names) => names.split(' '))) {
+    t.ok(allowed?.includes(field), field)
+  }
+})
+
+t.test('405: a refused preflight is counted as one, and says what to set', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = await preflight(t, gateway)
+  t.match(refused, { statusCode: 405, headers: { allow: 'POST' } })
+  t.match(JSON.parse(refused.body), {
+    code: 'preflight_refused',
+    detail: 'Web pages of other origins may not send: CORS_ORIGINS is not set.',
+  })
+  t.match(gateway.outcomes.unreported(), [
+    { apiKeyId: '', kind: 'logs', code: 'preflight_refused', records: 1 },
+  ])
+  const plain = await exchange(t, gateway, { method: 'OPTIONS', url, headers: {} })
+  t.equal(codeOf(plain), 'method_not_allowed', 'not a preflight')
+  t.equal(codeOf(await preflight(t, gateway, '/docs')), 'method_not_allowed', 'takes no records')
+  t.equal(codeOf(await preflight(t, gateway, '/api/logs')), 'not_found')
 })
 
 t.test('405: without CORS_ORIGINS nothing is as much as mentioned', async (t) => {

@@ -58,10 +58,16 @@ const cases: [what: string, request: string, status: number, code: string][] = [
     'malformed_http',
   ],
   [
-    'a GET with a body',
-    'GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
-    400,
-    'malformed_http',
+    'a GET with a body at a path that takes POST',
+    'GET /api/log HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
+    405,
+    'method_not_allowed',
+  ],
+  [
+    'a GET with a chunked body at a path that does not exist',
+    'GET /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    404,
+    'not_found',
   ],
   [
     'an unknown expectation',
@@ -86,6 +92,25 @@ for (const [what, request, status, code] of cases) {
     t.match(await gateway.metrics(), `intake_requests_refused_total{code="${code}"} 1`)
   })
 }
+
+t.test('a GET with a body gets the response of one without, and nothing follows it', async (t) => {
+  const gateway = await startGateway(t)
+  const next = 'GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n'
+  for (const body of ['{}', next, 'x'.repeat(1_000_000)]) {
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/api/log', 405],
+    ] as const) {
+      const socket = await open(t, gateway)
+      const head = `GET ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`
+      socket.write(head + body + next)
+      const answer = await received(socket)
+      t.same(answer.match(/HTTP\/1\.1 \d+/g), [`HTTP/1.1 ${status}`], path)
+      t.match(answer, /connection: close/i)
+      if (status === 405) t.match(answer, /^allow: POST\r$/im)
+    }
+  }
+})
 
 t.test('a request after one with an invalid head is not served', async (t) => {
   const gateway = await startGateway(t)

@@ -242,6 +242,9 @@ t.test('400 for invalid JSON, invalid UTF-8, deep nesting and numbers out of ran
     t.match(response.json(), { status: 400, code })
     t.notMatch(response.body, 'SUBMITTED')
   }
+  const payload = '{\n  "SUBMITTED": "SUBMITTED",\n}'
+  const { detail } = (await app.inject({ method: 'POST', url, headers, payload })).json()
+  t.equal(detail, 'The JSON cannot be parsed: line 3, column 1.')
   t.equal(frames.logs.length, 0)
 })
 

@@ -5,9 +5,13 @@ import t from 'tap'
 import { main } from './services.ts'
 
 t.test('the sandbox prints its URL and key, serves, and ends with a signal', async (t) => {
-  const child = spawn(process.execPath, [main, 'sandbox', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [main, 'sandbox', '--port', '0', '--origin', 'http://a.example', 'http://sandbox:*'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   t.teardown(() => child.kill('SIGKILL'))
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   const [, url = '', key = ''] =
@@ -25,14 +29,22 @@ t.test('the sandbox prints its URL and key, serves, and ends with a signal', asy
   })
   t.equal(status, 201, line)
   const stored = await fetch(`${url}/_sandbox/records`)
+  const ofPage = { origin: 'http://a.example' }
+  t.equal((await fetch(`${url}/_sandbox/faults`, { headers: ofPage })).status, 200)
   t.match(await stored.json(), { records: [{ kind: 'log', event: 'tap' }] })
   child.kill('SIGTERM')
   t.same(await once(child, 'exit'), [0, null])
 })
 
-t.test('a port that is none is refused', async (t) => {
-  const child = spawn(process.execPath, [main, 'sandbox', '--port', 'many'], { stdio: 'pipe' })
-  const stderr = child.stderr.setEncoding('utf8').toArray()
-  t.same(await once(child, 'exit'), [1, null])
-  t.match((await stderr).join(''), 'It must be from 0 to 65535.')
+t.test('a port or an origin that is none is refused', async (t) => {
+  for (const [option, value, reason] of [
+    ['--port', 'many', 'It must be from 0 to 65535.'],
+    ['--origin', 'sandbox', 'It must be an origin, such as http://sandbox:3100.'],
+    ['--origin', '*', 'It must be an origin, such as http://sandbox:3100.'],
+  ] as const) {
+    const child = spawn(process.execPath, [main, 'sandbox', option, value], { stdio: 'pipe' })
+    const stderr = child.stderr.setEncoding('utf8').toArray()
+    t.same(await once(child, 'exit'), [1, null])
+    t.match((await stderr).join(''), reason)
+  }
 })

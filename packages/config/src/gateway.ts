@@ -6,8 +6,9 @@ import { accountShare, formBytesMax, logShare, nodeBytes } from './memory.ts'
 import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
 import { parseCorsOrigins } from './origins.ts'
+import { problemOf } from './problem-of.ts'
 import { TracingConfig } from './tracing.ts'
-import { parseTrustProxy } from './trust-proxy.ts'
+import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
 const port = (preset: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: preset, description })
@@ -76,19 +77,13 @@ export const GatewayConfig = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'Origins whose web pages may send, separated by commas, such as `https://app.example`; `*`: all. Pages of other ' +
-        'origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
+        'Origins whose web pages may send, separated by commas, such as `https://app.example`, or `http://localhost:*` for any ' +
+        'port; `*`: all. `npm start` allows pages of this machine. Pages of other origins get 403 `origin_not_allowed`. A key can have origins of its own (`intake keys create --origin`). ' +
         'Default: browsers let no page of another origin send, and nothing else changes.',
     }),
   ),
   TRUST_PROXY: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description:
-        'How many proxies stand in front of the gateway, or their addresses, separated by commas (`10.0.0.0/8`): they are ' +
-        'believed when `X-Forwarded-For` says from where a request came. Preflight requests and failed authentications are ' +
-        'limited by address. Default: none, the address is that of the connection.',
-    }),
+    trustProxy('Preflight requests and failed authentications are limited by address.'),
   ),
   RATE_LIMIT_MAX: Type.Integer({
     minimum: 1,
@@ -212,14 +207,4 @@ export function checkGatewayConfig(config: GatewayConfig): void {
     problems.push(`BYTES_IN_FLIGHT_MAX must be at least ${Math.ceil(bytes)} for ${setting}`)
   }
   if (problems.length > 0) throw new ConfigError(problems)
-}
-
-/** Calls a function that reads a setting. Returns its error message as a list; empty if none. */
-function problemOf(read: () => unknown): string[] {
-  try {
-    read()
-    return []
-  } catch (error) {
-    return [(error as RangeError).message]
-  }
 }

@@ -1,7 +1,11 @@
 import { parseOrigin } from '@intake/contract'
 
 /** The origins whose pages may send. `*`: all origins; undefined: only the gateway's own. */
-export type AllowedOrigins = '*' | ReadonlySet<string> | undefined
+export type AllowedOrigins = '*' | { has(origin: string): boolean } | undefined
+
+/** The origins of pages on this machine: those of development servers. */
+export const loopbackOrigins =
+  'http://localhost:*,https://localhost:*,http://127.0.0.1:*,http://[::1]:*'
 
 /**
  * Reads `CORS_ORIGINS`.
@@ -12,11 +16,20 @@ export function parseCorsOrigins(text: string | undefined): AllowedOrigins {
   if (text === undefined) return undefined
   const entries = text.split(',').map((entry) => entry.trim())
   if (entries.length === 1 && entries[0] === '*') return '*'
-  const origins = entries.map(parseOrigin)
-  if (origins.includes(undefined)) {
-    throw new RangeError(
-      'CORS_ORIGINS must be * or a list of origins such as https://app.example, without paths',
-    )
+  const exact = new Set<string>()
+  const withAnyPort = new Set<string>()
+  for (const entry of entries) {
+    const host = anyPort.exec(entry)?.[1]
+    const origin = parseOrigin(host ?? entry)
+    if (origin === undefined) {
+      throw new RangeError(
+        'CORS_ORIGINS must be * or a list of origins such as https://app.example or http://localhost:*, without paths',
+      )
+    }
+    ;(host === undefined ? exact : withAnyPort).add(origin)
   }
-  return new Set(origins as string[])
+  return { has: (origin) => exact.has(origin) || withAnyPort.has(origin.replace(/:\d+$/, '')) }
 }
+
+/** Matches scheme and host of an origin with any port, such as `http://localhost:*`. */
+const anyPort = /^(https?:\/\/(?:\[[^\]]*\]|[^:]*)):\*$/i

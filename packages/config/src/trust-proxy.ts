@@ -1,8 +1,23 @@
 import { BlockList, isIP } from 'node:net'
+import { Type } from 'typebox'
 
 /**
- * The proxies whose `X-Forwarded-For` is trusted: either how many are in front of the gateway, or
- * their addresses.
+ * The setting `TRUST_PROXY`, which means the same in the gateway and on the page.
+ *
+ * @param use one sentence: what the address of a client is used for
+ */
+export const trustProxy = (use: string) =>
+  Type.String({
+    minLength: 1,
+    description:
+      'How many proxies stand in front, or their addresses, separated by commas (`10.0.0.0/8`): they are ' +
+      'believed when `X-Forwarded-For` says from where a request came. Whoever can connect without the proxies, or ' +
+      `from such an address, can claim any address. ${use} Default: none, the address is that of the connection.`,
+  })
+
+/**
+ * The proxies whose `X-Forwarded-For` is trusted: either how many are in front, or their
+ * addresses.
  */
 export type TrustedProxies = { hops: number } | { proxies: BlockList }
 

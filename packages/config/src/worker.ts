@@ -3,8 +3,10 @@ import { ConfigError } from '@intake/runtime'
 import { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
 import { keepMetadata } from './keep-metadata.ts'
 import { findObjectStoreProblems, ObjectStoreConfig, s3Endpoint } from './object-store.ts'
+import { problemOf } from './problem-of.ts'
 import { findRedisUrlProblems, redisUrl } from './redis-url.ts'
 import { TracingConfig } from './tracing.ts'
+import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 
 /** Settings of the worker, by the name of their environment variable. */
 export const WorkerConfig = Type.Object({
@@ -43,15 +45,7 @@ export const WorkerConfig = Type.Object({
         'page is served only to this machine.',
     }),
   ),
-  TRUST_PROXY: Type.Optional(
-    Type.String({
-      pattern: '^[0-9A-Fa-f.:/, ]+$',
-      description:
-        'Addresses of the proxies in front of the page, separated by commas (10.0.0.5): wrong passwords are then counted ' +
-        'by the client address in `X-Forwarded-For`. A network may be given (10.0.0.0/28), but anybody in it can then ' +
-        'claim any address. Gateways do not use the addresses of clients.',
-    }),
-  ),
+  TRUST_PROXY: Type.Optional(trustProxy('The page counts wrong passwords by address.')),
   PAGE_CLICKHOUSE_URL: Type.Optional(
     Type.String({
       ...clickhouseUrl,
@@ -126,7 +120,11 @@ export type WorkerConfig = Static<typeof WorkerConfig>
 
 /** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
 export function checkWorkerConfig(config: WorkerConfig): void {
-  const problems = [...findRedisUrlProblems(config.REDIS_URL), ...findObjectStoreProblems(config)]
+  const problems = [
+    ...findRedisUrlProblems(config.REDIS_URL),
+    ...findObjectStoreProblems(config),
+    ...problemOf(() => parseTrustProxy(config.TRUST_PROXY)),
+  ]
   const { FEEDBACK_WEBHOOK_URL: url, FEEDBACK_WEBHOOK_SECRET: secret } = config
   const { CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
   const { PAGE_PASSWORD: password } = config

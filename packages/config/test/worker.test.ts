@@ -15,6 +15,15 @@ t.test('a quorum needs a cluster; all problems are reported at once', async (t) 
   })
 })
 
+t.test('TRUST_PROXY takes what the gateway takes', async (t) => {
+  for (const value of ['0', '1', '10.0.0.0/8, fd00::1']) {
+    checkWorkerConfig(load({ TRUST_PROXY: value }))
+  }
+  t.throws(() => checkWorkerConfig(load({ TRUST_PROXY: 'yes' })), {
+    message: /TRUST_PROXY must be a number of proxies, or a list of their addresses/,
+  })
+})
+
 t.test('a quorum of one and a cluster that is not a plain name are refused', async (t) => {
   t.throws(() => load({ CLICKHOUSE_INSERT_QUORUM: '1' }), /CLICKHOUSE_INSERT_QUORUM/)
   t.throws(() => load({ CLICKHOUSE_CLUSTER: "a'b" }), /CLICKHOUSE_CLUSTER/)

@@ -26,6 +26,11 @@ export const errorCatalogue = {
   },
   not_found: { status: 404, retryable: false, title: 'No such path' },
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed on this path' },
+  preflight_refused: {
+    status: 405,
+    retryable: false,
+    title: 'Web pages of other origins may not send: CORS_ORIGINS is not set',
+  },
   request_timeout: { status: 408, retryable: true, title: 'The request took too long to arrive' },
   body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
   attachment_too_large: { status: 413, retryable: false, title: 'An attachment is too large' },

@@ -71,6 +71,8 @@ interface SchemaError {
 }
 
 function fieldErrors(error: SchemaError, root: string, value: unknown): FieldError[] {
+  // There is also an error for each of the additional properties.
+  if (error.keyword === 'additionalProperties') return []
   const path = root + error.instancePath
   if ('requiredProperties' in error.params) {
     const missing = error.params.requiredProperties as string[]
@@ -81,7 +83,8 @@ function fieldErrors(error: SchemaError, root: string, value: unknown): FieldErr
 
 /**
  * Returns a clearer text for some errors: those whose own message would repeat a pattern, state the
- * minimum length (which is always 1), or say that an integer is not a number. Returns undefined for
+ * minimum length (which is always 1), call the schema of an unknown field or a constant by its name, or
+ * say that an integer is not a number. Returns undefined for
  * other errors.
  */
 function expectation(
@@ -89,6 +92,8 @@ function expectation(
   value: unknown,
 ): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
+  if (keyword === 'boolean') return 'unknown field'
+  if (keyword === 'const') return 'is not one of the possible values'
   if (keyword === 'type' && typeof valueAt(value, instancePath) === 'bigint') {
     const types = new Set([(params as { type: string | string[] }).type].flat())
     if (types.has('integer')) return 'must be from -2^63 to 2^63 - 1'

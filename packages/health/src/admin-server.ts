@@ -54,12 +54,9 @@ const wants = {
  * @param options.facts what `/status` shows of this service in addition to its problems
  * @param options.scaling the numbers for an autoscaler; undefined if they are not known: the
  * response is then 503, so that the autoscaler does not read zeros
- * @param options.trustProxy addresses or networks of proxies whose `X-Forwarded-For` determines
- * `request.ip`
  * @param options.page more routes, which authenticate requests themselves; a route with the
  * constraint `wants: 'html'` may have the path of one of the routes above
  * @returns the port, and `close()`
- * @throws {TypeError} if `trustProxy` is not a list of addresses
  */
 export async function startAdminServer(options: {
   service: string
@@ -71,7 +68,6 @@ export async function startAdminServer(options: {
   facts: () => object
   scaling: () => Record<string, number> | undefined
   metrics: Registry
-  trustProxy?: string | undefined
   page?: FastifyPluginAsync
 }): Promise<{ port: number; close(): Promise<void> }> {
   const { service, problems, facts, scaling, metrics } = options
@@ -86,7 +82,6 @@ export async function startAdminServer(options: {
     serverFactory: edge.serverFactory,
     clientErrorHandler: edge.clientErrorHandler,
     forceCloseConnections: true,
-    trustProxy: options.trustProxy ?? false,
     routerOptions: { maxParamLength: paramLengthMax, constraints: { wants } },
   })
   // No route accepts a body.

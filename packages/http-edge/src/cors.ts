@@ -80,7 +80,7 @@ export function createCors(options: {
  * Whether this is a preflight request. A preflight request from a browser has no body. An `OPTIONS`
  * request with a body is therefore not one, and is refused like any other wrong method.
  */
-function isPreflight({ method, headers }: IncomingMessage): boolean {
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
   if (method !== 'OPTIONS') return false
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 }

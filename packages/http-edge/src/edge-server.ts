@@ -7,7 +7,7 @@ import { ignoreFollowing } from './exchange.ts'
 import { awaitContinue } from './expect-continue.ts'
 import type { Gate } from './gate.ts'
 import type { Refuse } from './refuse.ts'
-import { headerFieldsMax, headProblem } from './request-head.ts'
+import { hasUnusualBody, headerFieldsMax, headProblem } from './request-head.ts'
 import type { Sweep } from './sweep.ts'
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -82,8 +82,12 @@ function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler)
   return (serve) => {
     function pass(request: IncomingMessage, response: ServerResponse): void {
       const error = headProblem(request)
-      if (error === undefined) serve(request, response)
-      else refuseRequest(request, response, { error, refuse })
+      if (error !== undefined) return refuseRequest(request, response, { error, refuse })
+      if (hasUnusualBody(request)) {
+        ignoreFollowing(request)
+        response.setHeader('connection', 'close')
+      }
+      serve(request, response)
     }
 
     return (request, response) => {

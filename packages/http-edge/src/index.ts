@@ -1,6 +1,6 @@
 export { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
-export { createCors, type Cors, type PreflightResult } from './cors.ts'
+export { createCors, isPreflight, type Cors, type PreflightResult } from './cors.ts'
 export type { Handler } from './edge-server.ts'
 export { createHttpEdge, type HttpEdge } from './http-edge.ts'
 export type { Gate } from './gate.ts'

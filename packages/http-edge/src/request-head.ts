@@ -14,8 +14,6 @@ const singleFieldLengths = new Set([...singleFields].map((name) => name.length))
 /** Matches a `Host` field that is not empty: `uri-host [ ":" port ]` (RFC 9110, section 7.2). */
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/
 
-const bodiless = new Set(['GET', 'HEAD'])
-
 /**
  * Returns the error with which a request is refused because of its head; undefined if the head is
  * acceptable. Node's parser checks the syntax and `Content-Length`. This function checks what the
@@ -35,11 +33,17 @@ export function headProblem(request: IncomingMessage): IntakeError | undefined {
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     return malformed('The only transfer coding is chunked, in HTTP/1.1.')
   }
-  if (bodiless.has(request.method ?? '') && (coding ?? headers['content-length'] ?? '0') !== '0') {
-    return malformed('A GET or HEAD request has no body.')
-  }
   const repeated = repeatedField(rawHeaders)
   return repeated === undefined ? undefined : malformed(`Send the header ${repeated} once.`)
+}
+
+/**
+ * Whether this is a GET or HEAD request with a body. It is served as if it had none. A proxy may
+ * take the body for another request, so the connection must close after the response.
+ */
+export function hasUnusualBody({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return (headers['transfer-encoding'] ?? headers['content-length'] ?? '0') !== '0'
 }
 
 function repeatedField(rawHeaders: string[]): string | undefined {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import basicAuth from '@fastify/basic-auth'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -20,9 +21,13 @@ const wrongPasswords = { timeWindow: 60_000, ofAddress: 10, ofAll: 100 }
  */
 export async function guardAccess(
   app: FastifyInstance,
-  options: { password: string | undefined; isOpen: (request: FastifyRequest) => boolean },
+  options: {
+    password: string | undefined
+    addressOf: (request: IncomingMessage) => string
+    isOpen: (request: FastifyRequest) => boolean
+  },
 ): Promise<void> {
-  const { password, isOpen } = options
+  const { password, addressOf, isOpen } = options
   if (password === undefined) {
     app.addHook('onRequest', async (request) => requireLoopback(request))
     return
@@ -33,7 +38,7 @@ export async function guardAccess(
     app.createRateLimit({
       timeWindow,
       max: ofAddress,
-      keyGenerator: (request) => `${senderOf(request)} ${request.ip}`,
+      keyGenerator: (request) => `${senderOf(request)} ${addressOf(request.raw)}`,
     }),
     // This limit counts all addresses together, because one attacker can use many addresses.
     app.createRateLimit({ timeWindow, max: ofAll, keyGenerator: senderOf }),

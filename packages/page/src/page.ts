@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
 import { limitRepeats } from '@intake/runtime'
@@ -28,6 +29,8 @@ import { readHeader, type WorkerState } from './worker-state.ts'
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
   password: string | undefined
+  /** Returns the address of the client. Wrong passwords are counted by it. */
+  addressOf: (request: IncomingMessage) => string
   /**
    * A secret that all workers share, with which they sign links to pictures. If undefined, links
    * are valid only until this process ends.
@@ -82,7 +85,7 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     reply.headers(securityHeaders)
     if (!isSigned(request)) requireOwnSite(request)
   })
-  await guardAccess(app, { password, isOpen: isSigned })
+  await guardAccess(app, { password, addressOf: options.addressOf, isOpen: isSigned })
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof PageError) || error.statusCode === 502) {
       warn(error)
@@ -91,6 +94,10 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     const { statusCode, message } = problemOf(error)
     return sendHtml(reply.code(statusCode), problemView(readHeader(state), statusCode, message))
   })
+
+  app.setNotFoundHandler((_request, reply) =>
+    sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
+  )
 
   const context: ViewContext = {
     reader,
@@ -142,6 +149,8 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
 const accessDenied = 497
 const wrongCredentials = 516
 
+const noSuchPage = 'There is no such page.'
+
 function problemOf(error: unknown): { statusCode: number; message: string } {
   if (error instanceof PageError) return error
   if (error instanceof ClickHouseError) {
@@ -153,8 +162,7 @@ function problemOf(error: unknown): { statusCode: number; message: string } {
     return { statusCode: 503, message }
   }
   const { statusCode } = error as { statusCode?: unknown }
-  if (statusCode === 400 || statusCode === 404)
-    return { statusCode, message: 'There is no such page.' }
+  if (statusCode === 400 || statusCode === 404) return { statusCode, message: noSuchPage }
   return {
     statusCode: 500,
     message: 'This is a fault of Intake. The log of the worker has the reason.',

@@ -52,7 +52,7 @@ export async function readArrivals(reader: RecordReader, steps: Steps): Promise<
  * `@intake/contract` lists the outcomes.
  */
 export interface KeyOutcome {
-  /** Empty if there was no valid key, and for the outcome `overflow`. */
+  /** Empty if no key was found valid before the outcome, and for the outcome `overflow`. */
   api_key_id: string
   code: string
   records: number

@@ -100,10 +100,12 @@ t.test('behind a trusted proxy wrong passwords are counted by the forwarded addr
     ...basic(password),
     'x-forwarded-for': address,
   })
-  const trusted = await startPage(t, { password: 'secret', trustProxy: '10.0.0.0/8, 127.0.0.1' })
-  for (let n = 0; n < 10; n++) await statusOf(trusted.port, from('192.0.2.1', 'guess'))
-  t.equal(await statusOf(trusted.port, from('192.0.2.1', 'secret')), 429)
-  t.equal(await statusOf(trusted.port, from('192.0.2.2', 'secret')), 200)
+  for (const trustProxy of ['1', '10.0.0.0/8, 127.0.0.1']) {
+    const { port } = await startPage(t, { password: 'secret', trustProxy })
+    for (let n = 0; n < 10; n++) await statusOf(port, from(`192.0.2.${n}, 192.0.2.1:${n}`, 'guess'))
+    t.equal(await statusOf(port, from('192.0.2.1', 'secret')), 429, trustProxy)
+    t.equal(await statusOf(port, from('192.0.2.2', 'secret')), 200)
+  }
 
   const direct = await startPage(t, { password: 'secret' })
   for (let n = 0; n < 10; n++) await statusOf(direct.port, from(`192.0.2.${n}`, 'guess'))

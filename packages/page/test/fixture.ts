@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
 import { createLogger } from '@intake/runtime/process'
+import { createAddressOf, parseTrustProxy } from '../../config/src/index.ts'
 import { startAdmin } from '../../health/test/start-admin.ts'
 import { member, startServer } from '../../schema/test/fixture.ts'
 import { page, type PageOptions } from '../src/index.ts'
@@ -38,10 +39,10 @@ export async function startPage(
   const lines: string[] = []
   const port = await startAdmin(t, {
     host,
-    trustProxy,
     page: (app) =>
       page(app, {
         password: undefined,
+        addressOf: createAddressOf(parseTrustProxy(trustProxy)),
         reader: emptyReader,
         store: undefined,
         state: calmState,

@@ -46,6 +46,22 @@ t.test('the view of a key shows only refusals as refused', async (t) => {
     t.notMatch((await view(url, path)).text, /dropped|sampled/, path)
 })
 
+t.test('what was refused without a key says why, and who sent it', async (t) => {
+  for (const code of ['unauthorized', 'preflight_refused', 'not_found']) {
+    await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
+      VALUES (toStartOfMinute(now('UTC')) - INTERVAL 5 MINUTE, '', 'logs', '${code}', generateUUIDv4(), 5)`)
+  }
+  const { url } = await startReaderPage(t)
+  for (const path of ['/', '/live', '/status']) {
+    const accept = { headers: { accept: 'text/html' } }
+    const text = (await (await fetch(url + path, accept)).text()).replaceAll(/\s+/g, ' ')
+    const preflights = /preflights of web pages from other origins: CORS_ORIGINS is not set/g
+    t.equal(text.match(preflights)?.length, 1, path)
+    t.equal(text.match(/no valid key/g)?.length, 1, path)
+    t.match(text, /refused before the API key was checked/, path)
+  }
+})
+
 t.test('an outcome is a refusal if its code is that of an error', (t) => {
   for (const code of nonErrorOutcomes) t.notOk(isRefusal(code), code)
   for (const code of Object.keys(errorCatalogue)) t.ok(isRefusal(code), code)

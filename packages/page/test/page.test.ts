@@ -155,6 +155,11 @@ t.test('404 and 400 are pages too', async (t) => {
   })
   t.match(await view(url, '/feedback/1'), { status: 400, text: 'must be a UUID' })
   t.match(await view(url, '/feedback?from=x'), { status: 400, text: 'from must be a time' })
+  for (const path of ['/nope', '/feedback/a/b/c', '/metrics/x']) {
+    const { status, text } = await view(url, path)
+    t.equal(status, 404, path)
+    t.match(text, /There is no such page\.[^]*<a href="\/">Overview<\/a>/)
+  }
   t.equal((await fetch(`${url}/`, { method: 'POST' })).status, 404, 'nothing can be written')
   t.same(lines, [], 'these are no faults')
 })

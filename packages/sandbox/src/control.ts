@@ -121,7 +121,8 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value))
 }
 
-function sendProblem(response: ServerResponse, cause: unknown): void {
+/** Sends a problem document, as the gateway does. */
+export function sendProblem(response: ServerResponse, cause: unknown): void {
   const error =
     cause instanceof IntakeError
       ? cause

@@ -33,7 +33,7 @@ const memoryState = {
 
 /**
  * Builds a gateway on in-memory ports. All settings are the defaults except two: pages of every
- * origin may send, and the limit of a device is as high as that of its API key.
+ * origin may send (the sandbox checks origins before), and the limit of a device is as high as that of its API key.
  *
  * @param options.bytes returns the memory that records use, in bytes
  * @param options.now the gateway's clock, in milliseconds since 1970
@@ -52,7 +52,7 @@ export async function buildMemoryGateway(options: {
   const config = loadConfig(GatewayConfig, {
     REDIS_URL: 'redis://unused',
     S3_ENDPOINT: 'http://unused',
-    // A page under test is served from another origin than the sandbox.
+    // A page under test is served from another origin than the sandbox, which checks the origin itself.
     CORS_ORIGINS: '*',
     // A test of a sender often has only one device, so the device may send as much as its API key.
     DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),

@@ -5,6 +5,7 @@ import { createFaults, type Fault } from './faults.ts'
 import { buildMemoryGateway } from './memory-gateway.ts'
 import { createMemoryIdempotencyStore, createMemoryPorts } from './memory-ports.ts'
 import { createRecordStore } from './record-store.ts'
+import { createRefuseForeign } from './refuse-foreign.ts'
 import type { OnRequest } from './seen-request.ts'
 import { createWrapHandler } from './wrap-handler.ts'
 
@@ -63,13 +64,20 @@ export interface Sandbox {
  *
  * @param options.host default: 127.0.0.1
  * @param options.port default: a free one
+ * @param options.origins origins whose pages and hosts may use it besides those of this machine
  * @param options.onRequest called several times for each request to Intake (see `OnRequest`)
  * @param options.log default: nothing is logged
  */
 export async function createSandbox(
-  options: { host?: string; port?: number; onRequest?: OnRequest; log?: Logger } = {},
+  options: {
+    host?: string
+    port?: number
+    origins?: readonly string[]
+    onRequest?: OnRequest
+    log?: Logger
+  } = {},
 ): Promise<Sandbox> {
-  const { host = '127.0.0.1', port = 0, onRequest } = options
+  const { host = '127.0.0.1', port = 0, origins = [], onRequest } = options
   const log = options.log ?? createLogger({ name: 'sandbox', level: 'silent' })
   const records = createRecordStore()
   const idempotency = createMemoryIdempotencyStore({ keysMax })
@@ -92,6 +100,7 @@ export async function createSandbox(
   const wrapHandler = createWrapHandler({
     faults,
     control,
+    refuseForeign: createRefuseForeign(origins),
     takeBack: records.takeBack,
     now,
     onRequest,

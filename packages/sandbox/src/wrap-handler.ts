@@ -18,17 +18,19 @@ interface Exchange {
  * the gateway serves all other requests.
  *
  * @param options.control serves `/_sandbox`
+ * @param options.refuseForeign see `createRefuseForeign`
  * @param options.now the clock of the sandbox, in milliseconds since 1970
  */
 export function createWrapHandler(options: {
   faults: Pick<Faults, 'take'>
   control: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  refuseForeign: (request: IncomingMessage, response: ServerResponse) => boolean
   takeBack: (id: string) => void
   now: () => number
   onRequest: OnRequest | undefined
   log: Logger
 }): (serve: Handler) => Handler {
-  const { faults, control, takeBack, now, onRequest, log } = options
+  const { faults, control, refuseForeign, takeBack, now, onRequest, log } = options
 
   async function serveOperation(fault: Fault | undefined, exchange: Exchange): Promise<void> {
     const { request, response, serve } = exchange
@@ -49,6 +51,7 @@ export function createWrapHandler(options: {
 
   return (serve) => (request, response) => {
     response.setHeader('date', new Date(now()).toUTCString())
+    if (refuseForeign(request, response)) return
     const path = request.url?.split('?', 1)[0] ?? ''
     if (path === '/_sandbox' || path.startsWith('/_sandbox/')) {
       return serveControl(request, response)
@@ -71,8 +74,8 @@ const operations: ReadonlySet<string> = new Set<Operation>([
 const isOperation = (path: string): path is Operation => operations.has(path)
 
 /**
- * Lets pages of every origin call `/_sandbox`, because a test can run in a page and control the
- * sandbox from there. The gateway has its own CORS setting for the API.
+ * Lets pages call `/_sandbox`, because a test can run in a page and control the sandbox from there.
+ * `refuseForeign` refuses pages of other origins. The gateway has its own CORS setting for the API.
  */
 const controlCors = createCors({
   pathPrefix: '/_sandbox',

@@ -198,8 +198,17 @@ t.test('faults apply to a path, to each n-th request, and in their order', async
   t.same(sandbox.faults(), [])
 })
 
+t.test('400: a field or a value that does not exist is called so', async (t) => {
+  const sandbox = await startSandbox(t)
+  const { body } = await addFault(sandbox, { status: 503, wat: 1, path: '/api/logs' })
+  t.same(body['errors'], [
+    { pointer: '/wat', detail: 'unknown field' },
+    { pointer: '/path', detail: 'is not one of the possible values' },
+  ])
+})
+
 const wrong: [string, unknown, string][] = [
-  ['a field that does not exist', { status: 503, tims: 2 }, ''],
+  ['a field that does not exist', { status: 503, tims: 2 }, '/tims'],
   ['no effect', { times: 2 }, ''],
   ['two effects', { status: 503, loseResponse: true }, '/status'],
   ['a status of one digit', { status: 5 }, '/status'],
@@ -211,6 +220,7 @@ const wrong: [string, unknown, string][] = [
   ['an effect that is switched off', { loseResponse: false }, '/loseResponse'],
   ['no object', [], ''],
 ]
+
 for (const [what, fault, pointer] of wrong) {
   t.test(`400: ${what} is refused with a pointer`, async (t) => {
     const sandbox = await startSandbox(t)

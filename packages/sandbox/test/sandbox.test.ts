@@ -121,7 +121,7 @@ t.test('404 and 405: other paths and methods are refused with what there is', as
   t.equal(posted.headers.get('allow'), 'GET')
 })
 
-t.test('a page of any origin may send and read Retry-After', async (t) => {
+t.test('a page of another origin may send and read Retry-After', async (t) => {
   const sandbox = await startSandbox(t)
   const preflight = await fetch(`${sandbox.url}/api/log`, {
     method: 'OPTIONS',

@@ -1,4 +1,4 @@
-import type { WorkerConfig } from '@intake/config'
+import { createAddressOf, parseTrustProxy, type WorkerConfig } from '@intake/config'
 import { page, type PageOptions } from '@intake/page'
 
 /** Creates the page for the admin server. */
@@ -11,6 +11,7 @@ export function createPage(
   return (app) =>
     page(app, {
       password: config.PAGE_PASSWORD,
+      addressOf: createAddressOf(parseTrustProxy(config.TRUST_PROXY)),
       linkSecret: credentialsOf(config.REDIS_URL),
       keepsMetadata: config.KEEP_METADATA,
       ...others,

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { loopbackOrigins, parseCorsOrigins } from '@intake/config'
 import { createSandbox } from '@intake/sandbox'
 import { InvalidArgumentError, type Command } from 'commander'
 import { note, print } from '../print.ts'
@@ -8,6 +9,12 @@ export function defineSandbox(sandbox: Command): void {
   sandbox
     .option('--port <number>', 'the port to listen on; 0 picks a free one', readPort, 3100)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option(
+      '--origin <origin...>',
+      'origins whose pages and host names may use it, besides those of this machine',
+      readOrigins,
+      [],
+    )
     .addHelpText(
       'after',
       `
@@ -17,13 +24,23 @@ It needs no services, and forgets everything when it ends.
   DELETE /_sandbox         empties records and faults
 docs/sandbox.md has all faults.`,
     )
-    .action(async ({ host, port }: { host: string; port: number }) => {
-      const running = await createSandbox({ host, port })
+    .action(async (options: { host: string; port: number; origin: string[] }) => {
+      const { host, port, origin: origins } = options
+      const running = await createSandbox({ host, port, origins })
       print(`Intake sandbox at ${running.url} with the API key ${running.apiKey}`)
       note('Ctrl-C ends it.')
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
       await running.close()
     })
+}
+
+function readOrigins(text: string, before: readonly string[]): string[] {
+  try {
+    parseCorsOrigins(`${loopbackOrigins},${text}`)
+  } catch {
+    throw new InvalidArgumentError('It must be an origin, such as http://sandbox:3100.')
+  }
+  return [...before, text]
 }
 
 function readPort(text: string): number {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { objectStoreSettings } from '@intake/config'
+import { loopbackOrigins, objectStoreSettings } from '@intake/config'
 import { keptFreeBytes } from '../engines/free-space.ts'
 import { connectOnlyToOwnUser } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
@@ -81,7 +81,11 @@ export function createStack(options: StackOptions): Stack {
     const ports = await claimPorts({ config, waitMs, signal: ending.signal })
     const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter((port) => port !== undefined)
     connectOnlyToOwnUser(ownPorts)
-    const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
+    const env = {
+      ...options.env,
+      OWN_PORTS: ownPorts.join(','),
+      CORS_ORIGINS: options.env['CORS_ORIGINS'] || loopbackOrigins,
+    }
     const secrets = loadSecrets(dataDir)
     const apiKey = config.INTAKE_API_KEY ?? secrets.apiKey
     const onChange = () => endpointsFile?.write()

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { loopbackOrigins } from '@intake/config'
 
 import { endpointsFile } from '@intake/runtime'
 import { readEndpoints as readIfPresent, type Endpoints } from '@intake/runtime/endpoints'
@@ -92,7 +93,11 @@ t.test('npm start, from the first start to the last stop', async (t) => {
     t.equal(endpoints.apiKey, 'a key with "quotes" & $igns')
     const { redis, clickhouse, s3 } = endpoints
     const ports = [redis, clickhouse, s3].map((url) => new URL(url).port)
-    t.same(endpoints.settings, { RATE_LIMIT_MAX: '5000', OWN_PORTS: ports.join(',') })
+    t.same(endpoints.settings, {
+      RATE_LIMIT_MAX: '5000',
+      OWN_PORTS: ports.join(','),
+      CORS_ORIGINS: loopbackOrigins,
+    })
     t.equal(endpoints.pids.workers.length, 2)
     for (const pid of pidsOf(endpoints)) t.ok(process.kill(pid, 0))
     for (const url of [endpoints.gatewayAdmin, endpoints.workerAdmin]) {
@@ -108,6 +113,16 @@ t.test('npm start, from the first start to the last stop', async (t) => {
       const connected = once(socket, 'connect').then(() => socket.destroy())
       await t.rejects(connected, { code: 'ECONNREFUSED' }, url)
     }
+  })
+
+  await t.test('pages of this machine may send, and no others', async (t) => {
+    const statusOf = async (method: string, origin: string) => {
+      const headers = { 'x-api-key': endpoints.apiKey, origin }
+      return (await fetch(`${endpoints.gateway}/api/log`, { method, headers })).status
+    }
+    t.equal(await statusOf('OPTIONS', 'http://localhost:5173'), 204)
+    t.equal(await statusOf('POST', 'http://localhost:5173'), 400, 'there is no event')
+    t.equal(await statusOf('POST', 'https://app.example'), 403)
   })
 
   await t.test('every printed command works when pasted', async (t) => {

@@ -58,9 +58,20 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
   })
 }
 
-/** Shows the name and the id of an API key; `no valid key` if the id is empty. */
+/** Says whose requests were refused with a code, if no API key was found valid before. */
+const withoutKey: Readonly<Record<string, string>> = {
+  unauthorized: 'no valid key',
+  preflight_refused: 'preflights of web pages from other origins: CORS_ORIGINS is not set',
+}
+
+/** Shows whose records had an outcome: the API key or, without one, what is known instead. */
+export function senderName({ api_key_id, code }: KeyOutcome, names: KeyNames): Html {
+  if (api_key_id !== '') return keyName(api_key_id, names)
+  return html`${withoutKey[code] ?? 'refused before the API key was checked'}`
+}
+
+/** Shows the name and the id of an API key. */
 export function keyName(id: string, names: KeyNames): Html {
-  if (id === '') return html`no valid key`
   const name = names.get(id)
   return html`${name === undefined ? undefined : html`${clientText(name, 100)} · `}<span
       class="mono"
@@ -76,14 +87,14 @@ export function refusalList(
 ): Html {
   if (refusals.length === 0) return html`<p class="mute">Nothing was refused.</p>`
   const items = refusals.slice(0, refusalsMax).map(
-    ({ api_key_id, code, records, series }) =>
+    (refusal) =>
       html`<li>
-        <b>${wholeNumber(records)}</b
+        <b>${wholeNumber(refusal.records)}</b
         ><span
-          ><code>${clientText(code, 100)}</code><br /><span class="mute"
-            >${keyName(api_key_id, names)}</span
+          ><code>${clientText(refusal.code, 100)}</code><br /><span class="mute"
+            >${senderName(refusal, names)}</span
           ></span
-        >${hasCharts ? spark(series, { series: 'refused', height: 22 }) : undefined}
+        >${hasCharts ? spark(refusal.series, { series: 'refused', height: 22 }) : undefined}
       </li>`,
   )
   const cut =

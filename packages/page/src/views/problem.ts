@@ -4,5 +4,7 @@ import { document } from './document.ts'
 
 /** Shows the reader why the page cannot be shown. */
 export function problemView(header: Header, status: number, message: string): Html {
-  return document({ header, title: `Error ${status}`, body: html`<p>${message}</p>` })
+  const body = html`<p>${message}</p>
+    <p><a href="/">Overview</a></p>`
+  return document({ header, title: `Error ${status}`, body })
 }

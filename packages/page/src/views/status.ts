@@ -7,7 +7,7 @@ import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
 import type { Freshness, Header, PageProblem, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
-import { keyName, type KeyNames } from './outcomes.ts'
+import { senderName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
@@ -208,14 +208,16 @@ function problems(header: Header): Html {
 }
 
 function keyTable({ keys, daySteps, names }: StatusData): Html {
-  const ids = [...new Set(keys.map(({ api_key_id }) => api_key_id))]
-  const rows = ids.map((id) => {
-    const own = keys.filter(({ api_key_id }) => api_key_id === id)
+  // What has no key has a row for each code, because the code says whose it is.
+  const ofKeys = keys.filter(({ api_key_id, code }) => api_key_id !== '' || isRefusal(code))
+  const groupOf = ({ api_key_id, code }: KeyOutcome) => api_key_id || `no key: ${code}`
+  const rows = [...new Set(ofKeys.map(groupOf))].map((group) => {
+    const own = ofKeys.filter((outcome) => groupOf(outcome) === group)
     const accepted = own.find(({ code }) => code === 'accepted')
     const refused = own.filter(({ code }) => isRefusal(code))
     const sum = refused.reduce((total, { records }) => total + records, 0)
     return html`<tr>
-      <td>${keyName(id, names)}</td>
+      <td>${own[0] && senderName(own[0], names)}</td>
       <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
       <td class="num">${wholeNumber(accepted?.records ?? 0)}</td>
       <td class="num">

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
-import { parseTrustProxy } from '@intake/config'
-import { createAddressOf } from '../../src/admission/client-address.ts'
+import { createAddressOf } from '../src/client-address.ts'
+import { parseTrustProxy } from '../src/trust-proxy.ts'
 
 const request = (remoteAddress: string, forwarded?: string) =>
   ({

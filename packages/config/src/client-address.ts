@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv6 } from 'node:net'
-import type { TrustedProxies } from '@intake/config'
+import type { TrustedProxies } from './trust-proxy.ts'
 
 /**
  * Creates a function that returns the address of the client that sent a request. If the connection
