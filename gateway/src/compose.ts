@@ -11,7 +11,7 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
-import { shardPrefix, startShardHealth } from '@intake/queue'
+import { readOldestWaiting, shardPrefix, startShardHealth } from '@intake/queue'
 import {
   createFrameProducer,
   createJobSink,
@@ -25,6 +25,7 @@ import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { createConfiguredLimiter } from './admission/configured-limiter.ts'
 import { startFleetCounters } from './admission/fleet-counters.ts'
+import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
@@ -85,9 +86,11 @@ export async function compose(gateway: Process): Promise<{
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
   registerRedisMetrics(registry, { state: redisPoll.state, ledger })
+  const queueShares = own(divideQueue(redis, queues, rules))
   const admission = createAdmission({
     state: redisPoll.state,
     lostShards: queues.lostShards,
+    overShare: queueShares.over,
     strict: config.REDIS_DURABILITY !== 'relaxed',
     clockSkewMaxMs: limits.clockSkewMaxMs,
   })
@@ -115,6 +118,7 @@ export async function compose(gateway: Process): Promise<{
     metrics,
     registry,
     outcomeCounts,
+    queueShares,
     log,
     tracing,
   })
@@ -283,6 +287,7 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   return {
     redisPoll,
     ledger,
+    shardNumbers,
     isShardUsable,
     lostShards: shards.lost,
     outcomes: createFrameProducer({ sink: sinks.outcomes }),
@@ -344,6 +349,22 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
     wallMs: () => Date.now(),
   })
   return { apiKeys, policy, limiter }
+}
+
+function divideQueue(
+  { client, warnWhileConnected }: OpenRedis,
+  { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,
+  { apiKeys }: ReturnType<typeof watchRules>,
+) {
+  return startQueueShares({
+    redis: client,
+    state: redisPoll.state,
+    oldestWaiting: () => readOldestWaiting(client, shardNumbers),
+    isShared: () => [...apiKeys.all()].length > 1,
+    onError: warnWhileConnected(
+      'what API keys hold of the queue could not be counted; all may use what is free',
+    ),
+  })
 }
 
 function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {

@@ -96,8 +96,10 @@ export function createKeyLimiter(options: {
     requireAllowance(key, kind) {
       const state = usage.of(key)
       const { minute, max } = state
-      if (kind === 'logs') requireRoom(minute.events, 0, max.eventsPerMinute, 'events')
-      else {
+      if (kind === 'logs') {
+        requireRoom(minute.events, 0, max.eventsPerMinute, 'events')
+        requireRoom(minute.logBytes, 0, max.logBytesPerMinute, 'bytes of events')
+      } else {
         requireRoom(minute.feedback, 0, max.feedbackPerMinute, 'feedback')
         requireRoom(minute.attachmentBytes, 0, max.attachmentBytesPerMinute, 'attachments')
       }
@@ -107,11 +109,12 @@ export function createKeyLimiter(options: {
     take(key, deviceUuid, size) {
       const state = usage.of(key)
       const { minute, max } = state
-      const { kind, records, attachmentBytes } = size
+      const { kind, records, attachmentBytes, bytes } = size
       const isLogs = kind === 'logs'
       const counter = isLogs ? minute.events : minute.feedback
       const recordsMax = isLogs ? max.eventsPerMinute : max.feedbackPerMinute
       requireRoom(counter, records, recordsMax, isLogs ? 'events' : 'feedback')
+      if (isLogs) requireRoom(minute.logBytes, bytes, max.logBytesPerMinute, 'bytes of events')
       if (attachmentBytes > 0) {
         const bytesMax = max.attachmentBytesPerMinute
         requireRoom(minute.attachmentBytes, attachmentBytes, bytesMax, 'attachments')
@@ -145,8 +148,10 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 
   function count(sign: 1 | -1): void {
-    if (isLogs) minute.events.add(sign * records, max.eventsPerMinute)
-    else minute.feedback.add(sign * records, max.feedbackPerMinute)
+    if (isLogs) {
+      minute.events.add(sign * records, max.eventsPerMinute)
+      minute.logBytes.add(sign * bytes, max.logBytesPerMinute)
+    } else minute.feedback.add(sign * records, max.feedbackPerMinute)
     if (attachmentBytes > 0) {
       minute.attachmentBytes.add(sign * attachmentBytes, max.attachmentBytesPerMinute)
     }

@@ -13,6 +13,7 @@ const dayWindowMs = dayMs + 3_600_000
 interface Minute {
   requests: FleetCounter
   events: FleetCounter
+  logBytes: FleetCounter
   feedback: FleetCounter
   attachmentBytes: FleetCounter
 }
@@ -91,6 +92,7 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
     // name.
     requests: open(id),
     events: open(`${id}:events`),
+    logBytes: open(`${id}:log-bytes`),
     feedback: open(`${id}:feedback`),
     attachmentBytes: open(`${id}:attachment-bytes`),
   }

@@ -144,10 +144,10 @@ async function readDays(
 }
 
 /**
- * Reads the counts of one day. A damaged hash counts as empty, so the reservations of that day are
- * missing from the counts of all API keys.
+ * Reads a hash of counts by API key. A damaged hash counts as empty, so what it counted is missing
+ * from the counts of all API keys.
  */
-async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
+export async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
   try {
     return await redis.hgetall(key)
   } catch (error) {

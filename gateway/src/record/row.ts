@@ -19,6 +19,7 @@ export interface Row {
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
+  apiKeyId: string
   /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The span of the record's request; undefined if the request is not traced. */
@@ -172,27 +173,25 @@ export function feedbackRow(
  *
  * @param row.others all columns except `id` and `time`, as JSON without the enclosing braces
  */
-export function finishRow(row: {
-  identity: Identity
-  context: Pick<RequestContext, 'receivedAtMs' | 'span'>
-  others: string
-}): Row {
+export function finishRow(row: { identity: Identity; context: RowContext; others: string }): Row {
   const { id, time } = row.identity
   return asRow(row.identity, row.context, `{"id":"${id}","time":"${time}",${row.others}}`)
 }
 
+type RowContext = Pick<RequestContext, 'apiKeyId' | 'receivedAtMs' | 'span'>
+
 function asRow(
   { id, time }: Identity,
-  { receivedAtMs, span }: Pick<RequestContext, 'receivedAtMs' | 'span'>,
+  { apiKeyId, receivedAtMs, span }: RowContext,
   json: string,
 ): Row {
-  return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
+  return { id, partition: time.slice(0, 7), json, apiKeyId, receivedAtMs, span }
 }
 
 /** The number of bytes that `finishRow` adds to the other columns. */
 export const identityBytes = finishRow({
   identity: createIdentity(0),
-  context: { receivedAtMs: 0 },
+  context: { apiKeyId: '', receivedAtMs: 0 },
   others: '',
 }).json.length
 

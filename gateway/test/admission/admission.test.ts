@@ -20,7 +20,7 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
-      admission.checkCapacity(kind)
+      admission.checkCapacity(kind, 'key_1')
       return true
     } catch (error) {
       t.match(error, { code: 'queue_full' })
@@ -55,6 +55,27 @@ t.test('503 queue_full before the body is read, for logs and not for feedback', 
   })
   t.match(feedback.json(), { status: 400, code: 'invalid_multipart' })
 })
+
+t.test(
+  '503 queue_full for logs of a key that is over its share; its feedback goes on',
+  async (t) => {
+    const over = new Set(['key_2'])
+    const { app } = await startGateway(t, { overShare: () => over })
+    const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+    t.equal((await send()).statusCode, 201, 'another key is over')
+    over.add('key_1')
+    const refused = await send()
+    t.match(refused.json(), { status: 503, code: 'queue_full', detail: /share/ })
+    t.ok(Number(refused.headers['retry-after']) >= 30)
+    const form = await app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+      payload: 'broken',
+    })
+    t.match(form.json(), { code: 'invalid_multipart' })
+  },
+)
 
 t.test(
   '503 for all requests while Redis could lose accepted records, unless that is allowed',

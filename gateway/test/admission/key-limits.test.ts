@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import type { ApiKey, KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
@@ -50,6 +51,34 @@ t.test('429: events are counted, not requests', async (t) => {
   const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
   t.equal(early.json().code, 'rate_limited', 'nothing is read when nothing is left')
   t.equal(gateway.rows('logs').length, 10)
+})
+
+t.test('429: bytes of events are counted after decompression, and given back', async (t) => {
+  const padded = logBody({ params: { text: 'x'.repeat(10_000) } })
+  const bytes = JSON.stringify(padded).length
+  const { gateway } = await start(t, { logBytesPerMinute: 2 * bytes })
+  const send = () => {
+    const payload = gzipSync(JSON.stringify(padded))
+    const gzipped = { ...headers, 'content-encoding': 'gzip' }
+    return gateway.app.inject({ method: 'POST', url: '/api/log', headers: gzipped, payload })
+  }
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
+  for (let sent = 0; sent < 3; sent++) t.equal((await send()).statusCode, 503)
+  delete gateway.fail.enqueue
+  t.equal((await send()).statusCode, 201)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  const refused = await send()
+  t.match(refused.json(), { status: 429, code: 'rate_limited', detail: /bytes of events/ })
+  t.ok(Number(refused.headers['retry-after']) > 0)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a small one has room')
+  t.equal((await sendForm(gateway, [payload()])).status, 201, 'feedback is no event')
+})
+
+t.test('429: nothing is read when a key has sent all its bytes of events', async (t) => {
+  const { gateway } = await start(t, { logBytesPerMinute: 1 })
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a larger one, alone')
+  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.match(early.json(), { code: 'rate_limited', detail: /bytes of events/ })
 })
 
 t.test('a batch that is larger than the limit is accepted alone', async (t) => {
