@@ -23,7 +23,7 @@ const perFree = 2
  * While the oldest waiting frame is younger, workers keep up, and what fills the memory is
  * something else than the queue.
  */
-const backlogMsMin = 5_000
+const backlogMsMin = 2_000
 const bucketMs = 10 * 60_000
 /** What was stored earlier than this many buckets ago is no longer attributed to its key. */
 const bucketsMax = 144
