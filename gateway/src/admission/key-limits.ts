@@ -1,5 +1,6 @@
 import type { ApiKey } from '@intake/access'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
+import { findDevice } from '../body/find-device.ts'
 import type { DeviceLimits } from './device-limits.ts'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
 import {
@@ -42,9 +43,19 @@ export interface KeyLimiter {
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
   /**
+   * Checks a request with log events before its JSON is parsed. It refuses the request if its device
+   * has used up its share, and as many requests of such devices have been parsed in this minute as
+   * the key may send. A request that is refused here does not count towards the key's limits.
+   *
+   * @throws {IntakeError} `rate_limited`
+   */
+  requireShare(key: ApiKey, json: Buffer): void
+  /**
    * Counts the contents of a request towards the limits of its key and the share of its device. If
-   * the device has used up its share, the request is refused and does not count towards the key's
-   * limits, so the other devices can still use them. `giveBack` changes only the counts of the key:
+   * the device has used up its share, the request is refused. Such requests have a count of their
+   * own, which may be as high as the key's limit of requests, so the other devices can still use
+   * that limit. Beyond it, a request whose device `requireShare` has not found counts for the key,
+   * too: otherwise the key's limit would not hold for senders that hide their device. `giveBack` changes only the counts of the key:
    * the request remains in the count of the device even if nothing of it is stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
@@ -72,6 +83,20 @@ export function createKeyLimiter(options: {
 }): KeyLimiter {
   const { devices, wallMs } = options
   const usage = createKeyUsage(options)
+  /** The keys whose devices beyond their share have used up the count of such requests. */
+  const flooded = new Set<string>()
+
+  /** Refuses a request of a device that has used up its share. */
+  function refuseDevice(key: ApiKey, kind: RecordKind): never {
+    const { minute, max } = usage.of(key)
+    if (hasRoom(minute.overShare, 1, max.requestsPerMinute)) {
+      minute.overShare.add(1, max.requestsPerMinute)
+      minute.requests.add(-1, max.requestsPerMinute)
+    } else {
+      flooded.add(key.id)
+    }
+    throw overShare(devices.msLeft(kind))
+  }
 
   function checkBudgets(state: KeyState, day: Day | undefined, size: Partial<RequestSize>): void {
     if (day === undefined) return
@@ -106,6 +131,21 @@ export function createKeyLimiter(options: {
       checkBudgets(state, usage.dayOf(key, state), { kind })
     },
 
+    requireShare(key, json) {
+      if (!flooded.has(key.id)) return
+      const { minute, max } = usage.of(key)
+      if (hasRoom(minute.overShare, 1, max.requestsPerMinute)) {
+        flooded.delete(key.id)
+        return
+      }
+      const member = findDevice(json)
+      if (member === undefined) return
+      const nothing = { kind: 'logs', records: 0, attachmentBytes: 0 } as const
+      if (devices.take({ account: key.id, member }, nothing, max.deviceEventsPerMinute)) return
+      minute.requests.add(-1, max.requestsPerMinute)
+      throw overShare(devices.msLeft('logs'))
+    },
+
     take(key, deviceUuid, size) {
       const state = usage.of(key)
       const { minute, max } = state
@@ -125,8 +165,7 @@ export function createKeyLimiter(options: {
       // count for the device. The devices of all keys are counted in one sketch, where needless
       // counts would cause devices of other keys to be refused.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
-        minute.requests.add(-1, max.requestsPerMinute)
-        throw limited('This device sends more than its share.', devices.msLeft(kind))
+        refuseDevice(key, kind)
       }
 
       return charge(state, day, size)
@@ -192,6 +231,8 @@ function requireRoom(counter: FleetCounter, amount: number, max: number, what: s
   if (hasRoom(counter, amount, max)) return
   throw limited(`Too many ${what} with this API key.`, counter.msLeft())
 }
+
+const overShare = (msLeft: number) => limited('This device sends more than its share.', msLeft)
 
 function limited(detail: string, msLeft: number): IntakeError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))

@@ -15,8 +15,9 @@ export async function logRoute(
   app: FastifyInstance,
   options: RouteOptions & { steps: LogSteps; turns: Turns; bodyBytesMax: number },
 ): Promise<void> {
-  const { steps, turns, bodyBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
+  const { steps, turns, limiter, bodyBytesMax } = options
+  const nodesMax = limits.jsonNodes
+  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax, turns, limiter })
 
   acceptRoute(app, options, {
     url: '/api/log',

@@ -215,6 +215,48 @@ t.test('429: a device that sends 100 times its share takes nothing from the othe
   t.ok(Number(refused.headers['retry-after']) > 0)
 })
 
+/** A gateway whose device 0 has used up the count of requests of devices beyond their share. */
+async function startFlooded(t: Test) {
+  const requestsMax = 40
+  const limits = { deviceEventsPerMinute: 1, requestsPerMinute: requestsMax }
+  const { gateway } = await start(t, limits)
+  const send = async (body: object) => (await post(gateway, '/api/log', body)).json()
+  const of = (number: number) => logBody({}, { device_uuid: device(number) })
+  for (let sent = 0; sent < requestsMax + 2; sent++) await send(of(0))
+  return { gateway, requestsMax, send, of }
+}
+
+t.test('429: beyond the limit of requests, a device beyond its share is not parsed', async (t) => {
+  const { gateway, requestsMax, send, of } = await startFlooded(t)
+  const broken = `${JSON.stringify(of(0))} broken`
+  const url = '/api/log'
+  const inject = (payload: string | Buffer, more: object = {}) =>
+    gateway.app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+  for (let sent = 0; sent < 3 * requestsMax; sent++) {
+    t.match((await inject(broken)).json(), { code: 'rate_limited', detail: /device/ })
+  }
+  const refused = [
+    await inject(broken.replace('"device_uuid":', '"device_uuid" :\n  ')),
+    await inject(gzipSync(broken), { 'content-encoding': 'gzip' }),
+    await inject(`${broken}${' '.repeat(100_000)}`),
+  ]
+  for (const response of refused) {
+    t.match(response.json(), { code: 'rate_limited', detail: /device/ })
+    t.ok(Number(response.headers['retry-after']) > 0)
+  }
+  for (const number of [1, 2, 3]) {
+    t.match(await send(of(number)), { message: /created/ }, 'another device is not affected')
+  }
+})
+
+t.test('429: the limit of requests holds for a device that hides', async (t) => {
+  const { gateway, requestsMax, send, of } = await startFlooded(t)
+  const hidden = { params: { device_uuid: device(9) }, ...of(0) }
+  for (let sent = 0; sent < requestsMax; sent++) await send(hidden)
+  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.match(early.json(), { code: 'rate_limited', detail: /Retry-After/ })
+})
+
 t.test('403: a key that is suspended while the body arrives stores nothing', async (t) => {
   const gateway = await startGateway(t)
   const body = JSON.stringify(batch(3))
