@@ -77,7 +77,7 @@ export async function compose(gateway: Process): Promise<{
   const store = openObjectStore(gateway, own)
   const redis = openRedis(gateway)
   const queues = openQueues(gateway, redis, own)
-  const rules = watchRules(gateway, redis, own)
+  const rules = watchRules(gateway, redis, queues, own)
   const { redisPoll, ledger, isShardUsable } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
@@ -86,11 +86,10 @@ export async function compose(gateway: Process): Promise<{
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
   registerRedisMetrics(registry, { state: redisPoll.state, ledger })
-  const queueShares = own(divideQueue(redis, queues, rules))
   const admission = createAdmission({
     state: redisPoll.state,
     lostShards: queues.lostShards,
-    overShare: queueShares.over,
+    overShare: rules.queueShares.over,
     strict: config.REDIS_DURABILITY !== 'relaxed',
     clockSkewMaxMs: limits.clockSkewMaxMs,
   })
@@ -118,7 +117,7 @@ export async function compose(gateway: Process): Promise<{
     metrics,
     registry,
     outcomeCounts,
-    queueShares,
+    queueShares: rules.queueShares,
     log,
     tracing,
   })
@@ -304,10 +303,15 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
 const closeSink = (sink: JobSink) => sink.close()
 
 /**
- * Polls the API keys, the policy and the request counts in Redis. While Redis is down, the gateway
+ * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While Redis is down, the gateway
  * uses the values that it has already read.
  */
-function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
+function watchRules(
+  { config, log }: Process,
+  redis: OpenRedis,
+  { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,
+  own: Own,
+) {
   const { client, warnWhileConnected } = redis
   /**
    * Creates a function that warns about entries that cannot be read. Such an entry affects only the
@@ -348,23 +352,18 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
     clock: systemClock,
     wallMs: () => Date.now(),
   })
-  return { apiKeys, policy, limiter }
-}
-
-function divideQueue(
-  { client, warnWhileConnected }: OpenRedis,
-  { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,
-  { apiKeys }: ReturnType<typeof watchRules>,
-) {
-  return startQueueShares({
-    redis: client,
-    state: redisPoll.state,
-    oldestWaiting: () => readOldestWaiting(client, shardNumbers),
-    isShared: () => [...apiKeys.all()].length > 1,
-    onError: warnWhileConnected(
-      'what API keys hold of the queue could not be counted; all may use what is free',
-    ),
-  })
+  const queueShares = own(
+    startQueueShares({
+      redis: client,
+      state: redisPoll.state,
+      oldestWaiting: () => readOldestWaiting(client, shardNumbers),
+      isShared: () => [...apiKeys.all()].length > 1,
+      onError: warnWhileConnected(
+        'what API keys hold of the queue could not be counted; none is refused for its share',
+      ),
+    }),
+  )
+  return { apiKeys, policy, limiter, queueShares }
 }
 
 function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {

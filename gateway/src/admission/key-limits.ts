@@ -1,8 +1,7 @@
 import type { ApiKey } from '@intake/access'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
-import { findDevice } from '../body/find-device.ts'
 import type { DeviceLimits } from './device-limits.ts'
-import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
+import type { FleetCounters } from './fleet-counters.ts'
 import {
   createKeyUsage,
   type Day,
@@ -10,6 +9,8 @@ import {
   type KeyUsage,
   type LimitDefaults,
 } from './key-usage.ts'
+import { createOverShare, type OverShare } from './over-share.ts'
+import { hasRoom, requireRoom } from './room.ts'
 
 export interface RequestSize {
   kind: RecordKind
@@ -42,21 +43,12 @@ export interface KeyLimiter {
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
-  /**
-   * Checks a request with log events before its JSON is parsed. It refuses the request if its device
-   * has used up its share, and as many requests of such devices have been parsed in this minute as
-   * the key may send. A request that is refused here does not count towards the key's limits.
-   *
-   * @throws {IntakeError} `rate_limited`
-   */
-  requireShare(key: ApiKey, json: Buffer): void
+  requireShare: OverShare['requireShare']
   /**
    * Counts the contents of a request towards the limits of its key and the share of its device. If
-   * the device has used up its share, the request is refused. Such requests have a count of their
-   * own, which may be as high as the key's limit of requests, so the other devices can still use
-   * that limit. Beyond it, a request whose device `requireShare` has not found counts for the key,
-   * too: otherwise the key's limit would not hold for senders that hide their device. `giveBack` changes only the counts of the key:
-   * the request remains in the count of the device even if nothing of it is stored.
+   * the device has used up its share, the request is refused (see `OverShare`). `giveBack` changes
+   * only the counts of the key: the request remains in the count of the device even if nothing of
+   * it is stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -83,20 +75,7 @@ export function createKeyLimiter(options: {
 }): KeyLimiter {
   const { devices, wallMs } = options
   const usage = createKeyUsage(options)
-  /** The keys whose devices beyond their share have used up the count of such requests. */
-  const flooded = new Set<string>()
-
-  /** Refuses a request of a device that has used up its share. */
-  function refuseDevice(key: ApiKey, kind: RecordKind): never {
-    const { minute, max } = usage.of(key)
-    if (hasRoom(minute.overShare, 1, max.requestsPerMinute)) {
-      minute.overShare.add(1, max.requestsPerMinute)
-      minute.requests.add(-1, max.requestsPerMinute)
-    } else {
-      flooded.add(key.id)
-    }
-    throw overShare(devices.msLeft(kind))
-  }
+  const overShare = createOverShare({ usage, devices })
 
   function checkBudgets(state: KeyState, day: Day | undefined, size: Partial<RequestSize>): void {
     if (day === undefined) return
@@ -131,20 +110,7 @@ export function createKeyLimiter(options: {
       checkBudgets(state, usage.dayOf(key, state), { kind })
     },
 
-    requireShare(key, json) {
-      if (!flooded.has(key.id)) return
-      const { minute, max } = usage.of(key)
-      if (hasRoom(minute.overShare, 1, max.requestsPerMinute)) {
-        flooded.delete(key.id)
-        return
-      }
-      const member = findDevice(json)
-      if (member === undefined) return
-      const nothing = { kind: 'logs', records: 0, attachmentBytes: 0 } as const
-      if (devices.take({ account: key.id, member }, nothing, max.deviceEventsPerMinute)) return
-      minute.requests.add(-1, max.requestsPerMinute)
-      throw overShare(devices.msLeft('logs'))
-    },
+    requireShare: overShare.requireShare,
 
     take(key, deviceUuid, size) {
       const state = usage.of(key)
@@ -165,7 +131,7 @@ export function createKeyLimiter(options: {
       // count for the device. The devices of all keys are counted in one sketch, where needless
       // counts would cause devices of other keys to be refused.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
-        refuseDevice(key, kind)
+        throw overShare.refuse(key, kind)
       }
 
       return charge(state, day, size)
@@ -220,23 +186,6 @@ function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
       const percent = Math.floor((100 * used) / max)
       return `${key.id} has used ${percent} % of its ${name} for this day`
     })
-}
-
-function hasRoom(counter: FleetCounter, amount: number, max: number): boolean {
-  const total = counter.total()
-  return total < max && (total === 0 || total + amount <= max)
-}
-
-function requireRoom(counter: FleetCounter, amount: number, max: number, what: string): void {
-  if (hasRoom(counter, amount, max)) return
-  throw limited(`Too many ${what} with this API key.`, counter.msLeft())
-}
-
-const overShare = (msLeft: number) => limited('This device sends more than its share.', msLeft)
-
-function limited(detail: string, msLeft: number): IntakeError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
-  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }
 
 function budgetExhausted(nowMs: number): IntakeError {

@@ -58,9 +58,14 @@ t.test('429: bytes of events are counted after decompression, and given back', a
   const bytes = JSON.stringify(padded).length
   const { gateway } = await start(t, { logBytesPerMinute: 2 * bytes })
   const send = () => {
-    const payload = gzipSync(JSON.stringify(padded))
+    const zipped = gzipSync(JSON.stringify(padded))
     const gzipped = { ...headers, 'content-encoding': 'gzip' }
-    return gateway.app.inject({ method: 'POST', url: '/api/log', headers: gzipped, payload })
+    return gateway.app.inject({
+      method: 'POST',
+      url: '/api/log',
+      headers: gzipped,
+      payload: zipped,
+    })
   }
   gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
   for (let sent = 0; sent < 3; sent++) t.equal((await send()).statusCode, 503)
@@ -230,8 +235,8 @@ t.test('429: beyond the limit of requests, a device beyond its share is not pars
   const { gateway, requestsMax, send, of } = await startFlooded(t)
   const broken = `${JSON.stringify(of(0))} broken`
   const url = '/api/log'
-  const inject = (payload: string | Buffer, more: object = {}) =>
-    gateway.app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload })
+  const inject = (body: string | Buffer, more: object = {}) =>
+    gateway.app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
   for (let sent = 0; sent < 3 * requestsMax; sent++) {
     t.match((await inject(broken)).json(), { code: 'rate_limited', detail: /device/ })
   }
