@@ -233,7 +233,7 @@ const refused: Record<string, string[][]> = {
     ['HGET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data'],
     ['HGETALL', '{intake:1a}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
     ['LRANGE', '{intake}:logs:wait', '0', '-1'],
-    ['LINDEX', '{intake}:feedback:wait', '-1'],
+    ['LINDEX', '{intake}:feedback-webhook:wait', '-1'],
     ['DEL', '{intake}:queued:1'],
     ['RPOP', '{intake}:feedback:wait'],
     ['LTRIM', '{intake}:feedback:wait', '1', '0'],

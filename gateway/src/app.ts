@@ -85,7 +85,7 @@ export interface AppOptions {
   registry: Registry
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
-  /** Counts what each API key holds in the queue of logs; by default nothing counts it. */
+  /** Counts what each API key holds in the queue; by default nothing counts it. */
   queueShares?: Pick<QueueShares, 'add'>
   /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
@@ -221,7 +221,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: (frame) => metrics.accepted(kind, frame),
-      onHeld: kind === 'logs' ? queueShares?.add : undefined,
+      onHeld: queueShares?.add,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),

@@ -63,7 +63,7 @@ export async function startGateway(
     holdFrames?: boolean
     queueState?: Partial<RedisState>
     /** Returns the keys that are over their share of the queue; the only key is `key_1`. */
-    overShare?: () => ReadonlySet<string>
+    overShare?: (kind: RecordKind) => ReadonlySet<string>
     clock?: SweepClock
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>

@@ -18,15 +18,15 @@ export interface Admission {
   now(): number
   /**
    * @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind, or
-   * while the API key is over its share of the queue of logs
+   * while the API key is over its share of it
    */
   checkCapacity(kind: RecordKind, apiKeyId: string): void
   /** The problems of Redis, by code; empty if there are none. */
   redisProblems(): RedisProblems
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
-  /** The ids of the API keys that are over their share of the queue of logs. */
-  overShare(): ReadonlySet<string>
+  /** The ids of the API keys that are over their share of the queue for records of this kind. */
+  overShare(kind: RecordKind): ReadonlySet<string>
   /**
    * What is wrong with this gateway's clock, in words for an operator; undefined if nothing is
    * wrong.
@@ -59,8 +59,8 @@ const nobody: ReadonlySet<string> = new Set()
  *
  * @param options.lostShards returns the numbers of the log queue's shards that have lost their
  * frames
- * @param options.overShare returns the API keys that are over their share of the queue of logs;
- * default: none
+ * @param options.overShare returns the API keys that are over their share of the queue for records
+ * of a kind; default: none
  * @param options.strict whether to refuse records while Redis is configured so that it could lose
  * confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
@@ -68,7 +68,7 @@ const nobody: ReadonlySet<string> = new Set()
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
-  overShare?: () => ReadonlySet<string>
+  overShare?: (kind: RecordKind) => ReadonlySet<string>
   strict: boolean
   clockSkewMaxMs: number
   wallMs?: () => number
@@ -138,7 +138,7 @@ export function createAdmission(options: {
     },
     checkCapacity(kind, apiKeyId) {
       if (isFull(kind)) throw new IntakeError('queue_full', 'The queue is full; send again later.')
-      if (kind !== 'logs' || !overShare().has(apiKeyId)) return
+      if (!overShare(kind).has(apiKeyId)) return
       const detail = 'This API key has used up its share of the queue; send again later.'
       throw new IntakeError('queue_full', detail)
     },

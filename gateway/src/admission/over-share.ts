@@ -1,7 +1,7 @@
 import type { ApiKey } from '@intake/access'
 import type { IntakeError, RecordKind } from '@intake/contract'
-import { findDevice } from '../body/find-device.ts'
 import type { DeviceLimits } from './device-limits.ts'
+import { findDevice } from './find-device.ts'
 import type { KeyUsage } from './key-usage.ts'
 import { hasRoom, limited } from './room.ts'
 

@@ -1,19 +1,21 @@
+import type { RecordKind } from '@intake/contract'
 import type { Redis, RedisState } from '@intake/redis'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { memoryThresholds } from './admission.ts'
 import { createQueuedBytes } from './queued-bytes.ts'
 
 /**
- * Divides the queue of logs among the API keys while workers do not keep up. A key that holds more
- * than twice the memory that is still free is over its share. So one key alone fills at most two
- * thirds of the queue, two fill at most two fifths each, and a key that holds little can send until
- * the queue is full. Nobody is over while less than half of Redis's memory is used.
+ * Divides the queue among the API keys while workers do not keep up. A key that holds more than
+ * twice the memory that is still free for a kind of record is over its share of it. So one key alone
+ * fills at most two thirds of the queue, two fill at most two fifths each, and a key that holds
+ * little can send until the queue is full. Nobody is over while less than half of Redis's memory is
+ * used.
  */
 export interface QueueShares {
   /** Counts what a stored frame holds for a key. */
   add(apiKeyId: string, bytes: number): void
-  /** The ids of the keys that are over their share, as of the last poll. */
-  over(): ReadonlySet<string>
+  /** The ids of the keys that are over their share for a kind of record, as of the last poll. */
+  over(kind: RecordKind): ReadonlySet<string>
   close(): void
 }
 
@@ -25,7 +27,7 @@ const perFree = 2
  */
 const backlogMsMin = 2_000
 const intervalMs = 1_000
-const nobody: ReadonlySet<string> = new Set()
+const nobody: Record<RecordKind, ReadonlySet<string>> = { logs: new Set(), feedback: new Set() }
 
 /**
  * Starts to count what each API key holds. Nothing is ever subtracted: what a key holds is its part
@@ -53,16 +55,19 @@ export function startQueueShares(options: {
   const queued = createQueuedBytes({ redis, wallMs })
   let over = nobody
 
-  async function findOver(): Promise<ReadonlySet<string>> {
+  async function findOver(): Promise<typeof nobody> {
     const { memoryUsed = 0 } = state() ?? {}
-    const allowed = perFree * (memoryThresholds.logs.refuse - memoryUsed)
-    // No key can hold more than all.
-    if (memoryUsed <= allowed || !isShared()) return nobody
+    const allowed = (kind: RecordKind) => perFree * (memoryThresholds[kind].refuse - memoryUsed)
+    // No key can hold more than all. For feedback, more is allowed than for logs.
+    if (memoryUsed <= allowed('logs') || !isShared()) return nobody
     const oldestMs = await oldestWaiting()
     if (oldestMs === undefined || wallMs() - oldestMs < backlogMsMin) return nobody
     const { total, byKey } = await queued.since(oldestMs)
-    const isOver = (bytes: number) => (memoryUsed * bytes) / total > allowed
-    return new Set([...byKey].flatMap(([id, bytes]) => (isOver(bytes) ? id : [])))
+    const overOf = (kind: RecordKind) => {
+      const isOver = (bytes: number) => (memoryUsed * bytes) / total > allowed(kind)
+      return new Set([...byKey].flatMap(([id, bytes]) => (isOver(bytes) ? id : [])))
+    }
+    return { logs: overOf('logs'), feedback: overOf('feedback') }
   }
 
   const polling = startPolling({
@@ -79,5 +84,5 @@ export function startQueueShares(options: {
     clock,
   })
 
-  return { add: queued.add, over: () => over, close: polling.close }
+  return { add: queued.add, over: (kind) => over[kind], close: polling.close }
 }

@@ -1,7 +1,7 @@
 import { isDamaged, type Redis } from '@intake/redis'
-import { readCounts } from '../identity/reservation-usage.ts'
+import { readCounts } from './read-counts.ts'
 
-/** The bytes that each API key has put into the queue of logs, counted by all gateways. */
+/** The bytes that each API key has put into the queue, counted by all gateways. */
 export interface QueuedBytes {
   add(apiKeyId: string, bytes: number): void
   /** Adds this gateway's new counts to those in Redis. */

@@ -54,7 +54,7 @@ function startShares(t: Test, scene: ReturnType<typeof createScene>) {
     async nextOver() {
       const wanted = polls + 3
       await until('it has polled', () => polls >= wanted)
-      return [...shares.over()]
+      return [...shares.over('logs')]
     },
   }
 }
@@ -67,8 +67,8 @@ t.test('the key that holds most is over its share, as counted by all gateways', 
   one.add('flood', 200 * mebibyte)
   two.add('flood', 200 * mebibyte)
   two.add('honest', 10 * mebibyte)
-  await until('both know', () => one.over().has('flood') && two.over().has('flood'))
-  t.same([[...one.over()], [...two.over()]], [['flood'], ['flood']])
+  await until('both know', () => one.over('logs').has('flood') && two.over('logs').has('flood'))
+  t.same([[...one.over('logs')], [...two.over('logs')]], [['flood'], ['flood']])
   const restarted = startShares(t, scene)
   t.same(await restarted.nextOver(), ['flood'], 'a gateway that starts later')
   scene.memoryUsed = 0.5
@@ -85,6 +85,17 @@ t.test('keys that hold the same are over together; one that holds little never i
   t.same(await shares.nextOver(), ['one', 'two', 'three'])
   scene.memoryUsed = 0.745
   t.same(await shares.nextOver(), ['one', 'two', 'three'])
+})
+
+t.test('feedback is refused later than logs, as when the queue is full', async (t) => {
+  const scene = createScene()
+  const shares = startShares(t, scene)
+  shares.add('flood', 90 * mebibyte)
+  shares.add('honest', 10 * mebibyte)
+  scene.memoryUsed = 0.55
+  t.same([await shares.nextOver(), [...shares.over('feedback')]], [['flood'], []])
+  scene.memoryUsed = 0.74
+  t.same([await shares.nextOver(), [...shares.over('feedback')]], [['flood', 'honest'], ['flood']])
 })
 
 t.test('only what may still wait counts', async (t) => {

@@ -95,7 +95,7 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   [
     'no room for the logs of one API key',
     admission({ overShare: () => new Set(['key_1']) }),
-    ['queue_full degraded: no capacity for logs of API keys that are over their share: key_1'],
+    ['queue_full degraded: no capacity for API keys that are over their share: key_1'],
   ],
   [
     'no room in one server of a cluster',
