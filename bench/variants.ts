@@ -63,6 +63,7 @@ const unlimited = String(1e12)
 const withoutLimits = {
   RATE_LIMIT_MAX: unlimited,
   EVENTS_PER_MINUTE_MAX: unlimited,
+  LOG_BYTES_PER_MINUTE_MAX: unlimited,
   FEEDBACK_PER_MINUTE_MAX: unlimited,
   ATTACHMENT_BYTES_PER_MINUTE_MAX: unlimited,
   DEVICE_EVENTS_PER_MINUTE_MAX: unlimited,

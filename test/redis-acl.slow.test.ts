@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { startClickHouse, startS3 } from '@intake/local'
 import { createPolicyStore } from '@intake/access'
+import { readOldestWaiting } from '@intake/queue'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -232,6 +233,8 @@ const refused: Record<string, string[][]> = {
     ['HGET', '{intake}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1', 'data'],
     ['HGETALL', '{intake:1a}:logs:019aa5e6-5c40-7abc-8def-0123456789ab-1-1'],
     ['LRANGE', '{intake}:logs:wait', '0', '-1'],
+    ['LINDEX', '{intake}:feedback-webhook:wait', '-1'],
+    ['DEL', '{intake}:queued:1'],
     ['RPOP', '{intake}:feedback:wait'],
     ['LTRIM', '{intake}:feedback:wait', '1', '0'],
     ['DEL', '{intake}:logs:wait'],
@@ -260,6 +263,7 @@ const refused: Record<string, string[][]> = {
     ['DEL', '{intake:90}:feedback:20782:90'],
     ['DEL', '{intake}:reservations:used:logs:20782'],
     ['SET', '{intake}:rate:key_0', '0'],
+    ['HSET', '{intake}:queued:1', 'key_0', '0'],
   ],
   operator: [
     ['HDEL', '{intake}:api-keys', 'hash'],
@@ -298,6 +302,23 @@ t.test('what a gateway may read of the settings of Redis has no password', async
     t.teardown(() => limited.disconnect())
     t.same(await limited.config('GET', 'requirepass'), ['requirepass', ''], user)
   }
+})
+
+t.test('a gateway may read what the shares of the queue need', async (t) => {
+  const gateway = connectRedis({
+    url: urlOf('gateway'),
+    role: 'consumer',
+    onError: () => undefined,
+  })
+  t.teardown(() => gateway.disconnect())
+  t.equal(await readOldestWaiting(gateway, [0, 1]), undefined)
+  const key = '{intake}:queued:1'
+  const counted = gateway.multi().hincrby(key, 'key_0', 1).expire(key, 60)
+  t.same(await counted.exec(), [
+    [null, 1],
+    [null, 1],
+  ])
+  t.same(await gateway.hgetall(key), { key_0: '1' })
 })
 
 t.test('a gateway marks a new shard, and replaces no mark', async (t) => {

@@ -35,6 +35,7 @@ import { createShares } from './admission/fairness/shares.ts'
 import { createTurns } from './admission/fairness/turns.ts'
 import { createAddressLimit, type AddressLimit } from './admission/limit-addresses.ts'
 import { limitRate } from './admission/limit-rate.ts'
+import type { QueueShares } from './admission/queue-shares.ts'
 import { createByteBudget, type ByteBudget } from './body/byte-budget.ts'
 import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
@@ -84,6 +85,8 @@ export interface AppOptions {
   registry: Registry
   outcomeCounts: Pick<OutcomeCounts, 'count'>
   log: Logger
+  /** Counts what each API key holds in the queue; by default nothing counts it. */
+  queueShares?: Pick<QueueShares, 'add'>
   /** Creates spans; undefined if tracing is off. */
   tracing?: Tracing | undefined
   clock?: Clock
@@ -211,7 +214,7 @@ function createFastify(
 }
 
 function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
-  const { ports, metrics, tracing, clock = systemClock } = options
+  const { ports, metrics, tracing, queueShares, clock = systemClock } = options
   const loopUtilization = createLoopUtilization(clock)
   const commit = (kind: RecordKind) =>
     createGroupCommit({
@@ -219,6 +222,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
       onStored: (frame) => metrics.accepted(kind, frame),
+      onHeld: queueShares?.add,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
       ...(options.wallMs && { wallMs: options.wallMs }),

@@ -11,7 +11,7 @@ import {
   measureObjectStore,
   type ObjectStore,
 } from '@intake/object-store'
-import { shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
+import { readOldestWaiting, shardPrefix, startShardHealth, type QueueName } from '@intake/queue'
 import {
   createFrameProducer,
   createJobSink,
@@ -31,6 +31,7 @@ import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
 import { createConfiguredLimiter } from './admission/configured-limiter.ts'
 import { startFleetCounters } from './admission/fleet-counters.ts'
+import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
 import { buildApp } from './app.ts'
 import { openRecordConnections } from './commit/record-connections.ts'
@@ -82,7 +83,7 @@ export async function compose(gateway: Process): Promise<{
   const store = openObjectStore(gateway, own)
   const redis = openRedis(gateway)
   const queues = openQueues(gateway, redis, own)
-  const rules = watchRules(gateway, redis, own)
+  const rules = watchRules(gateway, redis, queues, own)
   const { redisPoll, ledger, shards } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
@@ -94,6 +95,7 @@ export async function compose(gateway: Process): Promise<{
   const admission = createAdmission({
     state: redisPoll.state,
     ...(shards && { lostShards: shards.lost }),
+    overShare: rules.queueShares.over,
     strict: config.REDIS_DURABILITY !== 'relaxed',
     clockSkewMaxMs: limits.clockSkewMaxMs,
   })
@@ -121,6 +123,7 @@ export async function compose(gateway: Process): Promise<{
     metrics,
     registry,
     outcomeCounts,
+    queueShares: rules.queueShares,
     log,
     tracing,
   })
@@ -238,7 +241,8 @@ type OpenRedis = ReturnType<typeof openRedis>
 /** Creates the queues, the store of reservations, and the checks that these are usable. */
 function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
   const { client, onError, warnWhileConnected } = redis
-  const shardTags = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shardPrefix(shard))
+  const shardNumbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
+  const shardTags = shardNumbers.map(shardPrefix)
   const redisPoll = own(
     pollRedisState({
       redis: client,
@@ -273,10 +277,11 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
     return sink
   }
   const shards =
-    config.QUEUE_SHARDS > 1 ? openShards({ config, redis, redisPoll, own, open }) : undefined
+    config.QUEUE_SHARDS > 1 ? openShards(shardNumbers, { redis, redisPoll, own, open }) : undefined
   return {
     redisPoll,
     ledger,
+    shardNumbers,
     shards,
     outcomes: createFrameProducer({ sink: open('outcomes') }),
     ports: {
@@ -290,18 +295,20 @@ function openQueues({ config, secrets }: Process, redis: OpenRedis, own: Own) {
 }
 
 /** Spreads log events over the shards of `QUEUE_SHARDS`; only installations with several do so. */
-function openShards(options: {
-  config: GatewayConfig
-  redis: OpenRedis
-  redisPoll: RedisPoll
-  own: Own
-  open: (kind: QueueName, shard: number) => JobSink
-}) {
-  const { config, redis, redisPoll, own, open } = options
+function openShards(
+  numbers: readonly number[],
+  options: {
+    redis: OpenRedis
+    redisPoll: RedisPoll
+    own: Own
+    open: (kind: QueueName, shard: number) => JobSink
+  },
+) {
+  const { redis, redisPoll, own, open } = options
   const health = own(
     startShardHealth({
       redis: redis.client,
-      shards: config.QUEUE_SHARDS,
+      shards: numbers.length,
       onError: redis.warnWhileConnected(
         'a shard of the queue cannot be reached; the others get its frames',
       ),
@@ -309,7 +316,6 @@ function openShards(options: {
   )
   const isUsable = (shard: number) =>
     health.isUsable(shard) && redisPoll.refusalOf(shardPrefix(shard)) === undefined
-  const numbers = Array.from({ length: config.QUEUE_SHARDS }, (_, shard) => shard)
   const sinks = numbers.map((shard) => open('logs', shard))
   return {
     lost: health.lost,
@@ -319,10 +325,15 @@ function openShards(options: {
 }
 
 /**
- * Polls the API keys, the policy and the request counts in Redis. While Redis is down, the gateway
+ * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While Redis is down, the gateway
  * uses the values that it has already read.
  */
-function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
+function watchRules(
+  { config, log }: Process,
+  redis: OpenRedis,
+  { redisPoll, shardNumbers }: ReturnType<typeof openQueues>,
+  own: Own,
+) {
   const { client, warnWhileConnected } = redis
   /**
    * Creates a function that warns about entries that cannot be read. Such an entry affects only the
@@ -363,7 +374,18 @@ function watchRules({ config, log }: Process, redis: OpenRedis, own: Own) {
     clock: systemClock,
     wallMs: () => Date.now(),
   })
-  return { apiKeys, policy, limiter }
+  const queueShares = own(
+    startQueueShares({
+      redis: client,
+      state: redisPoll.state,
+      oldestWaiting: () => readOldestWaiting(client, shardNumbers),
+      isShared: () => [...apiKeys.all()].length > 1,
+      onError: warnWhileConnected(
+        'what API keys hold of the queue could not be counted; none is refused for its share',
+      ),
+    }),
+  )
+  return { apiKeys, policy, limiter, queueShares }
 }
 
 function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {

@@ -62,6 +62,8 @@ export async function startGateway(
     /** Frames are confirmed only after `release`. */
     holdFrames?: boolean
     queueState?: Partial<RedisState>
+    /** Returns the keys that are over their share of the queue; the only key is `key_1`. */
+    overShare?: (kind: RecordKind) => ReadonlySet<string>
     clock?: SweepClock
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
@@ -159,6 +161,7 @@ export async function startGateway(
     },
     admission: createAdmission({
       state: () => state,
+      ...(options.overShare && { overShare: options.overShare }),
       strict: true,
       clockSkewMaxMs: limits.clockSkewMaxMs,
     }),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, kinds, type RecordKind } from '@intake/contract'
 import type { ProblemCode } from '@intake/health/problem-catalogue'
 import type { RedisState } from '@intake/redis'
+import { requireApiKey } from '../request.ts'
 import { createSkewGauge } from './clock-skew.ts'
 
 export interface Admission {
@@ -15,12 +16,17 @@ export interface Admission {
    * Redis's, or shows a time that the tables reject
    */
   now(): number
-  /** @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind */
-  checkCapacity(kind: RecordKind): void
+  /**
+   * @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind, or
+   * while the API key is over its share of it
+   */
+  checkCapacity(kind: RecordKind, apiKeyId: string): void
   /** The problems of Redis, by code; empty if there are none. */
   redisProblems(): RedisProblems
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
+  /** The ids of the API keys that are over their share of the queue for records of this kind. */
+  overShare(kind: RecordKind): ReadonlySet<string>
   /**
    * What is wrong with this gateway's clock, in words for an operator; undefined if nothing is
    * wrong.
@@ -46,11 +52,15 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
   feedback: { refuse: 0.85, resume: 0.75 },
 }
 
+const nobody: ReadonlySet<string> = new Set()
+
 /**
  * Decides from the state of Redis whether records are accepted.
  *
  * @param options.lostShards returns the numbers of the log queue's shards that have lost their
  * frames
+ * @param options.overShare returns the API keys that are over their share of the queue for records
+ * of a kind; default: none
  * @param options.strict whether to refuse records while Redis is configured so that it could lose
  * confirmed writes
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
@@ -58,10 +68,12 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
+  overShare?: (kind: RecordKind) => ReadonlySet<string>
   strict: boolean
   clockSkewMaxMs: number
   wallMs?: () => number
 }): Admission {
+  const { overShare = () => nobody } = options
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
   const clock = createSkewGauge({
     ...options,
@@ -113,6 +125,7 @@ export function createAdmission(options: {
   return {
     redisProblems,
     full: () => kinds.filter(isFull),
+    overShare,
     clockSkew,
     now() {
       const { nowMs, skewMs, isOutOfRange } = clock()
@@ -123,9 +136,11 @@ export function createAdmission(options: {
       if (!acceptsNothing()) return
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
-    checkCapacity(kind) {
-      if (!isFull(kind)) return
-      throw new IntakeError('queue_full', 'The queue is full; send again later.')
+    checkCapacity(kind, apiKeyId) {
+      if (isFull(kind)) throw new IntakeError('queue_full', 'The queue is full; send again later.')
+      if (!overShare(kind).has(apiKeyId)) return
+      const detail = 'This API key has used up its share of the queue; send again later.'
+      throw new IntakeError('queue_full', detail)
     },
   }
 }
@@ -135,9 +150,9 @@ export function createAdmission(options: {
  * records, or if the gateway's clock is wrong. The clock matters because ids contain the time.
  */
 export function requireCapacity(admission: Admission, kind: RecordKind) {
-  return (_request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     admission.now()
-    admission.checkCapacity(kind)
+    admission.checkCapacity(kind, requireApiKey(request).id)
     done()
   }
 }

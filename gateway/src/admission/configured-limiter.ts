@@ -21,6 +21,7 @@ export function createConfiguredLimiter(options: {
     defaults: {
       requestsPerMinute: config.RATE_LIMIT_MAX,
       eventsPerMinute: config.EVENTS_PER_MINUTE_MAX,
+      logBytesPerMinute: config.LOG_BYTES_PER_MINUTE_MAX,
       feedbackPerMinute: config.FEEDBACK_PER_MINUTE_MAX,
       attachmentBytesPerMinute: config.ATTACHMENT_BYTES_PER_MINUTE_MAX,
       deviceEventsPerMinute: config.DEVICE_EVENTS_PER_MINUTE_MAX,

@@ -2,7 +2,7 @@ import type { ApiKey } from '@intake/access'
 import { dayMs, IntakeError, type RecordKind } from '@intake/contract'
 import type { Charge } from '../request.ts'
 import type { DeviceLimits } from './device-limits.ts'
-import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
+import type { FleetCounters } from './fleet-counters.ts'
 import {
   createKeyUsage,
   type Day,
@@ -10,6 +10,8 @@ import {
   type KeyUsage,
   type LimitDefaults,
 } from './key-usage.ts'
+import { createOverShare, type OverShare } from './over-share.ts'
+import { hasRoom, requireRoom } from './room.ts'
 
 export interface RequestSize {
   kind: RecordKind
@@ -31,11 +33,12 @@ export interface KeyLimiter {
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
   requireAllowance(key: ApiKey, kind: RecordKind): void
+  requireShare: OverShare['requireShare']
   /**
    * Counts the contents of a request towards the limits of its key and the share of its device. If
-   * the device has used up its share, the request is refused and does not count towards the key's
-   * limits, so the other devices can still use them. `giveBack` changes only the counts of the key:
-   * the request remains in the count of the device even if nothing of it is stored.
+   * the device has used up its share, the request is refused (see `OverShare`). `giveBack` changes
+   * only the counts of the key: the request remains in the count of the device even if nothing of
+   * it is stored.
    *
    * @throws {IntakeError} `rate_limited`, `budget_exhausted`
    */
@@ -62,6 +65,7 @@ export function createKeyLimiter(options: {
 }): KeyLimiter {
   const { devices, wallMs } = options
   const usage = createKeyUsage(options)
+  const overShare = createOverShare({ usage, devices })
 
   function checkBudgets(state: KeyState, day: Day | undefined, size: Partial<RequestSize>): void {
     if (day === undefined) return
@@ -86,22 +90,27 @@ export function createKeyLimiter(options: {
     requireAllowance(key, kind) {
       const state = usage.of(key)
       const { minute, max } = state
-      if (kind === 'logs') requireRoom(minute.events, 0, max.eventsPerMinute, 'events')
-      else {
+      if (kind === 'logs') {
+        requireRoom(minute.events, 0, max.eventsPerMinute, 'events')
+        requireRoom(minute.logBytes, 0, max.logBytesPerMinute, 'bytes of events')
+      } else {
         requireRoom(minute.feedback, 0, max.feedbackPerMinute, 'feedback')
         requireRoom(minute.attachmentBytes, 0, max.attachmentBytesPerMinute, 'attachments')
       }
       checkBudgets(state, usage.dayOf(key, state), { kind })
     },
 
+    requireShare: overShare.requireShare,
+
     take(key, deviceUuid, size) {
       const state = usage.of(key)
       const { minute, max } = state
-      const { kind, records, attachmentBytes } = size
+      const { kind, records, attachmentBytes, bytes } = size
       const isLogs = kind === 'logs'
       const counter = isLogs ? minute.events : minute.feedback
       const recordsMax = isLogs ? max.eventsPerMinute : max.feedbackPerMinute
       requireRoom(counter, records, recordsMax, isLogs ? 'events' : 'feedback')
+      if (isLogs) requireRoom(minute.logBytes, bytes, max.logBytesPerMinute, 'bytes of events')
       if (attachmentBytes > 0) {
         const bytesMax = max.attachmentBytesPerMinute
         requireRoom(minute.attachmentBytes, attachmentBytes, bytesMax, 'attachments')
@@ -112,8 +121,7 @@ export function createKeyLimiter(options: {
       // count for the device. The devices of all keys are counted in one sketch, where needless
       // counts would cause devices of other keys to be refused.
       if (!devices.take({ account: key.id, member: deviceUuid }, size, max.deviceEventsPerMinute)) {
-        minute.requests.add(-1, max.requestsPerMinute)
-        throw limited('This device sends more than its share.', devices.msLeft(kind))
+        throw overShare.refuse(key, kind)
       }
 
       return charge(state, day, size)
@@ -135,8 +143,10 @@ function charge({ minute, max }: KeyState, day: Day | undefined, size: RequestSi
   }
 
   function count(sign: 1 | -1): void {
-    if (isLogs) minute.events.add(sign * records, max.eventsPerMinute)
-    else minute.feedback.add(sign * records, max.feedbackPerMinute)
+    if (isLogs) {
+      minute.events.add(sign * records, max.eventsPerMinute)
+      minute.logBytes.add(sign * bytes, max.logBytesPerMinute)
+    } else minute.feedback.add(sign * records, max.feedbackPerMinute)
     if (attachmentBytes > 0) {
       minute.attachmentBytes.add(sign * attachmentBytes, max.attachmentBytesPerMinute)
     }
@@ -166,21 +176,6 @@ function describeBudgets(key: ApiKey, usage: KeyUsage): string[] {
       const percent = Math.floor((100 * used) / max)
       return `${key.id} has used ${percent} % of its ${name} for this day`
     })
-}
-
-function hasRoom(counter: FleetCounter, amount: number, max: number): boolean {
-  const total = counter.total()
-  return total < max && (total === 0 || total + amount <= max)
-}
-
-function requireRoom(counter: FleetCounter, amount: number, max: number, what: string): void {
-  if (hasRoom(counter, amount, max)) return
-  throw limited(`Too many ${what} with this API key.`, counter.msLeft())
-}
-
-function limited(detail: string, msLeft: number): IntakeError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
-  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }
 
 function budgetExhausted(nowMs: number): IntakeError {

@@ -12,7 +12,10 @@ const dayWindowMs = dayMs + 3_600_000
 
 interface Minute {
   requests: FleetCounter
+  /** Requests of devices beyond their share. */
+  overShare: FleetCounter
   events: FleetCounter
+  logBytes: FleetCounter
   feedback: FleetCounter
   attachmentBytes: FleetCounter
 }
@@ -90,7 +93,9 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
     // This name has no suffix, because gateways of earlier versions share this count under the same
     // name.
     requests: open(id),
+    overShare: open(`${id}:over-share`),
     events: open(`${id}:events`),
+    logBytes: open(`${id}:log-bytes`),
     feedback: open(`${id}:feedback`),
     attachmentBytes: open(`${id}:attachment-bytes`),
   }

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 import { failable } from '@intake/http-edge'
+import type { KeyLimiter } from '../admission/key-limits.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
 import { requireApiKey, requireLease } from '../request.ts'
 import { gunzip } from './gunzip.ts'
@@ -16,6 +17,7 @@ interface JsonBodyOptions {
   jsonBytesMax: number
   nodesMax: number
   turns: Turns
+  limiter: Pick<KeyLimiter, 'requireShare'>
 }
 
 /**
@@ -26,6 +28,7 @@ interface JsonBodyOptions {
  * document counts towards the bytes in flight. The body of the request becomes a `ParsedJson`;
  * `checkJson` checks its content later.
  *
+ * @param options.limiter may refuse a request by its JSON before that is parsed
  * @param options.jsonBytesMax maximum bytes of JSON, after decompression
  * @param options.nodesMax the maximum number of members and elements in a document
  * @param options.turns schedules the parsing of large documents; all routes of a process share it
@@ -73,12 +76,13 @@ function isQuick(body: Buffer, request: FastifyRequest): boolean {
 function parseNow(
   body: Buffer,
   request: FastifyRequest,
-  { nodesMax }: JsonBodyOptions,
+  { nodesMax, limiter }: JsonBodyOptions,
   done: Done,
 ): void {
   const lease = requireLease(request)
   let parsed: ParsedJson
   try {
+    limiter.requireShare(requireApiKey(request), body)
     parsed = parseJson(body, { nodesMax, charge: (bytes) => lease.extend(bytes) })
   } catch (error) {
     done(error as Error)
@@ -95,12 +99,16 @@ const parseLater = callbackify(
 async function parseLarge(
   body: Buffer,
   request: FastifyRequest,
-  { jsonBytesMax, nodesMax, turns }: JsonBodyOptions,
+  { jsonBytesMax, nodesMax, turns, limiter }: JsonBodyOptions,
 ): Promise<ParsedJson> {
   const lease = requireLease(request)
   const charge = (bytes: number) => lease.extend(bytes)
-  const options = { turns, account: requireApiKey(request).id, nodesMax, charge }
-  if (contentCoding(request) !== 'gzip') return parseInTurns(body, options)
+  const apiKey = requireApiKey(request)
+  const options = { turns, account: apiKey.id, nodesMax, charge }
+  if (contentCoding(request) !== 'gzip') {
+    limiter.requireShare(apiKey, body)
+    return parseInTurns(body, options)
+  }
   const counter = createLateCounter(nodesMax, countedLaterBytes)
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
@@ -109,5 +117,6 @@ async function parseLarge(
       counter.add(chunk)
     },
   })
+  limiter.requireShare(apiKey, json)
   return parseInTurns(json, { ...options, nodes: counter.nodes() })
 }

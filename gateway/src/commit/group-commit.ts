@@ -51,10 +51,17 @@ const compression = { level: 2 }
 /** The largest buffer that is kept for the next frame. Any frame of several rows fits into it. */
 const keptBytesMax = 3 * 1024 * 1024
 
+/**
+ * Called when a frame is stored, for each run of rows of one API key: `bytes` is the run's part of
+ * the compressed size.
+ */
+type OnHeld = (apiKeyId: string, bytes: number) => void
+
 interface FlushOptions {
   producer: Pick<FrameProducer, 'add'>
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
+  onHeld?: OnHeld | undefined
   startEnqueue?: StartEnqueue | undefined
   wallMs?: () => number
 }
@@ -71,6 +78,7 @@ interface FlushOptions {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
+ * @param options.onHeld undefined if nothing is counted by API key
  * @param options.startEnqueue undefined if frames are not traced
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
@@ -185,6 +193,7 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       // The difference is negative if the wall clock was set back after the row arrived.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
       options.onStored({ rows: frame.length, bytes: gzip.length, ms })
+      if (options.onHeld) divide(frame, gzip.length / ndjson.length, options.onHeld)
     } catch (cause) {
       const error =
         cause instanceof IntakeError
@@ -196,4 +205,24 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       for (const { reject } of frame) reject(error)
     }
   }
+}
+
+/**
+ * Attributes a frame to the API keys of its rows. The rows of a request follow each other, so there
+ * are few runs.
+ *
+ * @param ratio the compressed size divided by the size of the rows
+ */
+function divide(frame: readonly Waiting[], ratio: number, onHeld: OnHeld): void {
+  let apiKeyId = frame[0]?.row.apiKeyId ?? ''
+  let characters = 0
+  for (const { row } of frame) {
+    if (row.apiKeyId !== apiKeyId) {
+      onHeld(apiKeyId, characters * ratio)
+      apiKeyId = row.apiKeyId
+      characters = 0
+    }
+    characters += row.json.length + 1
+  }
+  onHeld(apiKeyId, characters * ratio)
 }

@@ -2,6 +2,7 @@ import { kinds, limits, type RecordKind } from '@intake/contract'
 import type { Day } from '@intake/identity'
 import { isDamaged, type Redis } from '@intake/redis'
 import type { Clock } from '@intake/runtime'
+import { readCounts } from '../admission/read-counts.ts'
 
 export interface ReservationUsage {
   add(kind: RecordKind, apiKeyId: string): void
@@ -141,17 +142,4 @@ async function readDays(
   )
   await Promise.all(reading)
   return tallies
-}
-
-/**
- * Reads the counts of one day. A damaged hash counts as empty, so the reservations of that day are
- * missing from the counts of all API keys.
- */
-async function readCounts(redis: Redis, key: string): Promise<Record<string, string>> {
-  try {
-    return await redis.hgetall(key)
-  } catch (error) {
-    if (error instanceof Error && isDamaged(error)) return {}
-    throw error
-  }
 }

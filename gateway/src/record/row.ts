@@ -31,6 +31,7 @@ export interface Row {
   partition: string
   /** The row as one line of JSONEachRow. */
   json: string
+  apiKeyId: string
   /** When the whole request had arrived, in milliseconds since 1970 by the gateway's clock. */
   receivedAtMs: number
   /** The span of the record's request; undefined if the request is not traced. */
@@ -129,19 +130,19 @@ export function feedbackRow(
  */
 export function finishRow(row: {
   identity: Identity
-  context: Pick<RequestContext, 'receivedAtMs' | 'span'>
+  context: Pick<RequestContext, 'apiKeyId' | 'receivedAtMs' | 'span'>
   others: string
 }): Row {
   const { id, time } = row.identity
-  const { receivedAtMs, span } = row.context
+  const { apiKeyId, receivedAtMs, span } = row.context
   const json = `{"id":"${id}","time":"${time}",${row.others}}`
-  return { id, partition: time.slice(0, 7), json, receivedAtMs, span }
+  return { id, partition: time.slice(0, 7), json, apiKeyId, receivedAtMs, span }
 }
 
 /** The number of bytes that `finishRow` adds to the other columns. */
 export const identityBytes = finishRow({
   identity: createIdentity(0),
-  context: { receivedAtMs: 0 },
+  context: { apiKeyId: '', receivedAtMs: 0 },
   others: '',
 }).json.length
 

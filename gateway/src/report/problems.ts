@@ -51,7 +51,7 @@ export function startGatewayProblems(options: {
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full() {
         const full = admission.full()
-        if (full.length === 0) return undefined
+        if (full.length === 0) return describeOver(admission.overShare('logs'))
         const { fullestServer = 'Redis', memoryUsed = 0 } = redisPoll.state() ?? {}
         const percent = Math.round(memoryUsed * 100)
         return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
@@ -70,3 +70,12 @@ export function startGatewayProblems(options: {
     metrics,
   })
 }
+
+/**
+ * Names the API keys that are over their share of the queue; undefined if there are none. Whoever is
+ * over it for feedback is over it for logs, too.
+ */
+const describeOver = (ids: ReadonlySet<string>) =>
+  ids.size === 0
+    ? undefined
+    : `no capacity for API keys that are over their share: ${[...ids].slice(0, 5).join(', ')}`

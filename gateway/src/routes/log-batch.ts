@@ -21,8 +21,9 @@ export async function logBatchRoute(
     jsonBytesMax: number
   },
 ): Promise<void> {
-  const { acceptBatch, turns, bodyBytesMax, jsonBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax, nodesMax: limits.batchJsonNodes, turns })
+  const { acceptBatch, turns, limiter, bodyBytesMax, jsonBytesMax } = options
+  const nodesMax = limits.batchJsonNodes
+  await app.register(jsonBody, { jsonBytesMax, nodesMax, turns, limiter })
 
   acceptRoute(app, options, {
     url: '/api/log/batch',

@@ -15,8 +15,9 @@ export async function logRoute(
   app: FastifyInstance,
   options: RouteOptions & { acceptLog: AcceptLog; turns: Turns; bodyBytesMax: number },
 ): Promise<void> {
-  const { acceptLog, turns, bodyBytesMax } = options
-  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax: limits.jsonNodes, turns })
+  const { acceptLog, turns, limiter, bodyBytesMax } = options
+  const nodesMax = limits.jsonNodes
+  await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax, turns, limiter })
 
   acceptRoute(app, options, {
     url: '/api/log',

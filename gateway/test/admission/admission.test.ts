@@ -20,7 +20,7 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
-      admission.checkCapacity(kind)
+      admission.checkCapacity(kind, 'key_1')
       return true
     } catch (error) {
       t.match(error, { code: 'queue_full' })
@@ -54,6 +54,27 @@ t.test('503 queue_full before the body is read, for logs and not for feedback', 
     payload: 'broken',
   })
   t.match(feedback.json(), { status: 400, code: 'invalid_multipart' })
+})
+
+t.test('503 queue_full for the kinds of record for which a key is over its share', async (t) => {
+  const over = { logs: new Set(['key_2']), feedback: new Set<string>() }
+  const { app } = await startGateway(t, { overShare: (kind) => over[kind] })
+  const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
+  t.equal((await send()).statusCode, 201, 'another key is over')
+  over.logs.add('key_1')
+  const refused = await send()
+  t.match(refused.json(), { status: 503, code: 'queue_full', detail: /share/ })
+  t.ok(Number(refused.headers['retry-after']) >= 30)
+  const sendForm = () =>
+    app.inject({
+      method: 'POST',
+      url: '/api/feedback',
+      headers: { 'x-api-key': secret, 'content-type': 'multipart/form-data; boundary=x' },
+      payload: 'broken',
+    })
+  t.match((await sendForm()).json(), { code: 'invalid_multipart' })
+  over.feedback.add('key_1')
+  t.match((await sendForm()).json(), { code: 'queue_full' })
 })
 
 t.test(

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import type { ApiKey, KeyLimits } from '@intake/access'
 import { IntakeError } from '@intake/contract'
@@ -50,6 +51,39 @@ t.test('429: events are counted, not requests', async (t) => {
   const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
   t.equal(early.json().code, 'rate_limited', 'nothing is read when nothing is left')
   t.equal(gateway.rows('logs').length, 10)
+})
+
+t.test('429: bytes of events are counted after decompression, and given back', async (t) => {
+  const padded = logBody({ params: { text: 'x'.repeat(10_000) } })
+  const bytes = JSON.stringify(padded).length
+  const { gateway } = await start(t, { logBytesPerMinute: 2 * bytes })
+  const send = () => {
+    const zipped = gzipSync(JSON.stringify(padded))
+    const gzipped = { ...headers, 'content-encoding': 'gzip' }
+    return gateway.app.inject({
+      method: 'POST',
+      url: '/api/log',
+      headers: gzipped,
+      payload: zipped,
+    })
+  }
+  gateway.fail.enqueue = new IntakeError('queue_unavailable', 'Down.')
+  for (let sent = 0; sent < 3; sent++) t.equal((await send()).statusCode, 503)
+  delete gateway.fail.enqueue
+  t.equal((await send()).statusCode, 201)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201)
+  const refused = await send()
+  t.match(refused.json(), { status: 429, code: 'rate_limited', detail: /bytes of events/ })
+  t.ok(Number(refused.headers['retry-after']) > 0)
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a small one has room')
+  t.equal((await sendForm(gateway, [payload()])).status, 201, 'feedback is no event')
+})
+
+t.test('429: nothing is read when a key has sent all its bytes of events', async (t) => {
+  const { gateway } = await start(t, { logBytesPerMinute: 1 })
+  t.equal((await post(gateway, '/api/log', logBody())).statusCode, 201, 'a larger one, alone')
+  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.match(early.json(), { code: 'rate_limited', detail: /bytes of events/ })
 })
 
 t.test('a batch that is larger than the limit is accepted alone', async (t) => {
@@ -184,6 +218,48 @@ t.test('429: a device that sends 100 times its share takes nothing from the othe
   const refused = await post(gateway, '/api/log', logBody({}, { device_uuid: device(0) }))
   t.match(refused.json(), { code: 'rate_limited', detail: /device/ })
   t.ok(Number(refused.headers['retry-after']) > 0)
+})
+
+/** A gateway whose device 0 has used up the count of requests of devices beyond their share. */
+async function startFlooded(t: Test) {
+  const requestsMax = 40
+  const limits = { deviceEventsPerMinute: 1, requestsPerMinute: requestsMax }
+  const { gateway } = await start(t, limits)
+  const send = async (body: object) => (await post(gateway, '/api/log', body)).json()
+  const of = (number: number) => logBody({}, { device_uuid: device(number) })
+  for (let sent = 0; sent < requestsMax + 2; sent++) await send(of(0))
+  return { gateway, requestsMax, send, of }
+}
+
+t.test('429: beyond the limit of requests, a device beyond its share is not parsed', async (t) => {
+  const { gateway, requestsMax, send, of } = await startFlooded(t)
+  const broken = `${JSON.stringify(of(0))} broken`
+  const url = '/api/log'
+  const inject = (body: string | Buffer, more: object = {}) =>
+    gateway.app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
+  for (let sent = 0; sent < 3 * requestsMax; sent++) {
+    t.match((await inject(broken)).json(), { code: 'rate_limited', detail: /device/ })
+  }
+  const refused = [
+    await inject(broken.replace('"device_uuid":', '"device_uuid" :\n  ')),
+    await inject(gzipSync(broken), { 'content-encoding': 'gzip' }),
+    await inject(`${broken}${' '.repeat(100_000)}`),
+  ]
+  for (const response of refused) {
+    t.match(response.json(), { code: 'rate_limited', detail: /device/ })
+    t.ok(Number(response.headers['retry-after']) > 0)
+  }
+  for (const number of [1, 2, 3]) {
+    t.match(await send(of(number)), { message: /created/ }, 'another device is not affected')
+  }
+})
+
+t.test('429: the limit of requests holds for a device that hides', async (t) => {
+  const { gateway, requestsMax, send, of } = await startFlooded(t)
+  const hidden = { params: { device_uuid: device(9) }, ...of(0) }
+  for (let sent = 0; sent < requestsMax; sent++) await send(hidden)
+  const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
+  t.match(early.json(), { code: 'rate_limited', detail: /Retry-After/ })
 })
 
 t.test('403: a key that is suspended while the body arrives stores nothing', async (t) => {

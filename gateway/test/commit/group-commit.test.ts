@@ -10,6 +10,7 @@ const row = (n: number, partition = '2026-11', size = 0): Row => ({
   id: String(n),
   partition,
   json: JSON.stringify({ n, text: 'x'.repeat(size) }),
+  apiKeyId: 'key_1',
   receivedAtMs: 0,
 })
 
@@ -25,6 +26,7 @@ function build(loopUtilization: () => number = () => 0) {
     fail: (error: Error) => void
   }[] = []
   let stored = 0
+  const held = new Map<string, number>()
   const commit = createGroupCommit({
     producer: {
       add: ({ rows, gzip }: Frame, deadline) =>
@@ -39,6 +41,7 @@ function build(loopUtilization: () => number = () => 0) {
     acceptanceMsMax: 50_000,
     wallMs: clock.now,
     onStored: ({ rows }) => (stored += rows),
+    onHeld: (apiKeyId, bytes) => held.set(apiKeyId, (held.get(apiKeyId) ?? 0) + bytes),
     clock,
   })
   /** Returns the frames sent so far; fails if there are fewer or more than `count`. */
@@ -47,7 +50,7 @@ function build(loopUtilization: () => number = () => 0) {
     t.equal(frames.length, count)
     return frames
   }
-  return { clock, commit, frames, sent, stored: () => stored }
+  return { clock, commit, frames, sent, stored: () => stored, held }
 }
 
 t.test('a lone row is sent at once, and settles only when its frame is confirmed', async (t) => {
@@ -60,6 +63,20 @@ t.test('a lone row is sent at once, and settles only when its frame is confirmed
   frame!.confirm()
   await done
   t.equal(stored(), 1)
+})
+
+t.test('a stored frame counts for the API keys of its rows, by their size', async (t) => {
+  const { commit, sent, held } = build()
+  const of = (apiKeyId: string, size: number) => ({ ...row(0, '2026-11', size), apiKeyId })
+  const done = commit.append([of('a', 0), of('b', 900), of('b', 900), of('a', 0)], soon)
+  const [frame] = await sent(1)
+  t.equal(held.size, 0, 'nothing is counted before')
+  frame!.confirm()
+  await done
+  t.same([...held.keys()].toSorted(), ['a', 'b'])
+  const [a = 0, b = 0] = [held.get('a'), held.get('b')]
+  t.ok(b > 10 * a && a > 0)
+  t.ok(a + b < 200, 'together they have the compressed size')
 })
 
 t.test(

@@ -12,6 +12,7 @@ const well = {
   admission: {
     redisProblems: () => ({}),
     full: (): ('logs' | 'feedback')[] => [],
+    overShare: (): ReadonlySet<string> => new Set(),
     clockSkew: () => undefined as string | undefined,
   },
   ledger: { full: (): string[] => [] },
@@ -90,6 +91,11 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
     'no room for records',
     admission({ full: () => ['logs', 'feedback'] }),
     ['queue_full degraded: no capacity for logs and feedback: Redis uses 77 % of its memory'],
+  ],
+  [
+    'no room for the logs of one API key',
+    admission({ overShare: () => new Set(['key_1']) }),
+    ['queue_full degraded: no capacity for API keys that are over their share: key_1'],
   ],
   [
     'no room in one server of a cluster',

@@ -307,7 +307,13 @@ t.test('a rule that cannot be right is refused', async (t) => {
     { action: 'drop', path: 'params.a', match: { os: 'a' } },
     { action: 'drop', rate: 0.1, match: { os: 'a' } },
     { action: 'sample', match: {} },
-    ...[0, 1, -1, 2, Number.NaN].map((rate): RuleChoice => ({ action: 'sample', rate, match: {} })),
+    { action: 'sample', rate: 0.1, match: {} },
+    { action: 'sample', rate: 1e-9, match: { kind: 'logs' } },
+    ...[0, 1, -1, 2, Number.NaN].map((rate): RuleChoice => ({
+      action: 'sample',
+      rate,
+      match: { os: 'a' },
+    })),
     ...[
       '',
       'params',
@@ -343,6 +349,12 @@ t.test(
     t.equal(parseRule(JSON.stringify({ ...rule, path: 1 })), undefined)
   },
 )
+
+t.test('a stored rule to sample without a condition remains in force', (t) => {
+  const rule = asRule({ action: 'sample', rate: 0.1, match: {} })
+  t.same(parseRule(JSON.stringify(rule)), rule)
+  t.end()
+})
 
 t.test('an entry of Redis that is no rule of this version is not read', async (t) => {
   const rule = asRule({ action: 'drop', match: { os: 'a' } })

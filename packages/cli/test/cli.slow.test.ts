@@ -148,7 +148,8 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
     '--events-per-day=3',
     '--bytes-per-day=4',
     '--attachment-bytes-per-minute=5',
-    '--feedback-per-minute=6',
+    '--log-bytes-per-minute=6',
+    '--feedback-per-minute=8',
     '--device-events-per-minute=7',
     '--expires=2099-01-01',
   )
@@ -158,7 +159,8 @@ t.test('keys are limited, suspended and resumed, each with --json', async (t) =>
     eventsPerDay: 3,
     bytesPerDay: 4,
     attachmentBytesPerMinute: 5,
-    feedbackPerMinute: 6,
+    logBytesPerMinute: 6,
+    feedbackPerMinute: 8,
     deviceEventsPerMinute: 7,
   }
   const { id, key, ...rest } = created

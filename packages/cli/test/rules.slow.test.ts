@@ -52,6 +52,8 @@ t.test('a rule that cannot be right is refused with one sentence', async (t) => 
   for (const [args, reason] of [
     [['drop'], /needs a condition/],
     [['drop', '--kind', 'logs'], /needs a condition/],
+    [['sample', '1e-9'], /needs a condition/],
+    [['sample', '0.1', '--kind', 'logs'], /needs a condition/],
     [['sample'], /more than 0 and less than 1/],
     [['sample', '10%'], /more than 0 and less than 1/],
     [['remove'], /must begin with params/],

@@ -99,6 +99,12 @@ export const GatewayConfig = Type.Object({
     description:
       'Log events that one API key may send in a minute, to all gateways together; each entry of a batch counts.',
   }),
+  LOG_BYTES_PER_MINUTE_MAX: Type.Integer({
+    minimum: 1,
+    default: 512 * mebibyte,
+    description:
+      'Bytes of JSON of log events, after decompression, that one API key may send in a minute, to all gateways together.',
+  }),
   FEEDBACK_PER_MINUTE_MAX: Type.Integer({
     minimum: 1,
     default: 6_000,

@@ -11,6 +11,7 @@ import { heldPlaces } from './held-places.ts'
 import { idleConnections } from './idle-connections.ts'
 import { preflights } from './preflights.ts'
 import { protocol } from './protocol.ts'
+import { queueShare } from './queue-share.ts'
 import { slowBodies } from './slow-bodies.ts'
 import { throttledKey } from './throttled-key.ts'
 import { unreadResponses } from './unread-responses.ts'
@@ -34,6 +35,7 @@ export const hostileCases: HostileCase[] = [
   ...costlyJson,
   ...costlyBatches,
   ...costlyInserts,
+  ...queueShare,
   ...forms,
   ...heldPlaces,
   ...slowBodies,

@@ -5,6 +5,7 @@ export type KeyLimits = Partial<Record<KeyLimitName, number>>
 export const keyLimitNames = [
   'requestsPerMinute',
   'eventsPerMinute',
+  'logBytesPerMinute',
   'feedbackPerMinute',
   'attachmentBytesPerMinute',
   'deviceEventsPerMinute',

@@ -53,12 +53,24 @@ export function concerns({ action, path, match }: RuleChoice, kind: RecordKind):
 const isAboutEvents = (path: string | undefined, match: RuleMatch) =>
   conditionsAbout(match, 'event').length > 0 || path?.startsWith('params.') === true
 
-/** Describes why a rule is invalid, as a sentence for an operator; undefined if it is valid. */
+/**
+ * Describes why a rule may not be added, as a sentence for an operator; undefined if it may. Earlier
+ * versions added rules to sample that have no condition; those remain valid.
+ */
 export function findRuleProblem(rule: RuleChoice): string | undefined {
+  const problem = findStoredProblem(rule)
+  if (problem !== undefined || rule.action !== 'sample' || isLimited(rule)) return problem
+  return 'A rule to sample needs a condition, or it would be for everything.'
+}
+
+function findStoredProblem(rule: RuleChoice): string | undefined {
   return findActionProblem(rule) ?? findMatchProblem(rule)
 }
 
-function findActionProblem({ action, rate, path, match }: RuleChoice): string | undefined {
+const isLimited = ({ match }: RuleChoice) => Object.keys(match).some((name) => name !== 'kind')
+
+function findActionProblem(rule: RuleChoice): string | undefined {
+  const { action, rate, path } = rule
   if (action === 'drop' || action === 'sample') {
     if (path !== undefined) return `A rule to ${action} has no path.`
   }
@@ -68,8 +80,9 @@ function findActionProblem({ action, rate, path, match }: RuleChoice): string | 
     return isShare ? undefined : 'The rate must be more than 0 and less than 1, such as 0.1.'
   }
   if (action === 'drop') {
-    const isLimited = Object.keys(match).some((name) => name !== 'kind')
-    return isLimited ? undefined : 'A rule to drop needs a condition, or it would drop everything.'
+    return isLimited(rule)
+      ? undefined
+      : 'A rule to drop needs a condition, or it would drop everything.'
   }
   if (path === undefined || path.length > textLengthMax || !isPath.test(path)) {
     return 'The path must begin with params., device. or extra., such as params.email.'
@@ -132,7 +145,7 @@ export function parseRule(json: string): Rule | undefined {
   if (!Object.keys(match).every((name) => name in conditions)) return undefined
   const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
   const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
-  return findRuleProblem(read) === undefined ? read : undefined
+  return findStoredProblem(read) === undefined ? read : undefined
 }
 
 function parseObject(json: string): object {

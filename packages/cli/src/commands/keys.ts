@@ -26,6 +26,7 @@ interface RuleOptions extends Partial<Record<KeyLimitName, number | 'default'>> 
 const limitOptions: Record<KeyLimitName, string> = {
   requestsPerMinute: 'requests in a minute, whatever they contain',
   eventsPerMinute: 'log events in a minute; each entry of a batch counts',
+  logBytesPerMinute: 'bytes of JSON of log events in a minute',
   feedbackPerMinute: 'feedback in a minute',
   attachmentBytesPerMinute: 'bytes of attachments in a minute',
   deviceEventsPerMinute: 'log events of one device in a minute',

@@ -42,10 +42,10 @@ sample 0.1    keep the log events of one device in ten, with sample_rate 0.1
 remove <path> leave a field out: params.email, device.serial, extra.log.debug
 hash <path>   replace a field by its hash, which is the same for the same value
 
-A record must meet every condition; a rule without conditions is for all records. A record without version_code meets
-no condition on it. Rules to drop, remove and hash also apply to feedback, unless they are about events or params;
---kind logs excludes it. Gateways follow within 5 seconds. --dry-run adds nothing: it counts the records of the last
-day that the rule would have matched.
+A record must meet every condition; a rule without conditions is for all records (drop and sample need one). A record
+without version_code meets no condition on it. Rules to drop, remove and hash also apply to feedback, unless they are
+about events or params; --kind logs excludes it. Gateways follow within 5 seconds. --dry-run adds nothing: it counts
+the records of the last day that the rule would have matched.
 
 Examples:
   intake rules add drop --bundle com.example.app --event-prefix debug_ --version-code-below 120 --dry-run
