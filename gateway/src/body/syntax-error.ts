@@ -27,7 +27,7 @@ function match(pattern: RegExp, text: string, at: number): number | undefined {
 
 /** Returns the position of the first character that is wrong; undefined if the text is JSON. */
 export function findSyntaxError(text: string): number | undefined {
-  /** What may come next; of `value`, `name` and `more` those that are followed by `?` may be absent. */
+  /** What must come next. Instead of what ends with `?`, the closing bracket may come, too. */
   let next: 'value' | 'value?' | 'name' | 'name?' | 'colon' | 'more' = 'value'
   const open: string[] = []
   let at = 0
