@@ -1,8 +1,9 @@
 // Generates these files in docs from the code: errors.md, configuration.md, metrics.md,
 // conformance-cases.md and operations/states.md. Also generates the retry rules of the clients, and
 // gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
-// API description. With --check it writes nothing, and exits with 1 if a file differs from what
-// would be generated.
+// API description. Reads the built code (`npm run docs` builds it) and prints the names of the files
+// that it wrote. With --check it writes nothing, and exits with 1 if a file differs from what would
+// be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'oxfmt'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
@@ -345,10 +346,12 @@ pages['gateway/docs.html'] = docsPage(
 )
 const check = process.argv.includes('--check')
 for (const [path, page] of Object.entries(pages)) {
-  if (!check) {
-    await writeFile(new URL(`../${path}`, import.meta.url), page)
-  } else if ((await read(path).catch(() => '')) !== page) {
+  if ((await read(path).catch(() => '')) === page) continue
+  if (check) {
     console.error(`${path} differs from the code: run npm run docs`)
     process.exitCode = 1
+  } else {
+    await writeFile(new URL(`../${path}`, import.meta.url), page)
+    console.log(`wrote ${path}`)
   }
 }
