@@ -95,8 +95,8 @@ function secretsList({ isFollowed }) {
 function configurationPage() {
   return `# Configuration
 
-${generated}Each process reads its settings from the environment. If any are invalid, it reports
-all of them at once and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
+${generated}Each process reads its settings from the environment. If any are invalid, it names
+all of them at once, with what is wanted but without their values, and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
 \`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
 terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
 No level above debug logs single records.

@@ -1,5 +1,5 @@
 export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
-export { ConfigError } from './config-error.ts'
+export { ConfigError, problemsOf } from './config-error.ts'
 export { endpointsFile } from './endpoints-file.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { isLoopbackAddress, isLoopbackHost } from './loopback.ts'
