@@ -158,7 +158,7 @@ t.test(
       INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
     })
     t.equal(code, 3)
-    t.match(stdout, /^Intake is down\./)
+    t.match(stdout, /^Intake is accepting, not storing\./)
     t.match(stdout, `no status of the worker at ${url}: connect ECONNREFUSED`)
     t.match(stdout, `no status of the worker at ${new URL(s3.url).origin}: `)
     t.match(stdout, new RegExp(`^worker +${url} +no response$`, 'm'))

@@ -1,6 +1,7 @@
 import {
   joinDetails,
   notKnown,
+  separateStart,
   startProblems,
   type PolledCheck,
   type ProblemCheck,
@@ -33,6 +34,8 @@ const stuckMs = 60_000
 type Detail = ReturnType<ProblemCheck>
 
 interface Watched {
+  /** How long the process has been running; default: that of this process. */
+  uptimeMs?: () => number
   redisConnection: () => string | undefined
   redisChecks: {
     [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
@@ -57,12 +60,19 @@ export function startWorkerProblems(
    * Returns why no frames can be taken from the server that has shard 0 of the log queue and all
    * other queues; undefined if they can. Further shards may be on other servers, which may work.
    */
-  const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
+  const { starting, lasting: redisProblem } = separateStart(
+    () => redisConnection() ?? redisChecks.writes.problem(),
+    options.uptimeMs,
+  )
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
 
   return startProblems({
     checks: {
-      redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
+      process_ends: starting,
+      redis_connection() {
+        if (starting() !== undefined) return undefined
+        return redisProblem() ?? redisChecks.shards.problem()
+      },
       queue_full() {
         const detail =
           'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'

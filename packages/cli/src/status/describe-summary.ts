@@ -9,7 +9,7 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
   const responsive = services.filter(isResponsive)
   const memory = responsive.find((service) => service.redis != null)?.redis
   return [
-    `Intake is ${state}.  ${now.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    `Intake is ${describeState(state, services)}.  ${now.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     ...(problems.length > 0
       ? [problems.map((problem) => describeProblem(problem, now)).join('\n')]
       : []),
@@ -21,6 +21,12 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
       : []),
   ].join('\n\n')
+}
+
+/** The state in words: with workers down, gateways may accept all records as usual. */
+function describeState(state: Summary['state'], services: readonly AskedService[]): string {
+  const isAccepting = services.some((one) => one.service === 'gateway' && one.state === 'ok')
+  return state === 'down' && isAccepting ? 'accepting, not storing' : state
 }
 
 function describeProblem(problem: SharedProblem, now: Date): string {
