@@ -2,6 +2,7 @@ export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './
 export { ConfigError, problemsOf } from './config-error.ts'
 export { endpointsFile } from './endpoints-file.ts'
 export { keptFreeBytes } from './kept-free.ts'
+export { redisMemoryBytesMin } from './redis-memory.ts'
 export { limitRepeats } from './limit-repeats.ts'
 export { isLoopbackAddress, isLoopbackHost } from './loopback.ts'
 export { parseTime, timeForm } from './parse-time.ts'
