@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
@@ -69,7 +70,7 @@ async function refusalOf(
     return withServer(
       redis,
       tag,
-      `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`,
+      `Redis has ${replicas} ${plural(replicas, 'replica')}, and REDIS_ACK_REPLICAS is ${replicasMin}`,
     )
   } catch (error) {
     return describeRefusalOf(redis, tag, error)

@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import {
   joinDetails,
   notKnown,
@@ -195,7 +196,7 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
     : Number.isFinite(secondsToDrain)
       ? `stored in about ${seconds(secondsToDrain)}`
       : 'not shrinking'
-  return `${kind}: ${rows} rows wait${age}; ${end}`
+  return `${kind}: ${rows} ${plural(rows, 'row waits', 'rows wait')}${age}; ${end}`
 }
 
 function seconds(value: number): string {

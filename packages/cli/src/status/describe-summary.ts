@@ -1,5 +1,5 @@
 import { kinds } from '@intake/contract'
-import { visibleLine } from '@intake/runtime'
+import { plural, visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
@@ -103,7 +103,7 @@ function describeRules(services: readonly ServiceStatus[]): string[] {
   if (count === 0) return []
   const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
   return [
-    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which matched ${number(matches)} records since they ` +
+    `Gateways follow ${count} ${plural(count, 'rule')}, which matched ${number(matches)} ${plural(matches, 'record')} since they ` +
       'started (intake rules list).',
   ]
 }
@@ -128,7 +128,7 @@ function load(service: ServiceStatus): string {
     .filter(([, seconds]) => seconds > 0)
     .map(([kind, seconds]) => `inserts ${kind} for ${duration(seconds)}`)
   return [
-    ...(requests === undefined ? [] : [`${requests} requests in flight`]),
+    ...(requests === undefined ? [] : [`${requests} ${plural(requests, 'request')} in flight`]),
     ...(connections === undefined ? [] : [`${connections.open} of ${connections.max} connections`]),
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,

@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import {
   printDeadLetterCursor,
@@ -29,7 +30,7 @@ export function deadLetterList(
           </h2>
           <p class="text">${clientText(error_start)}</p>
           <details class="numbers">
-            <summary>The row, ${row_bytes} bytes</summary>
+            <summary>The row, ${row_bytes} ${plural(Number(row_bytes), 'byte')}</summary>
             <pre>${clientText(row_start)}</pre>
           </details>
           <p class="meta">
@@ -65,7 +66,7 @@ export function deadLetterList(
         : alert(
             'danger',
             html`<b
-                >${wholeNumber(total)} ${total === 1 ? 'row waits' : 'rows wait'} for an
+                >${wholeNumber(total)} ${plural(total, 'row waits', 'rows wait')} for an
                 operator.</b
               >
               ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,
