@@ -45,8 +45,8 @@ export function deadLetterList(
       ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
       : 'No more.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
-  const how = html`Replay or drop them with <code>npm run -s intake -- dead-letters</code>. What to
-    do: <code>docs/operations/dead-letters.md</code>`
+  const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
+    <code>docs/operations/dead-letters.md</code>`
   const counted = (nameOf: (reason: DeadLetterReason) => string) => {
     const counts = new Map<string, number>()
     for (const reason of reasons)
