@@ -1,8 +1,9 @@
 // Generates these files in docs from the code: errors.md, configuration.md, metrics.md,
 // conformance-cases.md and operations/states.md. Also generates the retry rules of the clients, and
 // gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
-// API description. With --check it writes nothing, and exits with 1 if a file differs from what
-// would be generated.
+// API description. Reads the built code (`npm run docs` builds it) and prints the names of the files
+// that it wrote. With --check it writes nothing, and exits with 1 if a file differs from what would
+// be generated.
 import { readFile, writeFile } from 'node:fs/promises'
 import { format } from 'oxfmt'
 import { openApiDocument } from '../gateway/dist/openapi/document.js'
@@ -94,8 +95,8 @@ function secretsList({ isFollowed }) {
 function configurationPage() {
   return `# Configuration
 
-${generated}Each process reads its settings from the environment. If any are invalid, it reports
-all of them at once and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
+${generated}Each process reads its settings from the environment. If any are invalid, it names
+all of them at once, with what is wanted but without their values, and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
 \`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
 terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
 No level above debug logs single records.
@@ -345,10 +346,12 @@ pages['gateway/docs.html'] = docsPage(
 )
 const check = process.argv.includes('--check')
 for (const [path, page] of Object.entries(pages)) {
-  if (!check) {
-    await writeFile(new URL(`../${path}`, import.meta.url), page)
-  } else if ((await read(path).catch(() => '')) !== page) {
+  if ((await read(path).catch(() => '')) === page) continue
+  if (check) {
     console.error(`${path} differs from the code: run npm run docs`)
     process.exitCode = 1
+  } else {
+    await writeFile(new URL(`../${path}`, import.meta.url), page)
+    console.log(`wrote ${path}`)
   }
 }

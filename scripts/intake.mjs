@@ -1,4 +1,4 @@
-// npm run -s intake -- <command>: the operator's command line. Building writes to stderr, so stdout
+// ./intake <command>: the operator's command line. Building writes to stderr, so stdout
 // has only the output of the command.
 import { bootstrap } from './bootstrap.mjs'
 

@@ -13,9 +13,9 @@ const newConnectionsMax = 4_096
 await runProcess({
   name: 'gateway',
   config: GatewayConfig,
+  check: checkGatewayConfig,
   closeTimeoutMs: ({ DRAIN_MS }) => DRAIN_MS + 10_000,
   async start(config, log, secrets, owner) {
-    checkGatewayConfig(config)
     let isDraining = false
     const { app, startAdmin } = await compose({
       config,

@@ -1,6 +1,6 @@
 import type { ApiKeyDirectory } from '@intake/access'
 import type { PolledCheck, Problems } from '@intake/health'
-import { joinDetails, startProblems } from '@intake/health'
+import { joinDetails, separateStart, startProblems } from '@intake/health'
 import type { RedisPoll, RedisState } from '@intake/redis'
 import type { Logger, Registry } from '@intake/runtime/process'
 import type { Admission } from '../admission/admission.ts'
@@ -26,6 +26,8 @@ export function startGatewayProblems(options: {
   policy: { isLoaded(): boolean }
   bucket: Pick<PolledCheck, 'problem'>
   isStrict: boolean
+  /** How long the process has been running; default: that of this process. */
+  uptimeMs?: () => number
   log: Logger
   metrics: Registry
 }): GatewayProblems {
@@ -33,7 +35,7 @@ export function startGatewayProblems(options: {
   const { limiter } = options
 
   /** Why no records are accepted, in words for an operator; undefined if they are accepted. */
-  function redisConnection(): string | undefined {
+  function findRedisProblem(): string | undefined {
     const reason = options.redisConnection() ?? admission.redisProblems().redis_connection
     if (reason !== undefined) return reason
     const silentMs = redisPoll.silentMs()
@@ -42,11 +44,17 @@ export function startGatewayProblems(options: {
     return policy.isLoaded() ? undefined : 'the policy has not been read yet'
   }
 
+  const { starting, lasting: redisConnection } = separateStart(findRedisProblem, options.uptimeMs)
+
   return startProblems({
     checks: {
+      process_ends: starting,
       // Unusable servers other than the main one are reported, too. While some servers are
       // unusable, the gateway uses the queue shards and reservations of the usable servers.
-      redis_connection: () => joinDetails([redisConnection(), ...redisPoll.unusableServers()]),
+      redis_connection() {
+        if (starting() !== undefined) return undefined
+        return joinDetails([redisConnection(), ...redisPoll.unusableServers()])
+      },
       redis_lost_its_data: () => admission.redisProblems().redis_lost_its_data,
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full() {

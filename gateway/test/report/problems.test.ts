@@ -21,6 +21,7 @@ const well = {
   policy: { isLoaded: () => true },
   bucket: { problem: () => undefined as string | undefined },
   isStrict: true,
+  uptimeMs: () => 60_000,
 }
 type Parts = typeof well
 
@@ -44,6 +45,11 @@ const atRisk = admission({ redisProblems: () => ({ redis_could_lose_records: 'ev
 
 const cases: [what: string, Partial<Parts>, string[]][] = [
   ['all is well', {}, []],
+  [
+    'the process has just started',
+    { redisConnection: () => 'refused', uptimeMs: () => 1_000 },
+    ['process_ends down: it has just started: refused'],
+  ],
   ['no connection', { redisConnection: () => 'refused' }, ['redis_connection down: refused']],
   [
     'Redis is silent',

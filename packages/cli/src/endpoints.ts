@@ -85,6 +85,13 @@ export async function runningStack(): Promise<Endpoints | undefined> {
   return readEndpoints(dataDir())
 }
 
+/** The folder of the running stack's embedded ClickHouse, if it has this URL. */
+export async function folderOfClickHouse(url: string): Promise<string | undefined> {
+  const folder = resolve(dataDir(), 'clickhouse')
+  const isEmbedded = (await runningStack())?.clickhouse === url && existsSync(folder)
+  return isEmbedded ? folder : undefined
+}
+
 /** The path of the file that has the endpoints of a running stack. */
 export const placeOfStack = (): string => resolve(endpointsFile(dataDir()))
 

@@ -6,7 +6,7 @@ import { configureOutput, printError } from './print.ts'
 
 const guide = `
 Commands find the services by REDIS_URL, CLICKHOUSE_URL and S3_ENDPOINT (or by files: REDIS_URL_FILE …), or else
-those that npm start runs in this folder (in another one: INTAKE_DATA_DIR).
+those that npm start runs in this folder (in another one: INTAKE_DATA_DIR). In a clone, type ./intake.
 
 Examples:
   intake status                   the state of the services, and what to do

@@ -118,6 +118,7 @@ t.test('keys are created, listed without their secret, and revoked', async (t) =
   t.match(secret, /^ik_/)
   const list = await intake(['keys', 'list'])
   t.match(list.stdout, /^key_\S+\tiOS\tcom\.a,com\.b\tcreated \S+\texpires never\n$/)
+  t.equal(list.stderr, 'id\tname\tbundles\tcreated\tstate\torigins and limits\n')
   t.notMatch(list.stdout, secret)
   const json = await intake(['keys', 'list', '--json'])
   t.match(JSON.parse(json.stdout), [{ name: 'iOS', bundleIdentifiers: ['com.a', 'com.b'] }])

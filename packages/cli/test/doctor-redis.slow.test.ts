@@ -78,7 +78,7 @@ t.test('a replica that does not accept the user is named', async (t) => {
   const { primary, replica } = await startPair(t)
   await operate(t, replica).config('SET', 'requirepass', 'other')
   t.match((await examine(primary.url)).details, [
-    /, which cannot be examined: Redis does not accept the password\.$/,
+    /, which cannot be examined: Redis does not accept the user and password in REDIS_URL\.$/,
   ])
 })
 

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
-import { findClickHouseProblems } from '../src/doctor/clickhouse.ts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { findClickHouseProblems, findFullDisk } from '../src/doctor/clickhouse.ts'
 import { findClockProblems } from '../src/doctor/clocks.ts'
 import { findRedisProblems as findProblems } from '../src/doctor/redis.ts'
 
@@ -81,3 +83,20 @@ t.test('the clock that differs from two others is wrong', async (t) => {
   t.same(change(-60_000, -60_000), ['Synchronise the clock of this machine'])
   t.same(change(-60_000, 60_000), ['Synchronise the clock of each machine'])
 })
+
+const noMount = !(process.platform === 'linux' && process.getuid?.() === 0) && 'needs root on Linux'
+t.test(
+  'the full disk of a ClickHouse that does not respond is named',
+  { skip: noMount },
+  async (t) => {
+    const mount = createDataDir(t)
+    t.equal(findFullDisk(mount), undefined, 'this disk has room')
+    const options = ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]
+    if (spawnSync('mount', options).status !== 0) return t.pass('this container may not mount')
+    t.teardown(() => spawnSync('umount', [mount]))
+    t.match(findFullDisk(mount), {
+      code: 'clickhouse_disk',
+      detail: `ClickHouse does not respond, and the disk of ${mount} is full: it has 8 MiB left, and ClickHouse needs 16 MiB to start.`,
+    })
+  },
+)

@@ -110,7 +110,7 @@ t.test('a user is erased in every version and place; other users are kept', asyn
   t.match(dry, {
     code: 3,
     stdout:
-      /^11 rows and 1 dead letters are stored, 0 frames in Redis have more\.\nNothing is erased/,
+      /^11 rows and 1 dead letter are stored, 0 frames in Redis have more\.\nNothing is erased/,
     stderr: '',
   })
   const counted = await intake(['user', 'erase', victim, '--json'])
@@ -271,7 +271,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
 
   const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
   t.equal(early.code, 2, 'out of time')
-  t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
+  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
 
   // The erasure runs in this process, so that `progress` shows when it has read the frames.
   const said: string[] = []
@@ -300,7 +300,7 @@ t.test('waits for the frames in every shard of the queue', async (t) => {
 
   const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
   t.equal(early.code, 2, 'out of time')
-  t.match(early.stdout, /INCOMPLETE: 1 frames in Redis/)
+  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
 
   await insert('logs', mine)
   const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })

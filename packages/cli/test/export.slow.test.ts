@@ -68,7 +68,7 @@ t.test('an export has every record of the user and no other, with its state', as
 
   const out = join(dataDir, 'out')
   const toFolder = await intake(['device', 'export', feedback.device_uuid, '--out', out])
-  t.match(toFolder, { code: 0, stdout: '', stderr: '1 records, 1 attachments\n' })
+  t.match(toFolder, { code: 0, stdout: '', stderr: '1 record, 1 attachment\n' })
   t.match(parse(readFileSync(join(out, 'records.jsonl'), 'utf8')), [
     { id: feedback.id, text: 'Hello' },
   ])

@@ -158,7 +158,7 @@ t.test(
       INTAKE_WORKER_ADMIN_URL: `${url}/, ${new URL(s3.url).origin}`,
     })
     t.equal(code, 3)
-    t.match(stdout, /^Intake is down\./)
+    t.match(stdout, /^Intake is accepting, not storing\./)
     t.match(stdout, `no status of the worker at ${url}: connect ECONNREFUSED`)
     t.match(stdout, `no status of the worker at ${new URL(s3.url).origin}: `)
     t.match(stdout, new RegExp(`^worker +${url} +no response$`, 'm'))
@@ -172,7 +172,7 @@ t.test('without addresses it says what it looked for', async (t) => {
     code: 1,
     stdout: '',
     stderr:
-      /no --gateway and no --worker, INTAKE_GATEWAY_ADMIN_URL .*none\/endpoints\.json does not/,
+      /no --gateway and no --worker, INTAKE_GATEWAY_ADMIN_URL .*none\/endpoints\.json does not exist: .* set INTAKE_DATA_DIR to their folder/,
   })
   t.match(await intake(['status', '--worker', '127.0.0.1:3002']), {
     code: 1,

@@ -145,12 +145,39 @@ const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
 
 /**
+ * The name of the exception, which ClickHouse adds at the end of its message, after all that it
+ * quotes. `.*` takes the last text of this form, so nothing quoted can count as the name.
+ */
+const nameIn = (serverText: string): string =>
+  /^.*\(([A-Z][A-Z\d_]{2,60})\) \(version \d/s.exec(serverText)?.[1] ?? 'unknown code'
+
+/**
+ * The error of a statement that only defines tables, views or functions, with ClickHouse's sentence
+ * about it. Such a statement reads no rows, so the sentence quotes none. Any other error and
+ * statement: the error itself.
+ */
+export const explainDefinition = (error: unknown, statement: string): unknown => {
+  if (!(error instanceof ClickHouseError) || !/^\s*(CREATE|ALTER|DROP|RENAME)\b/.test(statement))
+    return error
+  const { message, kind, code, serverText } = error
+  if (code === undefined || serverText === undefined) return error
+  const sentence = serverText
+    .replace(/^Code: \d+\. DB::Exception: /, '')
+    .replace(/ \([A-Z\d_]+\) \(version .*$/s, '')
+  const shown = sentence.length > sentenceMax ? `${sentence.slice(0, sentenceMax)} …` : sentence
+  return new ClickHouseError(`${message}: ${shown}`, { kind, code, serverText, cause: error })
+}
+
+/** Long enough for the reason; the types of columns that follow it can have thousands of characters. */
+const sentenceMax = 400
+
+/**
  * The error for an exception code that ClickHouse sent; `serverText` is the body of that response.
  */
 export const errorForCode = (code: number, serverText: string): ClickHouseError => {
   const [kind, name] = unknownField.test(serverText)
     ? (['operator', 'unknown field'] as const)
-    : (failureCodes[code] ?? ['split', 'unknown code'])
+    : (failureCodes[code] ?? ['split', nameIn(serverText)])
   const isTooLarge = outOfMemory.has(code)
   return new ClickHouseError(`ClickHouse responded with ${code} (${name})`, {
     kind,

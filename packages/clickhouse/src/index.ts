@@ -4,6 +4,7 @@ export {
   type FailureKind,
   MigrationError,
   describeError,
+  explainDefinition,
   hasUnknownCode,
 } from './errors.ts'
 export { isoTime, sqlTime } from './sql-time.ts'

@@ -9,5 +9,6 @@ export {
   type ProblemCheck,
   type Problems,
 } from './problems.ts'
+export { separateStart } from './start-phase.ts'
 export { createRate, type Rate } from './rate.ts'
 export type { Status } from './status.ts'

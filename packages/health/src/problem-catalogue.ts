@@ -64,3 +64,17 @@ export type ProblemCode = keyof typeof problemCatalogue
 export function helpOf(code: ProblemCode): string {
   return `docs/operations/${code.replaceAll('_', '-')}.md`
 }
+
+/** Problems that follow from others, so they say least about what to do. */
+const consequences: ReadonlySet<string> = new Set(['backlog', 'watermark', 'insert_stalled'])
+
+function rankOf(code: string): number {
+  if (consequences.has(code)) return 2
+  return problemCatalogue[code as ProblemCode]?.state === 'down' ? 0 : 1
+}
+
+/** Compares two problems for a list: what causes others first, then the oldest first. */
+export const byCause = (
+  one: { code: string; since: string },
+  other: { code: string; since: string },
+): number => rankOf(one.code) - rankOf(other.code) || one.since.localeCompare(other.since)

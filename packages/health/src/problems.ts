@@ -1,6 +1,7 @@
 import { systemClock, untilWholeSecond, type Clock } from '@intake/runtime'
 import { addGauge, type Logger, type Registry } from '@intake/runtime/process'
 import {
+  byCause,
   helpOf,
   problemCatalogue,
   type ProblemCode,
@@ -36,7 +37,7 @@ export function joinDetails(
 }
 
 export interface Problems<Noted extends ProblemCode = never> {
-  /** All current problems, oldest first. */
+  /** All current problems, in the order of `byCause`. */
   present(): Problem[]
   /**
    * Reports an event that shows the problem. The problem ends `lastsMs` after the latest such event
@@ -153,7 +154,6 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
       return [{ code, detail, sinceMs }]
     })
     return found
-      .toSorted((one, other) => one.sinceMs - other.sinceMs)
       .map(({ code, detail, sinceMs }) => ({
         code,
         state: stateOf(code),
@@ -161,6 +161,7 @@ export function startProblems<Noted extends ProblemCode = never>(options: {
         detail,
         help: helpOf(code),
       }))
+      .toSorted(byCause)
   }
 
   addGauge(metrics, {

@@ -5,7 +5,7 @@ import { isReady, type Problem, type Problems } from './problems.ts'
 export interface Status {
   service: string
   state: 'ok' | 'degraded' | 'down'
-  /** All problems, oldest first. */
+  /** All problems, in the order of `byCause`. */
   problems: Problem[]
   ready: boolean
   version: string

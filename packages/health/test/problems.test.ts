@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { byCause } from '../src/problem-catalogue.ts'
 import { createLogger, Registry } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createRate, notKnown, pollCheck, startProblems } from '../src/index.ts'
@@ -287,4 +288,13 @@ t.test('a check that is asked for while it runs follows at once', async (t) => {
   await clock.advance(0)
   t.equal(begun.length, 3, 'before its interval has passed')
   polled.close()
+})
+
+t.test('in a list, what causes other problems comes first, then the oldest', async (t) => {
+  const list = ['backlog', 'dead_letters', 'watermark', 'insert_retry', 'queue_paused'] as const
+  const problems = list.map((code, second) => ({ code, since: `2026-11-28T10:00:0${second}.000Z` }))
+  t.same(
+    problems.toSorted(byCause).map(({ code }) => code),
+    ['insert_retry', 'dead_letters', 'queue_paused', 'backlog', 'watermark'],
+  )
 })

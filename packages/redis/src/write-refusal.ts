@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { Cluster } from 'ioredis'
 import { ReplyError, type Redis } from './connect.ts'
 import { infoField } from './info-field.ts'
@@ -5,6 +6,7 @@ import { replyCode } from './reply-code.ts'
 import { mainTag, nameOf, primaryOf, requireConnection, tagPerPrimary } from './servers.ts'
 
 const replica = 'Redis is a replica'
+const wrongPassword = 'Redis does not accept the user and password in REDIS_URL'
 
 const reasons: Record<string, string> = {
   READONLY: replica,
@@ -12,9 +14,10 @@ const reasons: Record<string, string> = {
   LOADING: 'Redis is loading its data',
   MISCONF: 'Redis cannot write to its disk',
   NOREPLICAS: 'Redis has fewer replicas than min-replicas-to-write',
-  NOAUTH: 'Redis does not accept the password',
-  WRONGPASS: 'Redis does not accept the password',
+  NOAUTH: wrongPassword,
+  WRONGPASS: wrongPassword,
   NOPERM: 'the user in REDIS_URL lacks a permission',
+  OOM: 'Redis uses all of its memory: raise its maxmemory (REDIS_MAXMEMORY of npm start)',
   MOVED: 'Redis is a node of a cluster: REDIS_URL must begin with redis+cluster://',
   CLUSTERDOWN: 'Redis Cluster has lost a primary',
   TRYAGAIN: 'Redis Cluster moves the keys to another node',
@@ -67,7 +70,7 @@ async function refusalOf(
     return withServer(
       redis,
       tag,
-      `Redis has ${replicas} replicas, and REDIS_ACK_REPLICAS is ${replicasMin}`,
+      `Redis has ${replicas} ${plural(replicas, 'replica')}, and REDIS_ACK_REPLICAS is ${replicasMin}`,
     )
   } catch (error) {
     return describeRefusalOf(redis, tag, error)

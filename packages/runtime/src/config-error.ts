@@ -8,3 +8,14 @@ export class ConfigError extends Error {
     this.problems = problems
   }
 }
+
+/** Returns the problems of the `ConfigError` that a function throws; empty if it throws none. */
+export function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}

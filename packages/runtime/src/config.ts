@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { ConfigError } from './config-error.ts'
+import { ConfigError, problemsOf } from './config-error.ts'
 import { readSecret, SecretFileError, secretNames, traitsOf } from './secret-files.ts'
 import { findUrlProblem, urlsIn } from './urls.ts'
 
@@ -9,11 +9,15 @@ import { findUrlProblem, urlsIn } from './urls.ts'
  * variable `NAME_FILE` names. An empty variable counts as unset. Defaults come from the schema.
  * Strings become numbers and booleans as the schema requires.
  *
+ * @param check throws a `ConfigError` for settings that the schema allows but that are wrong or
+ * contradictory. Settings that are already reported have their defaults meanwhile. It is not called
+ * while a required setting is missing or invalid.
  * @throws {ConfigError} one error for all problems
  */
 export function loadConfig<S extends TObject>(
   schema: S,
   env: Record<string, string | undefined>,
+  check: (config: Static<S>) => void = () => undefined,
 ): Static<S> {
   const secrets = new Set(secretNames(schema))
   const given: Record<string, string> = {}
@@ -27,31 +31,28 @@ export function loadConfig<S extends TObject>(
       unread.set(name, error.message)
     }
   }
-  const config = Value.Convert(schema, Value.Default(schema, given))
-  const problems = [...unread.values(), ...findProblems(schema, config, unread)]
+  const withDefaults = (values: Record<string, string>) =>
+    Value.Convert(schema, Value.Default(schema, values)) as Record<string, unknown>
+  const config = withDefaults(given)
+  const { required = [] } = schema as { required?: readonly string[] }
+  const missing = required.filter((name) => !(name in config) && !unread.has(name))
+  const invalid = Object.entries(config).flatMap(([name, value]) => {
+    const problem = findProblem(schema, name, value)
+    return problem === undefined ? [] : [{ name, problem: `${name} ${problem}` }]
+  })
+  for (const { name } of invalid) delete given[name]
+  const checked = withDefaults(given)
+  const contradictions = required.every((name) => name in checked)
+    ? problemsOf(() => check(checked as Static<S>))
+    : []
+  const problems = [
+    ...unread.values(),
+    ...(missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]),
+    ...invalid.map(({ problem }) => problem),
+    ...contradictions,
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Static<S>
-}
-
-/**
- * @param unread settings whose files could not be read. They are already reported, so they do not
- * also count as missing
- */
-function findProblems(
-  schema: TObject,
-  config: unknown,
-  unread: ReadonlyMap<string, string>,
-): string[] {
-  const values = config as Record<string, unknown>
-  const { required = [] } = schema as { required?: readonly string[] }
-  const missing = required.filter((name) => !(name in values) && !unread.has(name))
-  return [
-    ...(missing.length === 0 ? [] : [`${missing.join(', ')} must be set`]),
-    ...Object.entries(values).flatMap(([name, value]) => {
-      const problem = findProblem(schema, name, value)
-      return problem === undefined ? [] : [`${name} ${problem}`]
-    }),
-  ]
 }
 
 /** Returns the problem of a value as words after the setting's name; undefined if there is none. */

@@ -23,6 +23,8 @@ const help = 'docs/operations/process-ends.md'
 export async function runProcess<S extends TObject>(options: {
   name: string
   config: S
+  /** See `loadConfig`. */
+  check: (config: Static<S>) => void
   closeTimeoutMs: (config: Static<S>) => number
   start(config: Static<S>, log: Logger, secrets: Secrets<S>, owner: Owner): Promise<void>
 }): Promise<void> {
@@ -30,7 +32,7 @@ export async function runProcess<S extends TObject>(options: {
   const { name } = options
   const log = createLogger({ name, level: process.env['LOG_LEVEL'] || 'info' })
   try {
-    const config = loadConfig(options.config, process.env)
+    const config = loadConfig(options.config, process.env, options.check)
     const settings = describeConfig(options.config, config)
     connectOnlyToOwnUser(parseOwnPorts(process.env['OWN_PORTS']))
     log.info({ version, node: process.versions.node, settings }, `${name} starts`)

@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClickHouseError, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  explainDefinition,
+  MigrationError,
+  type ClickHouse,
+} from '@intake/clickhouse'
 import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
 import { copyTables } from './cluster/copy-tables.ts'
 import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
@@ -173,7 +178,7 @@ async function applyOne(clickhouse: ClickHouse, statement: string): Promise<void
       await clickhouse.command(statement)
       return
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isConflict(error)) throw explainDefinition(error, statement)
       // The pause is random, so that two migrators do not collide again.
       await pause(pauseMs * (0.5 + Math.random()))
     }

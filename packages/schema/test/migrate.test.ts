@@ -4,6 +4,7 @@ import { ownClickHouse } from '@intake/test-kit/own-services'
 import { createDefinitions, definitions } from '../src/definitions/index.ts'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { migrate, type Migration } from '../src/index.ts'
+import { migrations as released } from '../src/migrations/index.ts'
 import { failureOf, logRow, member } from './fixture.ts'
 import { views } from './views.ts'
 
@@ -17,6 +18,17 @@ const names = async () => {
   )
   return rows.map(({ name }) => name)
 }
+
+t.test('every documented device field has a column, made by a migration', async (t) => {
+  const statements = released.flatMap((migration) => migration.statements).join('\n')
+  for (const { name } of deviceFields) {
+    t.match(
+      statements,
+      new RegExp(`\\b${name}\\b`),
+      `the column device lacks ${name}: add a migration (CONTRIBUTING.md, "A documented device field")`,
+    )
+  }
+})
 
 t.test('two concurrent migrations create the schema once', async (t) => {
   const both = await Promise.all([migrate({ clickhouse }), migrate({ clickhouse })])
@@ -139,8 +151,15 @@ t.test('new migrations run in order, and again after a failure in the middle', a
   const first: Migration = { name: '9001-first', statements: [table('one')] }
   const broken: Migration = { name: '9002-second', statements: [table('two'), 'SELECT nothing'] }
   const error = await failureOf(migrate({ clickhouse, migrations: [first, broken] }))
-  t.equal(error.code, 47)
+  t.match(error, { code: 47, message: /47 \(UNKNOWN_IDENTIFIER\)$/ })
   t.ok((await names()).includes('one'))
+
+  const view = 'CREATE VIEW intake.broken AS SELECT device.no_such_field FROM intake.logs_raw'
+  const failed = await failureOf(
+    migrate({ clickhouse, migrations: [{ name: '9002-second', statements: [view] }] }),
+  )
+  t.match(failed.message, /\d+ \([A-Z_]+\): .*no_such_field/, "with ClickHouse's sentence")
+  t.ok(failed.message.length < 500)
 
   const repaired: Migration = { name: '9002-second', statements: [table('two')] }
   t.same(await migrate({ clickhouse, migrations: [first, repaired] }), { applied: ['9002-second'] })

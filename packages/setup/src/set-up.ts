@@ -1,8 +1,14 @@
 import { createApiKeyStore } from '@intake/access'
-import { createClickHouse, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  createClickHouse,
+  describeError,
+  MigrationError,
+  type ClickHouse,
+} from '@intake/clickhouse'
 import { findMissingTables, migrate, repairViews } from '@intake/schema'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
-import { withRedis, type Redis } from '@intake/redis'
+import { describeRefusal, ReplyError, withRedis, type Redis } from '@intake/redis'
 import { joinInstallation } from './installation.ts'
 import { SetupError } from './setup-error.ts'
 
@@ -41,7 +47,7 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
-    await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3))
+    await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3), 'S3_ENDPOINT')
     const prepare = async (redis: Redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
       if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
@@ -54,7 +60,7 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
         throw error
       }),
     )
-    const refusal = await step('Using Redis', prepared)
+    const refusal = await step('Using Redis', prepared, 'REDIS_URL')
     if (refusal instanceof SetupError) throw refusal
     return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
   })
@@ -100,13 +106,29 @@ async function withClickHouse<T>(
   }
 }
 
-async function step<T>(what: string, work: Promise<T>): Promise<T> {
+async function step<T>(what: string, work: Promise<T>, setting?: string): Promise<T> {
   try {
     return await work
   } catch (cause) {
     if (cause instanceof SetupError) throw cause
     if (cause instanceof MigrationError) throw new SetupError(cause.message, { cause })
-    const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
-    throw new SetupError(`${what} failed: ${why}.`, { cause })
+    throw new SetupError(`${what} failed: ${explain(cause, setting)}.`, { cause })
   }
+}
+
+/** ClickHouse's codes for a user or password that it does not accept. */
+const credentialCodes = new Set([192, 193, 194, 516])
+
+/**
+ * Describes a failure, and names the setting that corrects it, if a setting does.
+ *
+ * @param setting the setting to check if a service cannot be reached
+ */
+function explain(cause: unknown, setting?: string): string {
+  if (cause instanceof ReplyError) return describeRefusal(cause)
+  const why = String(cause instanceof Error ? cause.message : cause).replace(/\.$/, '')
+  if (!(cause instanceof ClickHouseError))
+    return setting === undefined ? why : `${why}: check ${setting}`
+  const isUnusable = cause.code === undefined || credentialCodes.has(cause.code)
+  return isUnusable ? `${describeError(cause)}: start ClickHouse, or correct CLICKHOUSE_URL` : why
 }

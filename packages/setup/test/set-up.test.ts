@@ -141,3 +141,27 @@ t.test('tables of another version are refused in one sentence with instructions'
   await clickhouse.command(database)
   t.ok((await setUp(options)).applied.length > 0, 'the first suggestion works')
 })
+
+t.test('a service that cannot be used is refused with the setting that corrects it', async (t) => {
+  const withPassword = (url: string) => url.replace(/:[^:@/]*@/, ':WrOnG@')
+  const unreachable = {
+    clickhouseUrl: 'http://intake:x@127.0.0.1:1',
+    redisUrl: 'redis://x:y@127.0.0.1:1',
+  }
+  await redis.config('SET', 'maxmemory', '100kb')
+  t.teardown(() => redis.config('SET', 'maxmemory', '0'))
+  for (const [wrong, message] of [
+    [{ clickhouseUrl: withPassword(clickhouseServer.url) }, /516 .* correct CLICKHOUSE_URL\.$/],
+    [{ clickhouseUrl: unreachable.clickhouseUrl }, /ECONNREFUSED.* correct CLICKHOUSE_URL\.$/],
+    [{ redisUrl: withPassword(redisServer.url) }, /accept the user and password in REDIS_URL\.$/],
+    [{ redisUrl: unreachable.redisUrl }, /ECONNREFUSED.*: check REDIS_URL\.$/],
+    [{}, /raise its maxmemory \(REDIS_MAXMEMORY of npm start\)\.$/],
+  ] as const) {
+    const error: Error = await setUp({ ...options, ...wrong }).then(
+      () => t.fail('it must be refused'),
+      (failure) => failure,
+    )
+    t.match(error, { name: 'SetupError', message })
+    t.notMatch(error.message, 'WrOnG')
+  }
+})

@@ -1,6 +1,6 @@
 import { queueKinds, type QueueName } from '@intake/queue'
 import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue/consume'
-import { systemClock, withTimeout, type Clock } from '@intake/runtime'
+import { type Clock, plural, systemClock, withTimeout } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import type { Tracing } from '@intake/tracing'
 import { drainQueue } from './drain-queue.ts'
@@ -122,7 +122,7 @@ function startQueue(
     },
     onLocksLost(frames) {
       events.locksLost(kind, frames)
-      note('locks_lost', `${frames} frames of ${kind}`)
+      note('locks_lost', `${frames} ${plural(frames, 'frame')} of ${kind}`)
       const help = 'docs/operations/locks-lost.md'
       log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
     },

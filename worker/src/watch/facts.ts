@@ -52,7 +52,8 @@ export function workerFacts({ backlogs, activity, stored, noThumbnails }: Source
 /**
  * Returns figures for an autoscaler of workers, over all queues: the longest time to drain, the
  * longest age, and the sum of the rows. Every worker reports the same. A paused queue does not
- * count, because no worker may take its frames. Undefined while Redis cannot be read.
+ * count, because no worker may take its frames; `paused` is the number of such queues. Undefined
+ * while Redis cannot be read.
  */
 export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of'> }) {
   const known = queueKinds.flatMap((kind) => backlogs.of(kind) ?? [])
@@ -66,6 +67,7 @@ export function workerScaling({ backlogs }: { backlogs: Pick<BacklogMonitor, 'of
       ...states.map(({ oldestAgeSeconds }) => finite(oldestAgeSeconds)),
     ),
     rows: states.reduce((sum, { rows }) => sum + rows, 0),
+    paused: known.length - states.length,
   }
 }
 

@@ -1,6 +1,8 @@
+import { plural } from '@intake/runtime'
 import {
   joinDetails,
   notKnown,
+  separateStart,
   startProblems,
   type PolledCheck,
   type ProblemCheck,
@@ -33,6 +35,8 @@ const stuckMs = 60_000
 type Detail = ReturnType<ProblemCheck>
 
 interface Watched {
+  /** How long the process has been running; default: that of this process. */
+  uptimeMs?: () => number
   redisConnection: () => string | undefined
   redisChecks: {
     [Name in 'writes' | 'shards']: Pick<PolledCheck, 'problem'>
@@ -57,12 +61,19 @@ export function startWorkerProblems(
    * Returns why no frames can be taken from the server that has shard 0 of the log queue and all
    * other queues; undefined if they can. Further shards may be on other servers, which may work.
    */
-  const redisProblem = () => redisConnection() ?? redisChecks.writes.problem()
+  const { starting, lasting: redisProblem } = separateStart(
+    () => redisConnection() ?? redisChecks.writes.problem(),
+    options.uptimeMs,
+  )
   const isMainFull = () => isOutOfMemory(redisChecks.memory.error())
 
   return startProblems({
     checks: {
-      redis_connection: () => redisProblem() ?? redisChecks.shards.problem(),
+      process_ends: starting,
+      redis_connection() {
+        if (starting() !== undefined) return undefined
+        return redisProblem() ?? redisChecks.shards.problem()
+      },
       queue_full() {
         const detail =
           'Redis uses all of its maxmemory and accepts no writes: no frames can be claimed'
@@ -185,7 +196,7 @@ function describeBacklog(state: QueueState, kind: QueueName): string | undefined
     : Number.isFinite(secondsToDrain)
       ? `stored in about ${seconds(secondsToDrain)}`
       : 'not shrinking'
-  return `${kind}: ${rows} rows wait${age}; ${end}`
+  return `${kind}: ${rows} ${plural(rows, 'row waits', 'rows wait')}${age}; ${end}`
 }
 
 function seconds(value: number): string {

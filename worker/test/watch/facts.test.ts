@@ -15,6 +15,7 @@ t.test('an autoscaler gets the numbers of the queue that is furthest behind', as
     drain_seconds: 90,
     oldest_age_seconds: 40,
     rows: 503,
+    paused: 0,
   })
 })
 
@@ -29,6 +30,7 @@ t.test('a paused queue wants no workers', async (t) => {
     drain_seconds: 1,
     oldest_age_seconds: 1,
     rows: 3,
+    paused: 1,
   })
 })
 

@@ -24,6 +24,7 @@ interface Situation {
   memory?: Error
   shardMemory?: Error
   difference?: string
+  uptimeMs?: number
 }
 
 const empty: QueueState = {
@@ -51,6 +52,7 @@ function problemsIn(situation: Situation) {
   const { logs, activity, unreadable, refusing = [], lateMs = 0, letters = 0 } = situation
   const stored: StoredState = { deadLetters: { logs: letters, feedback: 0 }, visibleUntil: {} }
   const problems = startWorkerProblems({
+    uptimeMs: () => situation.uptimeMs ?? 60_000,
     redisConnection: () => situation.redis,
     redisChecks: {
       writes: { problem: () => undefined },
@@ -91,6 +93,11 @@ const stuck = { logs: { waiting: 1, waitingSeconds: 61 }, activity: { waitingMs:
 const cases: [what: string, Situation, Record<string, string>][] = [
   ['all is well', {}, {}],
   ['Redis is away', { redis: 'not connected' }, { redis_connection: 'not connected' }],
+  [
+    'the process has just been started, for example because it was killed',
+    { redis: 'not connected', uptimeMs: 1_000 },
+    { process_ends: 'it has just started: not connected' },
+  ],
   [
     'Redis lost its data',
     { isLost: true },

@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import type { ClickHouse } from '@intake/clickhouse'
 import {
   dropDeadLetters,
@@ -26,7 +27,7 @@ export function defineDeadLetters(deadLetters: Command): void {
         for (const { id, table, failed_at, error_code } of letters) {
           printRow([id, table, failed_at, `code ${error_code}`])
         }
-        note(`${letters.length} dead letters`)
+        note(`${letters.length} ${plural(letters.length, 'dead letter')}`)
       }),
     )
 

@@ -2,7 +2,7 @@ import { visibleLine } from '@intake/runtime'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { examine, type Examination } from '../doctor/examine.ts'
 import type { Finding } from '../doctor/finding.ts'
-import { findEndpoint } from '../endpoints.ts'
+import { findEndpoint, folderOfClickHouse } from '../endpoints.ts'
 import { exitCodeHelp, exitCodes, stateOf } from '../state.ts'
 import { print, printJson } from '../print.ts'
 
@@ -38,11 +38,13 @@ export function defineDoctor(doctor: Command): void {
     )
     .addHelpText('after', guide)
     .action(async (flags: DoctorFlags) => {
+      const clickhouseUrl = await findEndpoint('CLICKHOUSE_URL')
       const examination = await examine({
         redisUrl: await findEndpoint('REDIS_URL'),
-        clickhouseUrl: await findEndpoint('CLICKHOUSE_URL'),
+        clickhouseUrl,
         s3Endpoint: await findEndpoint('S3_ENDPOINT'),
         freeShareMin: flags.diskFree / 100,
+        dataDir: await folderOfClickHouse(clickhouseUrl),
         env: process.env,
       })
       const { findings } = examination

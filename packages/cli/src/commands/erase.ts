@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import {
   countStored,
   erase,
@@ -203,9 +204,12 @@ async function preview({ clickhouse, redis }: Services, subject: Subject): Promi
   return { preview: true, rows: records, deadLetters, frames }
 }
 
+const counted = (count: number, noun: string) => `${count} ${plural(count, noun)}`
+
 function describePreview({ rows, deadLetters, frames }: Preview): string {
   return [
-    `${rows} rows and ${deadLetters} dead letters are stored, ${frames} frames in Redis have more.`,
+    `${counted(rows, 'row')} and ${counted(deadLetters, 'dead letter')} are stored, ${counted(frames, 'frame')} in Redis ` +
+      `${plural(frames, 'has', 'have')} more.`,
     'Nothing is erased. Add --yes to erase them permanently.',
   ].join('\n')
 }
@@ -215,14 +219,15 @@ function describe(report: ErasureReport): string {
   const period = report.from === undefined ? '' : `, accepted from ${report.from} to ${report.to}`
   const lines = [
     `erasure ${report.id} of ${report.startedAt}${period}`,
-    `${tombstones.logs} logs, ${tombstones.feedback} feedback, ${tombstones.deadLetters} dead letters`,
-    `${rowsDeleted} rows and ${objectsDeleted} objects deleted`,
+    `${counted(tombstones.logs, 'log')}, ${tombstones.feedback} feedback, ${counted(tombstones.deadLetters, 'dead letter')}`,
+    `${counted(rowsDeleted, 'row')} and ${counted(objectsDeleted, 'object')} deleted`,
   ]
   if (complete) return [...lines, 'complete: nothing is left'].join('\n')
   const { frames, unreadableFrames, rows, parts } = remaining
   return [
     ...lines,
-    `INCOMPLETE: ${frames} frames in Redis (${unreadableFrames} unreadable), ${rows} rows and ${parts} parts are left.`,
+    `INCOMPLETE: ${counted(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${counted(rows, 'row')} and ` +
+      `${counted(parts, 'part')} are left.`,
     'Run the same command again when a worker is running.',
   ].join('\n')
 }

@@ -11,7 +11,7 @@ import {
 import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
-import { describeKey, stateOf } from '../keys/describe-key.ts'
+import { describeKey, headings, stateOf } from '../keys/describe-key.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
@@ -90,6 +90,7 @@ export function defineKeys(keys: Command): void {
         return store.list()
       })
       if (options.json) return printJson(list.map(withState))
+      note(list.length === 0 ? 'There are no keys.' : headings.join('\t'))
       for (const key of list) printRow(describeKey(key))
     })
 

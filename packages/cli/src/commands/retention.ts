@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { readRetention, retentionKinds, writeRetention, type RetentionKind } from '@intake/records'
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
@@ -71,7 +72,7 @@ export function defineRetention(retention: Command): void {
           print(`${kind}\t${dryRun ? 'months to drop' : 'dropped months'}: ${months}`)
         }
         const { objects, deadLetters } = report
-        const what = `${objects} objects, ${deadLetters} dead letters`
+        const what = `${objects} ${plural(objects, 'object')}, ${deadLetters} ${plural(deadLetters, 'dead letter')}`
         print(dryRun ? `${what} to delete; nothing is dropped` : `${what} deleted`)
       }),
     )

@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import {
   findReservations,
   searchOf,
@@ -141,7 +142,7 @@ function explain(
   )
   if (unreadableFrames > 0) {
     sentences.push(
-      `This version cannot read ${unreadableFrames} frames in Redis, which may hold it (docs/operations/frame-unreadable.md).`,
+      `This version cannot read ${unreadableFrames} ${plural(unreadableFrames, 'frame')} in Redis, which may hold it (docs/operations/frame-unreadable.md).`,
     )
   }
   if (state !== 'unknown') return sentences

@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
 import {
   inspectClickHouse,
@@ -5,6 +6,7 @@ import {
   readInstallation,
   type ClickHouseFacts,
 } from '@intake/schema'
+import { keptFreeBytes } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
 export interface ClickHouseExamination {
@@ -32,10 +34,11 @@ const versionMin = [26, 3] as const
  * Examines ClickHouse. The facts are undefined if ClickHouse cannot be used.
  *
  * @param options.freeShareMin the share of each disk that must be free, from 0 to 1
+ * @param options.dataDir the folder of this ClickHouse, if `npm start` runs it on this machine
  */
 export async function examineClickHouse(
   server: { url: string; cluster?: string | undefined },
-  options: { freeShareMin: number },
+  options: { freeShareMin: number; dataDir?: string | undefined },
 ): Promise<ClickHouseExamination> {
   const clickhouse = createClickHouse({ ...server, requestTimeoutMs: timeoutMs })
   try {
@@ -52,7 +55,8 @@ export async function examineClickHouse(
     }
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
-    return { findings: [unusable(error)], facts: undefined }
+    const full = options.dataDir === undefined ? undefined : findFullDisk(options.dataDir)
+    return { findings: full === undefined ? [unusable(error)] : [full], facts: undefined }
   } finally {
     await clickhouse.close()
   }
@@ -105,6 +109,21 @@ export const settingFinding = (violation: string): Finding =>
   )
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
+
+/** The ClickHouse of `npm start` ends when its disk is full, so it cannot say so itself. */
+export function findFullDisk(dataDir: string): Finding | undefined {
+  const { bavail, bsize } = statfsSync(dataDir)
+  const [free, needed] = [bavail * bsize, keptFreeBytes(dataDir)]
+  if (free >= needed) return undefined
+  return finding(
+    'clickhouse_disk',
+    `ClickHouse does not respond, and the disk of ${dataDir} is full: it has ${mib(free)} left, and ClickHouse ` +
+      `needs ${mib(needed)} to start`,
+    'Remove other files from this disk, or make it larger; ClickHouse then starts by itself.',
+  )
+}
+
+const mib = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`
 
 function unusable(error: ClickHouseError): Finding {
   const reason = describeError(error)

@@ -1,6 +1,6 @@
 import { checkGatewayConfig, checkWorkerConfig, GatewayConfig, WorkerConfig } from '@intake/config'
 import { loadConfig } from '@intake/runtime/config'
-import { ConfigError } from '@intake/runtime'
+import { problemsOf } from '@intake/runtime'
 import { finding, type Finding } from './finding.ts'
 
 /**
@@ -8,8 +8,8 @@ import { finding, type Finding } from './finding.ts'
  */
 export function findConfigProblems(env: Record<string, string | undefined>): Finding[] {
   const services = {
-    gateway: () => checkGatewayConfig(loadConfig(GatewayConfig, env)),
-    worker: () => checkWorkerConfig(loadConfig(WorkerConfig, env)),
+    gateway: () => loadConfig(GatewayConfig, env, checkGatewayConfig),
+    worker: () => loadConfig(WorkerConfig, env, checkWorkerConfig),
   }
   const problems = new Map<string, string[]>()
   for (const [service, check] of Object.entries(services)) {
@@ -24,14 +24,4 @@ export function findConfigProblems(env: Record<string, string | undefined>): Fin
       'Change it in the environment of the process (docs/configuration.md lists every setting).',
     ),
   )
-}
-
-function problemsOf(check: () => void): readonly string[] {
-  try {
-    check()
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
 }

@@ -26,9 +26,11 @@ export async function examine(options: {
   clickhouseUrl: string
   s3Endpoint: string
   freeShareMin: number
+  /** The folder of the embedded ClickHouse, if `npm start` runs it on this machine. */
+  dataDir?: string | undefined
   env: Record<string, string | undefined>
 }): Promise<Examination> {
-  const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin } = options
+  const { redisUrl, clickhouseUrl, s3Endpoint, freeShareMin, dataDir } = options
   // Sets the URLs that the command found. They need not be in the environment: they may come from
   // files or from the running stack.
   const env: Record<string, string | undefined> = {
@@ -58,7 +60,7 @@ export async function examine(options: {
     }),
     examineClickHouse(
       { url: clickhouseUrl, cluster: env['CLICKHOUSE_CLUSTER'] || undefined },
-      { freeShareMin },
+      { freeShareMin, dataDir },
     ),
     examineBucket(s3),
     examineReader(env),

@@ -16,7 +16,7 @@ import {
   tagPerPrimary,
   titleOf,
 } from '@intake/redis'
-import { withTimeout } from '@intake/runtime'
+import { redisMemoryBytesMin, withTimeout } from '@intake/runtime'
 import { findUnreadableEntries } from './entries.ts'
 import { degraded, finding, type Finding } from './finding.ts'
 
@@ -28,8 +28,6 @@ const connectTimeoutMs = 10_000
 const timeoutMs = 20_000
 const serverTimeoutMs = 4_000
 const mebibyte = 1024 ** 2
-/** The smallest useful `maxmemory`. It is enough for a ClickHouse outage of a few minutes. */
-const memoryBytesMin = 128 * mebibyte
 /**
  * The largest `maxmemory`, as a share of the machine's memory. Redis needs the rest while it
  * rewrites its append-only file.
@@ -211,11 +209,11 @@ function findMemoryProblems(server: string, memory: RedisFacts['memory']): Findi
           'log. Gateways refuse records before the limit is reached.',
       ),
     )
-  } else if (maxBytes < memoryBytesMin) {
+  } else if (maxBytes < redisMemoryBytesMin) {
     findings.push(
       finding(
         'redis_memory',
-        `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(memoryBytesMin)} is needed`,
+        `${server} has maxmemory ${mib(maxBytes)}, and at least ${mib(redisMemoryBytesMin)} is needed`,
         'Set maxmemory to twice the size of what waits during the longest outage of ClickHouse that you expect, ' +
           'at 400 bytes per record.',
       ),

@@ -7,6 +7,9 @@ export function stateOf(key: ApiKey): 'active' | 'suspended' | 'expired' | 'revo
   return suspendedAt === null ? 'active' : 'suspended'
 }
 
+/** The headings of `describeKey`. Standard output has only the keys, so print them as a note. */
+export const headings = ['id', 'name', 'bundles', 'created', 'state', 'origins and limits']
+
 /**
  * The cells of a line about a key. Only the key's own limits are shown; for any other limit, the
  * default of the gateways applies.

@@ -36,7 +36,8 @@ export async function findAddresses(
   }
   throw new UsageError(
     `There is no --gateway and no --worker, ${variables.gateway} and ${variables.worker} are not set, and ` +
-      `${placeOfStack()} does not exist: give the admin ports, such as --worker http://127.0.0.1:3002.`,
+      `${placeOfStack()} does not exist: start the services there with npm start, set INTAKE_DATA_DIR to their folder, ` +
+      'or give the admin ports, such as --worker http://127.0.0.1:3002.',
   )
 }
 

@@ -1,5 +1,5 @@
 import { kinds } from '@intake/contract'
-import { visibleLine } from '@intake/runtime'
+import { plural, visibleLine } from '@intake/runtime'
 import { formatTable } from '../table.ts'
 import { isResponsive, type AskedService, type ServiceStatus } from './service-status.ts'
 import type { SharedProblem, Summary } from './summary.ts'
@@ -9,7 +9,7 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
   const responsive = services.filter(isResponsive)
   const memory = responsive.find((service) => service.redis != null)?.redis
   return [
-    `Intake is ${state}.  ${now.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    `Intake is ${describeState(state, services)}.  ${now.toISOString().slice(0, 19).replace('T', ' ')} UTC`,
     ...(problems.length > 0
       ? [problems.map((problem) => describeProblem(problem, now)).join('\n')]
       : []),
@@ -21,6 +21,12 @@ export function describeSummary({ state, problems, services }: Summary, now: Dat
       ? [`Redis uses ${bytes(memory.memory_used_bytes)} of ${bytes(memory.memory_max_bytes)}.`]
       : []),
   ].join('\n\n')
+}
+
+/** The state in words: with workers down, gateways may accept all records as usual. */
+function describeState(state: Summary['state'], services: readonly AskedService[]): string {
+  const isAccepting = services.some((one) => one.service === 'gateway' && one.state === 'ok')
+  return state === 'down' && isAccepting ? 'accepting, not storing' : state
 }
 
 function describeProblem(problem: SharedProblem, now: Date): string {
@@ -97,7 +103,7 @@ function describeRules(services: readonly ServiceStatus[]): string[] {
   if (count === 0) return []
   const matches = followed.reduce((sum, rule) => sum + rule.matches, 0)
   return [
-    `Gateways follow ${count} ${count === 1 ? 'rule' : 'rules'}, which matched ${number(matches)} records since they ` +
+    `Gateways follow ${count} ${plural(count, 'rule')}, which matched ${number(matches)} ${plural(matches, 'record')} since they ` +
       'started (intake rules list).',
   ]
 }
@@ -122,7 +128,7 @@ function load(service: ServiceStatus): string {
     .filter(([, seconds]) => seconds > 0)
     .map(([kind, seconds]) => `inserts ${kind} for ${duration(seconds)}`)
   return [
-    ...(requests === undefined ? [] : [`${requests} requests in flight`]),
+    ...(requests === undefined ? [] : [`${requests} ${plural(requests, 'request')} in flight`]),
     ...(connections === undefined ? [] : [`${connections.open} of ${connections.max} connections`]),
     ...(refused === undefined ? [] : [`${number(refused)} refused/s`]),
     ...inserts,

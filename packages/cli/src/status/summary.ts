@@ -1,3 +1,4 @@
+import { byCause } from '@intake/health/problem-catalogue'
 import type { State } from '../state.ts'
 import type { Address } from './addresses.ts'
 import { resolveProcesses } from './resolve.ts'
@@ -29,7 +30,7 @@ export interface SharedProblem {
 /** The state of the whole deployment, as `intake status --json` prints it. */
 export interface Summary {
   state: State
-  /** All problems, oldest first. */
+  /** All problems, in the order of `byCause`. */
   problems: SharedProblem[]
   services: AskedService[]
 }
@@ -63,5 +64,5 @@ function shareProblems(services: readonly AskedService[]): SharedProblem[] {
       shared.set(key, known)
     }
   }
-  return [...shared.values()].toSorted((one, other) => one.since.localeCompare(other.since))
+  return [...shared.values()].toSorted(byCause)
 }

@@ -1,14 +1,16 @@
 import {
+  checkGatewayConfig,
+  checkWorkerConfig,
   clickhouseCluster,
   clickhouseUrl,
-  findObjectStoreProblems,
+  GatewayConfig,
   ObjectStoreConfig,
   redisUrl,
   s3Endpoint,
+  WorkerConfig,
 } from '@intake/config'
-import { findRedisUrlProblems } from '@intake/redis/url'
 import { loadConfig } from '@intake/runtime/config'
-import { ConfigError } from '@intake/runtime'
+import { ConfigError, problemsOf, redisMemoryBytesMin } from '@intake/runtime'
 import { type Static, type TString, Type } from 'typebox'
 
 const port = (preset: number, description: string) =>
@@ -68,16 +70,48 @@ export const StackConfig = Type.Object({
 })
 export type StackConfig = Static<typeof StackConfig>
 
-/** @throws {ConfigError} one error for all problems; it names settings but contains no values */
+/** URLs for checking the settings of the services, in place of those of the embedded engines. */
+const embedded = {
+  REDIS_URL: 'redis://127.0.0.1',
+  CLICKHOUSE_URL: 'http://127.0.0.1',
+  S3_ENDPOINT: 'http://key:secret@127.0.0.1',
+}
+
+/**
+ * Reads the settings of the stack, and checks those of the gateway and the workers, so that nothing
+ * starts if one of them is wrong.
+ *
+ * @throws {ConfigError} one error for all problems; it names settings but contains no values
+ */
 export function readConfig(env: NodeJS.ProcessEnv): StackConfig {
-  const config = loadConfig(StackConfig, env)
-  // `findObjectStoreProblems` checks some settings against the host in `S3_ENDPOINT`. If it is not
-  // set, the check uses a URL like that of the embedded server.
-  const { REDIS_URL, S3_ENDPOINT = 'http://key:secret@127.0.0.1' } = config
+  const unset = Object.entries(embedded).filter(([name]) => !env[name] && !env[`${name}_FILE`])
+  const ofServices = { ...env, ...Object.fromEntries(unset) }
   const problems = [
-    ...(REDIS_URL === undefined ? [] : findRedisUrlProblems(REDIS_URL)),
-    ...findObjectStoreProblems({ ...config, S3_ENDPOINT }),
-  ]
-  if (problems.length > 0) throw new ConfigError(problems)
-  return config
+    () => loadConfig(StackConfig, env),
+    () => loadConfig(GatewayConfig, ofServices, checkGatewayConfig),
+    () => loadConfig(WorkerConfig, ofServices, checkWorkerConfig),
+  ].flatMap((load) => problemsOf(load))
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)])
+  return loadConfig(StackConfig, env)
+}
+
+/** The units of Redis: `mb` is 1024 kb, `m` is 1000 k. */
+const unitBytes: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1_000,
+  kb: 1_024,
+  m: 1_000 ** 2,
+  mb: 1_024 ** 2,
+  g: 1_000 ** 3,
+  gb: 1_024 ** 3,
+}
+
+/** Returns a warning if `REDIS_MAXMEMORY` is small; undefined if it is not, or means no limit. */
+export function warnOfMemory(maxmemory: string): string | undefined {
+  const bytes = Number.parseInt(maxmemory, 10) * (unitBytes[maxmemory.replace(/^\d+/, '')] ?? 1)
+  if (bytes === 0 || bytes >= redisMemoryBytesMin) return undefined
+  return (
+    `REDIS_MAXMEMORY is ${maxmemory}, less than ${redisMemoryBytesMin / 1_024 ** 2}mb: records are refused after a ` +
+    'short outage of ClickHouse (docs/operations/redis-memory.md).'
+  )
 }

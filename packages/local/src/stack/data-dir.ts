@@ -1,4 +1,13 @@
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { StartError } from '../supervisor/start-error.ts'
 
 const othersMay = 0o077
@@ -22,8 +31,8 @@ export function makeDataDir(path: string): void {
 function closeDataDir(path: string): string | undefined {
   const another = 'set INTAKE_DATA_DIR to another folder.'
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    accessSync(path, constants.W_OK)
+    makeDir(path)
+    accessSync(`${path}/`, constants.W_OK) // with the slash, a file fails with ENOTDIR
     const { mode, uid } = statSync(path)
     // Refuses a directory of another user, because that user may know the passwords in it. Windows
     // has no user ids, so this is not checked there.
@@ -36,7 +45,21 @@ function closeDataDir(path: string): string | undefined {
     return undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return `The data directory ${path} cannot be used (${code}): ${another}`
+    return `The data directory ${path} cannot be created or written (${code}): ${another}`
+  }
+}
+
+/**
+ * Creates a directory and those above it. Node's `recursive` would report ENOENT for every reason,
+ * such as a file system that is read-only, and below /proc it does not return.
+ */
+function makeDir(path: string): void {
+  if (existsSync(path)) return
+  makeDir(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(path)) throw error // otherwise another process was faster
   }
 }
 

@@ -7,7 +7,7 @@ import { startS3 } from '../engines/s3.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
-import type { StackConfig } from './config.ts'
+import { type StackConfig, warnOfMemory } from './config.ts'
 
 /**
  * A service that the apps need: its URL with credentials, and its process. The process is undefined
@@ -96,6 +96,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     if (port === undefined) return external(config.REDIS_URL)
     const { redisPassword: password } = secrets
     const maxmemory = config.REDIS_MAXMEMORY
+    const warning = warnOfMemory(maxmemory)
+    if (warning !== undefined) say(warning)
     const { service, process } = await run('Redis', (signal) =>
       startRedis({ ...place('redis'), port, password, maxmemory, signal, say }),
     )

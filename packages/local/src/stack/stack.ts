@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { loopbackOrigins, objectStoreSettings } from '@intake/config'
-import { keptFreeBytes } from '../engines/free-space.ts'
-import { connectOnlyToOwnUser } from '@intake/runtime'
+import { connectOnlyToOwnUser, keptFreeBytes } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
 import { setUp } from '@intake/setup'
 import { type Lock, lockDataDir } from '../supervisor/lock.ts'

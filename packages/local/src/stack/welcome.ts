@@ -38,7 +38,7 @@ Send a log event:
 
 ${logCommand(gateway, apiKey)}
 
-Send several at once (each has a UUIDv7 as its id: if you send them again, they are still two records):
+Send several at once (their ids make a repeat harmless):
 
 ${batchCommand(gateway, apiKey)}
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -43,9 +44,37 @@ t.test('one with other files is refused, not closed', async (t) => {
 })
 
 const isRoot = process.getuid?.() === 0
+const noMount = !(isRoot && process.platform === 'linux') && 'needs root on Linux'
 t.test('one of another user is refused', { skip: !isRoot && 'needs root' }, async (t) => {
   const path = createDataDir(t)
   chmodSync(path, 0o700)
   chownSync(path, 65_534, 65_534)
   t.throws(() => makeDataDir(path), { name: 'StartError', message: /belongs to another user/ })
+})
+
+t.test('one that cannot be created or written is refused with the true reason', async (t) => {
+  const file = `${createDataDir(t)}/file`
+  writeFileSync(file, '', { mode: 0o600 })
+  // No folder can be created below /proc, even by root.
+  for (const [path, code] of [
+    [file, 'ENOTDIR'],
+    [`${file}/a/b`, 'ENOTDIR'],
+    ['/proc/intake/data', 'ENOENT'],
+    ['/proc/self/intake/data', 'ENOENT'],
+  ] as const) {
+    t.throws(() => makeDataDir(path), {
+      name: 'StartError',
+      message: `The data directory ${path} cannot be created or written (${code}): set INTAKE_DATA_DIR to another folder.`,
+    })
+  }
+})
+
+t.test('a file system that is read-only is named', { skip: noMount }, async (t) => {
+  const mount = createDataDir(t)
+  const options = ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', mount]
+  if (spawnSync('mount', options).status !== 0) return t.pass('this container may not mount')
+  t.teardown(() => spawnSync('umount', [mount]))
+  for (const path of [mount, `${mount}/a`, `${mount}/a/b`]) {
+    t.throws(() => makeDataDir(path), { message: /cannot be created or written \(EROFS\)/ })
+  }
 })

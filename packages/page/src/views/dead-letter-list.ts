@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { clientText } from '../client-text.ts'
 import {
   printDeadLetterCursor,
@@ -29,7 +30,7 @@ export function deadLetterList(
           </h2>
           <p class="text">${clientText(error_start)}</p>
           <details class="numbers">
-            <summary>The row, ${row_bytes} bytes</summary>
+            <summary>The row, ${row_bytes} ${plural(Number(row_bytes), 'byte')}</summary>
             <pre>${clientText(row_start)}</pre>
           </details>
           <p class="meta">
@@ -44,8 +45,8 @@ export function deadLetterList(
       ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
       : 'No more.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
-  const how = html`Replay or drop them with <code>npm run -s intake -- dead-letters</code>. What to
-    do: <code>docs/operations/dead-letters.md</code>`
+  const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
+    <code>docs/operations/dead-letters.md</code>`
   const counted = (nameOf: (reason: DeadLetterReason) => string) => {
     const counts = new Map<string, number>()
     for (const reason of reasons)
@@ -65,7 +66,7 @@ export function deadLetterList(
         : alert(
             'danger',
             html`<b
-                >${wholeNumber(total)} ${total === 1 ? 'row waits' : 'rows wait'} for an
+                >${wholeNumber(total)} ${plural(total, 'row waits', 'rows wait')} for an
                 operator.</b
               >
               ClickHouse rejected them; they are kept, and nothing else is affected. ${how}`,

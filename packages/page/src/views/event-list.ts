@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import type { EventCounts } from '../count-events.ts'
 import { lanes } from '../charts.ts'
 import { html, type Html } from '../html.ts'
@@ -73,12 +74,12 @@ function histogram(options: {
   const note =
     countedAtMs === undefined ? undefined : `, older hours as counted at ${clockTime(countedAtMs)}`
   return card(
-    html`${wholeNumber(total)} ${total === 1 ? 'event matches' : 'events match'}
+    html`${wholeNumber(total)} ${plural(total, 'event matches', 'events match')}
       <small class="hide">by the time they happened${note}</small>`,
     lanes({
       points,
       stepMs: steps.stepMs,
-      label: `${wholeNumber(total)} events from ${when}. The table below has every step.`,
+      label: `${wholeNumber(total)} ${plural(total, 'event')} from ${when}. The table below has every step.`,
       href: (from) =>
         `?${printSearch({ ...search, from: new Date(from), to: new Date(from + steps.stepMs) })}`,
       completeUntilMs: header.freshness.logs.visibleUntilMs,

@@ -25,8 +25,8 @@ export function firstRun(header: Header): Html {
       <pre>${request}</pre>
       <p class="mute">
         The address of a gateway: <code>http://127.0.0.1:3000</code>, if <code>npm start</code> has
-        printed no other. A key: <code>npm run -s intake -- keys create --name my-app</code>.
-        Refused requests are counted here too, with the reason.
+        printed no other. A key: <code>./intake keys create --name my-app</code>. Refused requests
+        are counted here too, with the reason.
       </p>
     </section>`,
   })

@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { lanes } from '../charts.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -110,7 +111,7 @@ function chart({ minutes, minuteSteps }: LiveBesides): Html {
   return lanes({
     points: minutes,
     stepMs: minuteSteps.stepMs,
-    label: `Per minute of the last 30 minutes: ${wholeNumber(events)} events accepted, ${wholeNumber(refused)} refused.`,
+    label: `Per minute of the last 30 minutes: ${wholeNumber(events)} ${plural(events, 'event')} accepted, ${wholeNumber(refused)} refused.`,
     unfinishedMs: minutes.at(-1)?.t,
     lanes: [
       {

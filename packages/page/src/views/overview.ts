@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
@@ -83,7 +84,10 @@ function tiles({
     ${tile({
       title: 'Events accepted',
       value: shortNumber(events),
-      note: leftOut === 0 ? last : html`${last}; ${shortNumber(leftOut)} records left out`,
+      note:
+        leftOut === 0
+          ? last
+          : html`${last}; ${shortNumber(leftOut)} ${plural(leftOut, 'record')} left out`,
       chart: spark(arrivals.map((point) => point.events)),
     })}
     ${tile({

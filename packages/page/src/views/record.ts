@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { strip } from '../charts.ts'
 import { isBadEvent } from '../bad-events.ts'
 import { clientText } from '../client-text.ts'
@@ -145,7 +146,7 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
           at: what,
           marks: near,
           label:
-            `${near.length} events of this device around ${what}, at most ${eventsAroundMax} before and ${eventsAroundMax} after it ` +
+            `${near.length} ${plural(near.length, 'event')} of this device around ${what}, at most ${eventsAroundMax} before and ${eventsAroundMax} after it ` +
             `and half an hour away, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
         })
   const here = html`<li class="${isFeedback ? 'here fb' : 'here'}">

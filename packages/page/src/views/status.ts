@@ -1,3 +1,4 @@
+import { plural } from '@intake/runtime'
 import { kinds, type RecordKind } from '@intake/contract'
 import { lanes, legendKey, spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
@@ -87,7 +88,9 @@ function way(
     ],
     [
       'Queue',
-      backlog === undefined ? 'not known' : html`${wholeNumber(backlog.rows)} rows`,
+      backlog === undefined
+        ? 'not known'
+        : html`${wholeNumber(backlog.rows)} ${plural(backlog.rows, 'row')}`,
       backlog === undefined
         ? 'Redis does not respond'
         : html`${isPaused ? 'paused, ' : undefined}in

@@ -3,7 +3,7 @@ import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.t
 import { noteErasure } from './journal.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
-import { pause } from '@intake/runtime'
+import { pause, plural } from '@intake/runtime'
 import type { Services } from '../services.ts'
 import { removeErasedObjects } from './remove-objects.ts'
 import { stillWaiting, waitingFrames, type WaitingFrame } from './waiting-rows.ts'
@@ -145,7 +145,7 @@ async function untilStored(
   for (;;) {
     frames = await stillWaiting(redis, frames)
     if (frames.length === 0 || performance.now() >= deadline) break
-    progress(`waiting for a worker to store ${frames.length} frames`)
+    progress(`waiting for a worker to store ${frames.length} ${plural(frames.length, 'frame')}`)
     await pause(pollMs)
   }
   report.remaining.frames = frames.length
@@ -160,7 +160,9 @@ async function untilDeleted({ services, deadline, progress }: EraseOptions): Pro
     const parts = partsToRewrite + oldParts
     if (parts === 0 || performance.now() >= deadline) return parts
     if (partsToRewrite > 0)
-      progress(`${partsToRewrite} parts to rewrite${failure && `: ${failure}`}`)
+      progress(
+        `${partsToRewrite} ${plural(partsToRewrite, 'part')} to rewrite${failure && `: ${failure}`}`,
+      )
     else progress(`${oldParts} replaced parts on disk; ClickHouse removes them within 10 minutes`)
     await pause(pollMs)
   }

@@ -45,7 +45,7 @@ async function findClusterDifferences(clickhouse: Reader): Promise<string[]> {
   const shards = await countUnusedShards(clickhouse)
   return [
     ...servers.map((server) => `the server ${server} of the cluster lacks tables`),
-    ...(shards === 0 ? [] : [`${shards} shards of the cluster get no records: ${useShards}`]),
+    ...(shards === 0 ? [] : [`shards of the cluster that get no records: ${shards}; ${useShards}`]),
   ]
 }
 

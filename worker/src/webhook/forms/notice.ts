@@ -1,4 +1,4 @@
-import { visibleLine, visibleText } from '@intake/runtime'
+import { plural, visibleLine, visibleText } from '@intake/runtime'
 import type { StoredFeedback } from '../read-feedback.ts'
 
 /**
@@ -38,7 +38,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
     facts: [
       line([brand, model]),
       line([os, system]),
-      pictures === 0 ? '' : `${pictures} ${pictures === 1 ? 'picture' : 'pictures'}`,
+      pictures === 0 ? '' : `${pictures} ${plural(pictures, 'picture')}`,
       line([email]),
     ].filter((fact) => fact !== ''),
     link: pageUrl && linkOf(feedback, pageUrl),
