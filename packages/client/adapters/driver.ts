@@ -12,6 +12,8 @@ export interface InitOptions {
   storageEventsMax?: number
   clockOffsetMs?: number
   storageFull?: boolean
+  storageFailsMs?: number
+  storageHangsMs?: number
 }
 
 export interface SentAttachment {

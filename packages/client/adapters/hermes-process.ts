@@ -97,8 +97,8 @@ export function startHermesProcess(engine: string, code: string): ClientProcess 
   return {
     call(method, ...args) {
       if (method === 'init') {
-        const [options] = args as [{ storage: string }]
-        operations = { ...createFolderStorage(options.storage), fetch: send }
+        const [{ storage, storageHangsMs }] = args as [{ storage: string; storageHangsMs?: number }]
+        operations = { ...createFolderStorage(storage, storageHangsMs), fetch: send }
       }
       const given =
         method === 'feedback'

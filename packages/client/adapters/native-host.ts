@@ -32,17 +32,31 @@ export const pickImages = (attachments: readonly SentAttachment[]): ReactNativeA
     return { ...rest, uri }
   })
 
-/** Creates an AsyncStorage that keeps the value of each key in a file of this folder. */
-export function createFolderStorage(dir: string): AsyncStorageLike {
+/**
+ * Creates an AsyncStorage that keeps the value of each key in a file of this folder.
+ *
+ * @param hangsMs how long it responds to no call
+ */
+export function createFolderStorage(dir: string, hangsMs = 0): AsyncStorageLike {
+  const storage = createStorage(dir)
+  if (hangsMs === 0) return storage
+  const working = new Promise<AsyncStorageLike>((resolve) => {
+    setTimeout(() => resolve(storage), hangsMs).unref()
+  })
+  return {
+    getItem: async (key) => (await working).getItem(key),
+    setItem: async (key, value) => (await working).setItem(key, value),
+    removeItem: async (key) => (await working).removeItem(key),
+    getAllKeys: async () => (await working).getAllKeys(),
+  }
+}
+
+function createStorage(dir: string): AsyncStorageLike {
   const pathOf = (key: string) => join(dir, encodeURIComponent(key))
   const isFile = (name: string) => !name.endsWith('~')
   return {
     async getItem(key) {
-      try {
-        return readFileSync(pathOf(key), 'utf8')
-      } catch {
-        return null
-      }
+      return orIfAbsent(null, () => readFileSync(pathOf(key), 'utf8'))
     },
     async setItem(key, value) {
       mkdirSync(dir, { recursive: true })
@@ -53,11 +67,17 @@ export function createFolderStorage(dir: string): AsyncStorageLike {
       rmSync(pathOf(key), { force: true })
     },
     async getAllKeys() {
-      try {
-        return readdirSync(dir).filter(isFile).map(decodeURIComponent)
-      } catch {
-        return []
-      }
+      return orIfAbsent([], () => readdirSync(dir).filter(isFile).map(decodeURIComponent))
     },
+  }
+}
+
+/** Runs a file operation; the result is `preset` if the file does not exist. */
+function orIfAbsent<Result>(preset: Result, run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (/ENOENT|ENOTDIR/.test(String(error))) return preset
+    throw error
   }
 }

@@ -1,15 +1,25 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Driver } from './driver.ts'
 import type { ClientProcess } from './start-process.ts'
 
-/** Drives a client that runs in a process of its own. `kill` ends the process by a signal. */
-export function createProcessDriver(name: string, start: () => ClientProcess): Driver {
+/**
+ * Drives a client that runs in a process of its own. `kill` ends the process by a signal.
+ *
+ * @param more the capabilities besides those of every such client
+ */
+export function createProcessDriver(
+  name: string,
+  start: () => ClientProcess,
+  more: readonly string[] = [],
+): Driver {
   const dir = mkdtempSync(join(tmpdir(), 'intake-client-'))
   const storage = join(dir, 'storage')
+  const aside = join(dir, 'aside')
   let current: ClientProcess | undefined
+  let repair: NodeJS.Timeout | undefined
 
   function running(): ClientProcess {
     if (current === undefined) throw new Error('it was not started')
@@ -20,13 +30,33 @@ export function createProcessDriver(name: string, start: () => ClientProcess): D
     const killed = current
     current = undefined
     await killed?.kill()
+    repairStorage()
+  }
+
+  /** Replaces the storage by a link to itself, so that every call fails with ELOOP. */
+  function breakStorage(ms: number): void {
+    if (existsSync(storage)) renameSync(storage, aside)
+    symlinkSync(storage, storage)
+    repair = setTimeout(repairStorage, ms)
+  }
+
+  function repairStorage(): void {
+    if (repair === undefined) return
+    clearTimeout(repair)
+    repair = undefined
+    rmSync(storage)
+    if (existsSync(aside)) renameSync(aside, storage)
   }
 
   return {
     name,
-    capabilities: ['feedback', 'batch', 'clock', 'bounds', 'storageFull', 'optOut'],
-    async init({ clockOffsetMs = 0, storageFull = false, ...options }) {
+    capabilities: [
+      ...['feedback', 'batch', 'clock', 'bounds', 'storageFull', 'storageFails', 'optOut'],
+      ...more,
+    ],
+    async init({ clockOffsetMs = 0, storageFull = false, storageFailsMs = 0, ...options }) {
       await kill()
+      if (storageFailsMs > 0) breakStorage(storageFailsMs)
       current = start()
       writeFileSync(join(dir, 'file'), '')
       await current.call('init', {

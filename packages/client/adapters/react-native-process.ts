@@ -34,8 +34,9 @@ serveCalls({
   async init({
     storage,
     aheadMs,
+    storageHangsMs,
     ...options
-  }: ReactNativeOptions & { storage: string; aheadMs: number }) {
+  }: ReactNativeOptions & { storage: string; aheadMs: number; storageHangsMs?: number }) {
     runInContext('var aheadMs = 0; const now = Date.now; Date.now = () => now() + aheadMs', context)
     runInContext(
       await bundleEntry('react-native', { minify: false, globalName: 'Intake' }),
@@ -43,7 +44,7 @@ serveCalls({
     )
     setClock(aheadMs)
     const create = runInContext('Intake.createIntake', context) as typeof createIntake
-    client = create({ ...options, storage: createFolderStorage(storage) })
+    client = create({ ...options, storage: createFolderStorage(storage, storageHangsMs) })
   },
   clock: setClock,
   async log(event: string, params: Record<string, unknown>) {

@@ -7,6 +7,7 @@ import type { Driver, InitOptions } from './driver.ts'
 /** The globals that functions running in the page can use. */
 declare const window: PageWindow
 declare const IDBObjectStore: { prototype: { put(): void } }
+declare const IDBFactory: { prototype: { open(name: string): EventTarget & { onsuccess: unknown } } }
 
 export interface PageWindow {
   IntakeClient: typeof web
@@ -57,14 +58,19 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
 
   return {
     name: 'web',
-    capabilities: ['feedback', 'batch', 'clock', 'pageEnd', 'bounds', 'storageFull', 'optOut'],
-    async init({ clockOffsetMs = 0, storageFull = false, ...options }: InitOptions) {
+    capabilities: [
+      ...['feedback', 'batch', 'clock', 'pageEnd', 'bounds', 'storageFull', 'storageFails'],
+      ...['storageHangs', 'optOut'],
+    ],
+    async init(init: InitOptions) {
+      const { clockOffsetMs = 0, storageFull = false, ...rest } = init
+      const { storageFailsMs = 0, storageHangsMs = 0, ...options } = rest
       await kill()
       context ??= await browser.newContext()
       page = await context.newPage()
       await page.goto(`${site()}/page`)
       await page.evaluate(
-        ({ given, ahead, isFull }) => {
+        ({ given, ahead, isFull, failsMs, hangsMs }) => {
           const now = Date.now
           window.aheadMs = ahead
           Date.now = () => now() + window.aheadMs
@@ -72,9 +78,29 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
             IDBObjectStore.prototype.put = () => {
               throw new DOMException('full', 'QuotaExceededError')
             }
+          const { open } = IDBFactory.prototype
+          const began = performance.now()
+          IDBFactory.prototype.open = function (name) {
+            if (performance.now() < began + failsMs) throw new DOMException('', 'UnknownError')
+            const request = open.call(this, name)
+            Object.defineProperty(request, 'onsuccess', {
+              set(run: () => void) {
+                request.addEventListener('success', () => {
+                  setTimeout(run, Math.max(0, began + hangsMs - performance.now()))
+                })
+              },
+            })
+            return request
+          }
           window.client = window.IntakeClient.createIntake(given)
         },
-        { given: options, ahead: clockOffsetMs, isFull: storageFull },
+        {
+          given: options,
+          ahead: clockOffsetMs,
+          isFull: storageFull,
+          failsMs: storageFailsMs,
+          hangsMs: storageHangsMs,
+        },
       )
     },
     async clock(offsetMs) {

@@ -178,9 +178,7 @@ t.test('what was rejected is reported by reason in an event', async (t) => {
   client.log('bad')
   client.log('good')
   client.log('')
-  const cycle: Record<string, unknown> = {}
-  cycle['itself'] = cycle
-  client.log('cycle', cycle)
+  client.log('list', [])
   await host.time.advance(60_000)
   const report = [...host.server.rows.values()].find(({ event }) => event === 'intake.dropped')
   t.same(report?.params, { a_code_of_next_year: 1, invalid_event: 2 })
@@ -316,4 +314,30 @@ t.test('what every segment has in common counts for the bound of storage too', a
   const bytes = texts.reduce((sum, text = '') => sum + text.length, 0)
   t.ok(bytes <= 55_000, String(bytes))
   t.ok(client.stats().pending.logs >= 10, 'and not more than needed is given up')
+})
+
+t.test('stats name the last request that failed', async (t) => {
+  const host = createHost()
+  const client = host.start()
+  t.equal(client.stats().lastError, undefined)
+  const time = /^2026-11-21T12:/
+  const detail = 'The queue is full.'
+  for (const [fault, expected] of [
+    ['unreachable', { time, status: 0, code: 'http_0', message: 'unreachable' }],
+    [{ status: 502, body: '<html>' }, { time, status: 502, code: 'http_502', message: undefined }],
+    [{ status: 200, body: '<html>' }, { time, status: 200, code: 'http_200', message: undefined }],
+    [
+      { status: 503, body: JSON.stringify({ code: 'queue_full', detail }) },
+      { time, status: 503, code: 'queue_full', message: detail },
+    ],
+  ] as const) {
+    host.server.faults = [fault]
+    client.log('tap')
+    await host.time.advance(60_000)
+    t.match(client.stats().lastError, expected)
+  }
+  const { lastError } = client.stats()
+  client.log('tap')
+  await host.time.advance(60_000)
+  t.equal(client.stats().lastError, lastError, 'a success does not hide it; its time tells')
 })

@@ -80,6 +80,8 @@ export function createFakeIntake(now: () => number): FakeIntake {
 
   function keepFeedback({ body }: OutgoingRequest): Answer {
     const form = body as FakeIntake['feedback'][number]
+    const { device_uuid: device } = JSON.parse(form.payload) as { device_uuid?: string }
+    if (!device) return answer(400, { code: 'invalid_request' })
     server.feedback.push(form)
     const { feedback } = JSON.parse(form.payload) as { feedback: { id: string } }
     return answer(201, { id: feedback.id, attachments: [] })
@@ -87,6 +89,7 @@ export function createFakeIntake(now: () => number): FakeIntake {
 
   function keepLogs({ body }: OutgoingRequest): Answer {
     const batch = JSON.parse(body as string) as SentBatch
+    if (!batch.device_uuid || !batch.unique_user_id) return answer(400, { code: 'invalid_request' })
     server.batches.push(batch)
     const results = batch.logs.map((log) => {
       const age = now() - timeOfUuid(log.id)

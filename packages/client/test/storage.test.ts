@@ -43,6 +43,112 @@ t.test('a start waits until it can read whether the user has opted out', async (
   t.equal(await host.storage.get('device'), 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e11')
 })
 
+const devicesOf = (host: Host) => [
+  ...new Set(host.server.batches.map(({ device_uuid: device }) => device)),
+]
+
+t.test('nothing is sent before the device is known, whatever wakes the client', async (t) => {
+  const host = createHost()
+  host.start({ deviceUuid: '' }).log('before')
+  await host.time.advance(6000)
+  const [device] = devicesOf(host)
+  const mend = breakStorage(host, 'get', 'list')
+  const ports = { pageEndBytes: () => 60_000 }
+  const client = host.start({ deviceUuid: '', flushIntervalMs: 200 }, ports)
+  for (let n = 0; n < 10; n++) client.log('tap', { n })
+  void client.feedback({ text: 'Late' })
+  for (let ms = 0; ms < 4000; ms += 500) {
+    client.wake()
+    client.leavePage()
+    void client.flush({ timeoutMs: 100 })
+    await host.time.advance(500)
+    t.equal(host.server.requests.length, 1)
+  }
+  mend()
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 11)
+  t.same(devicesOf(host), [device])
+  t.equal(JSON.parse(host.server.feedback[0]!.payload).device_uuid, device)
+  t.same(client.stats().dropped, {})
+})
+
+t.test('a storage that never responds is given up for this run', async (t) => {
+  const host = createHost()
+  const never = () => new Promise<never>(() => undefined)
+  Object.assign(host.storage, { list: never, get: never })
+  const client = host.start({ deviceUuid: '' })
+  client.log('tap')
+  await host.time.advance(7000)
+  t.equal(host.server.requests.length, 0)
+  await host.time.advance(10_000)
+  client.log('tap')
+  await host.time.advance(10_000)
+  t.equal(host.server.rows.size, 2)
+  t.equal(devicesOf(host).length, 1)
+})
+
+t.test('when the storage can be read, its device is that of all that was not sent', async (t) => {
+  const host = createHost()
+  const kept = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e11'
+  await host.storage.set('device', kept)
+  await host.storage.set('dropped', { queue_full: 3 })
+  const mend = breakStorage(host, 'get', 'list')
+  const client = host.start({ deviceUuid: '' })
+  client.log('')
+  await host.time.advance(9000)
+  host.server.faults = ['unreachable', 'unreachable']
+  client.log('waits')
+  void client.feedback({ text: 'Waits' })
+  await host.time.advance(500)
+  mend()
+  await host.time.advance(3_600_000)
+  t.same(devicesOf(host), [kept])
+  t.equal(JSON.parse(host.server.feedback[0]!.payload).device_uuid, kept)
+  const report = [...host.server.rows.values()].find(({ event }) => event === 'intake.dropped')
+  t.same(report?.params, { invalid_event: 1, queue_full: 3 })
+})
+
+t.test('a new device keeps the UUID that was made before its storage could be read', async (t) => {
+  const host = createHost()
+  const mend = breakStorage(host, 'get', 'list')
+  const client = host.start({ deviceUuid: '' })
+  client.log('tap')
+  await host.time.advance(15_000)
+  const [device] = devicesOf(host)
+  mend()
+  await host.time.advance(10_000)
+  t.equal(await host.storage.get('device'), device)
+  host.start({ deviceUuid: '' }).log('next')
+  await host.time.advance(6000)
+  t.same(devicesOf(host), [device])
+})
+
+t.test('an opt-out of an earlier run is obeyed when it can be read, unless undone', async (t) => {
+  for (const isUndone of [false, true]) {
+    const host = createHost()
+    await host.storage.set('opted-out', true)
+    const mend = breakStorage(host, 'get', 'list')
+    const client = host.start()
+    await host.time.advance(10_000)
+    if (isUndone) await client.optIn()
+    mend()
+    await host.time.advance(10_000)
+    t.equal(client.stats().isOptedOut, !isUndone)
+  }
+})
+
+t.test('a client that has ended does not read the storage again', async (t) => {
+  const host = createHost()
+  let reads = 0
+  host.storage.get = () => Promise.reject(new Error(`read ${++reads}`))
+  const client = host.start()
+  void client.shutdown({ timeoutMs: 10 })
+  await host.time.advance(1000)
+  const before = reads
+  await host.time.advance(60_000)
+  t.equal(reads, before)
+})
+
 t.test('a storage that can never be used costs nothing but the restart', async (t) => {
   const host = createHost()
   breakStorage(host, 'list', 'read', 'append', 'rename', 'remove', 'get', 'set')

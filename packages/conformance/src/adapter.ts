@@ -7,6 +7,8 @@ export const capabilities = {
   feedback: 'sends feedback with pictures',
   bounds: 'obeys storageEventsMax',
   storageFull: 'can be started with a storage that refuses every write',
+  storageFails: 'can be started with a storage whose calls all fail for a time',
+  storageHangs: 'can be started with a storage that responds to no call for a time',
   clock: 'its wall clock can be shifted, and it corrects a wrong one',
   pageEnd: 'can be closed as a page is',
   optOut: 'can be told to send nothing',
@@ -17,13 +19,16 @@ export interface InitOptions {
   url: string
   apiKey: string
   bundleIdentifier: string
-  deviceUuid: string
+  /** If absent, the sender makes the UUID of its device, and keeps it. */
+  deviceUuid?: string | undefined
   userId?: string
   flushIntervalMs?: number
   batchEntriesMax?: number
   retryMs?: { min: number; max: number }
   storageEventsMax?: number
   storageFull?: boolean
+  storageFailsMs?: number
+  storageHangsMs?: number
   clockOffsetMs?: number
 }
 

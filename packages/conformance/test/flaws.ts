@@ -30,6 +30,8 @@ export const flaws = {
   'keeps everything in memory': 'keeps over a kill what was logged and never sent',
   'asks for settings at the start': 'makes no request before there is an event',
   'believes the clock of a proxy': 'takes no time from the page of a proxy',
+  'sends before it knows its device':
+    'sends nothing without its device while its storage fails at the start',
   'believes its clock': 'corrects a clock that is three days ahead',
   'keeps its store after opting out': 'empties its store when the user opts out',
   'drops the newest': 'gives way oldest first when its store is full',

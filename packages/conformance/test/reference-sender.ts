@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -59,6 +60,8 @@ const entriesMax = 500
 const bytesMax = 180_000
 const pageEndBytesMax = 60_000
 const requestMs = 20_000
+/** How long the sender waits for a storage that cannot be read. */
+const storageMs = 4_000
 
 /**
  * Creates the sender with which the suite itself is tested. Without a `flaw` it is correct. It is
@@ -90,11 +93,15 @@ export function createReferenceSender(options: {
   let feedbacks: StoredFeedback[] = []
   let isOptedOut = false
   let nextNumber = 1
+  let deviceUuid = init.deviceUuid
+  /** How long from the start the storage cannot be used. */
+  const brokenMs = init.storageFailsMs ?? init.storageHangsMs ?? 0
 
   // Each batch and each feedback has a file. The ending of a batch's file name is the batch's
   // state: `open`, `ready` or `tried`.
 
-  const isMemoryOnly = init.storageFull === true || flaw === 'keeps everything in memory'
+  const isMemoryOnly =
+    init.storageFull === true || brokenMs > 0 || flaw === 'keeps everything in memory'
   function onDisk(save: () => void): void {
     if (!isMemoryOnly) save()
   }
@@ -108,7 +115,13 @@ export function createReferenceSender(options: {
 
   function load(): void {
     mkdirSync(folder, { recursive: true })
+    const deviceFile = join(folder, 'device')
+    if (deviceUuid === undefined && !existsSync(deviceFile)) {
+      writeFileSync(deviceFile, randomUUID())
+    }
+    deviceUuid ??= readFileSync(deviceFile, 'utf8')
     for (const found of readdirSync(folder).toSorted()) {
+      if (found === 'device') continue
       const name = flaw === 'forgets what it attempted' ? found.replace('tried', 'ready') : found
       if (name !== found) renameSync(join(folder, found), join(folder, name))
       const text = readFileSync(join(folder, name), 'utf8')
@@ -246,7 +259,7 @@ export function createReferenceSender(options: {
     JSON.stringify({
       bundle_identifier: init.bundleIdentifier,
       device: { os: 'reference' },
-      device_uuid: init.deviceUuid,
+      device_uuid: deviceUuid,
       unique_user_id: ofUser,
       logs: entries,
     })
@@ -256,7 +269,7 @@ export function createReferenceSender(options: {
     const head = {
       bundle_identifier: init.bundleIdentifier,
       device: { os: 'reference' },
-      device_uuid: init.deviceUuid,
+      device_uuid: deviceUuid,
       unique_user_id: ofUser,
     }
     form.append('payload', JSON.stringify({ ...head, feedback }))
@@ -456,6 +469,10 @@ export function createReferenceSender(options: {
 
   async function flush(timeoutMs: number): Promise<number> {
     const deadline = performance.now() + timeoutMs
+    if (deviceUuid === undefined) {
+      await Promise.race([starting, sleep(timeoutMs, ended.signal)])
+    }
+    if (deviceUuid === undefined && flaw !== 'sends before it knows its device') return countLeft()
     const oneQueue = flaw === 'has one queue for everything'
     const logs = { isEmpty: () => nextBatch() === undefined, send: () => sendNextBatch(lanes.logs) }
     const others = {
@@ -467,8 +484,11 @@ export function createReferenceSender(options: {
     const all = Promise.all([run(lanes.logs, logs), run(lanes.feedback, others)])
     if (flaw === 'has no end of a flush') await all
     else await Promise.race([all, sleep(timeoutMs, ended.signal)])
-    return batches.reduce((sum, { entries }) => sum + entries.length, 0) + feedbacks.length
+    return countLeft()
   }
+
+  const countLeft = () =>
+    batches.reduce((sum, { entries }) => sum + entries.length, 0) + feedbacks.length
 
   /** Sends one small batch, like a browser whose page closes, and does not use the response. */
   async function pageEnd(): Promise<void> {
@@ -509,7 +529,15 @@ export function createReferenceSender(options: {
     ended.abort()
   }
 
-  load()
+  /** Reads the storage; if it cannot be read, makes a UUID that is not kept. */
+  async function begin(): Promise<void> {
+    await sleep(Math.min(brokenMs, storageMs), ended.signal)
+    if (brokenMs > storageMs) deviceUuid ??= randomUUID()
+    else load()
+  }
+
+  if (brokenMs === 0) load()
+  const starting = brokenMs === 0 ? undefined : begin()
   const intervalMs = init.flushIntervalMs ?? 5_000
   const timer = setInterval(() => void flush(intervalMs), Math.min(intervalMs, 2 ** 31 - 1))
   if (flaw === 'asks for settings at the start') {

@@ -92,7 +92,8 @@ final class Files {
     do {
       return try Data(contentsOf: directory.appendingPathComponent(name))
     } catch {
-      if exists(name) { throw error }
+      // The file may exist although it cannot be reached now, for example because of too many links.
+      if exists(name) || (errno != ENOENT && errno != ENOTDIR) { throw error }
       return nil
     }
   }

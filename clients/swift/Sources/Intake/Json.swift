@@ -5,11 +5,14 @@ import Foundation
 enum Json {
   /// The maximum nesting of a value. Without a limit, printing a Foundation dictionary that
   /// contains itself would never end.
-  private static let depthMax = 64
+  /// The gateway refuses a request that is nested by more than 32.
+  private static let depthMax = 25
 
   /// Prints an object.
   ///
-  /// - Returns: nil if the object has a value that JSON cannot represent
+  /// Values that JSON cannot represent become text.
+  ///
+  /// - Returns: nil if the object is nested too deeply
   static func print(_ object: [String: Any]) -> [UInt8]? {
     var out: [UInt8] = []
     out.reserveCapacity(128)
@@ -42,6 +45,8 @@ enum Json {
     (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
   }
 
+  /// - Returns: false if the value is nested too deeply, or is not part of an object and JSON cannot
+  /// represent it
   static func append(_ value: Any, to out: inout [UInt8], depth: Int = 0) -> Bool {
     if depth > depthMax { return false }
     let kind = type(of: value)
@@ -70,8 +75,11 @@ enum Json {
     case let number as Decimal: out += (number.isNaN ? "null" : number.description).utf8
     case let date as Date:
       let ms = (date.timeIntervalSince1970 * 1000).rounded(.down)
-      guard ms >= 0, let whole = Int(exactly: ms) else { return false }
-      append(printTime(whole), to: &out)
+      if ms >= 0, let whole = Int(exactly: ms) {
+        append(printTime(whole), to: &out)
+      } else {
+        append(String(describing: date), to: &out)
+      }
     case let id as UUID: append(id.uuidString.lowercased(), to: &out)
     case let url as URL: append(url.absoluteString, to: &out)
     case is NSNull: out += "null".utf8
@@ -81,7 +89,9 @@ enum Json {
         return true
       }
       return append(wrapped, to: &out, depth: depth + 1)
-    default: return false
+    default:
+      if depth == 0 { return false }
+      append(String(describing: value), to: &out)
     }
     return true
   }

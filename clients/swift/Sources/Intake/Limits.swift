@@ -14,6 +14,8 @@ enum Limits {
   /// The maximum age of an event that is sent: a day less than the gateway accepts, so that the
   /// event does not become too old on the way.
   static let eventAgeMs = 29 * 86_400_000
+  /// How often the device's UUID is read at the start if it cannot be read, once in a second.
+  static let startAttempts = 8
   static let feedback = 20
   static let attachments = 4
   /// After this many responses with status 500, a request is not sent again before the next start.

@@ -75,8 +75,15 @@ actor Worker {
 
   private func findDeviceUuid() -> String {
     let made = recorder.newId()
+    var read = try? storage.value(Self.deviceKey) ?? Data()
+    // Waits for a storage that fails for a moment, because records that are sent meanwhile would be
+    // of another device. Only this queue waits; events are recorded and nothing is sent.
+    for _ in 0..<Limits.startAttempts where read == nil {
+      Thread.sleep(forTimeInterval: 1)
+      read = try? storage.value(Self.deviceKey) ?? Data()
+    }
     // Does not overwrite a value that cannot be read now.
-    guard let stored = try? storage.value(Self.deviceKey) ?? Data() else { return made }
+    guard let stored = read else { return made }
     let kept = String(decoding: stored, as: UTF8.self)
     if UUID(uuidString: kept) != nil { return kept }
     storage.setValue(Data(made.utf8), for: Self.deviceKey)

@@ -28,6 +28,7 @@ interface ResponseBody {
   id?: string
   results?: unknown
   code?: string
+  detail?: string
   server_time?: string
 }
 
@@ -38,16 +39,20 @@ interface ResponseBody {
  *   500; after three, the entry is not sent again before the next start
  */
 export async function attemptRequest(
-  { ports: { transport, time }, clock, refused }: Core,
+  core: Core,
   request: OutgoingRequest,
   entry: { failures: number },
 ): Promise<Attempted> {
+  const { clock, refused } = core
+  const { transport, time } = core.ports
   const began = time.monotonic()
   const beganAt = time.now()
-  const answer: Partial<Answer> = await transport(request).catch(() => ({}))
-  const { status = 0, body = '', date, retryAfter } = answer
+  const answer: Partial<Answer> & { error?: unknown } = await transport(request).catch(
+    (error: unknown) => ({ error }),
+  )
+  const { status = 0, body = '', date, retryAfter, error } = answer
   const tookMs = time.monotonic() - began
-  const { id, results, code, server_time: serverTime } = parseObject(body) as ResponseBody
+  const { id, results, code, detail, server_time: serverTime } = parseObject(body) as ResponseBody
   const isSuccess = status === 201 || status === 207
   // The header `Date` is rounded down to seconds. Half a second is added, because that much is cut
   // off on average.
@@ -69,6 +74,13 @@ export async function attemptRequest(
   else if (isTemporary(status)) unsettled = { retryAfterMs }
   else if (isAboutSettings(status)) unsettled = code ? { stop: code } : { retryAfterMs }
   if (status === 500) entry.failures++
+  if (unsettled || !isSuccess)
+    core.lastError = {
+      time: new Date(clock.now()).toISOString(),
+      status,
+      code: reason,
+      message: error ? (error as Error).message : detail,
+    }
   return {
     body: isSuccess ? body : undefined,
     unsettled,

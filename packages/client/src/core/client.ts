@@ -11,9 +11,11 @@ import {
   feedbackTextMax,
   identifierMax,
   paramsBytesMax,
+  startMsMax,
 } from './limits.ts'
 import { printLine } from './log-line.ts'
 import { createLogQueue, type LogQueue } from './log-queue.ts'
+import { printJson } from './print-json.ts'
 import type { Feedback, FeedbackReceipt, FlushOptions, Intake, IntakeOptions } from './options.ts'
 import type { Ports } from './ports.ts'
 import { createLogSender } from './send-logs.ts'
@@ -57,6 +59,7 @@ export function createClient<Attachment>(
 ): Client<Attachment> {
   const { url, apiKey, bundleIdentifier, deviceUuid = '' } = options
   const isValid =
+    apiKey &&
     targetForm.test(`${url} ${apiKey}`) &&
     bundleIdentifier &&
     (!deviceUuid || uuidForm.test(deviceUuid))
@@ -68,16 +71,19 @@ export function createClient<Attachment>(
   const nextId = createUuids(ports.random)
   const newId = () => nextId(clock.now())
   let user = validUser(options.userId)
+  /** The UUID that is stored with records; empty until it is known for good. */
   let uuid = deviceUuid
   let device: Record<string, unknown> | undefined
   let found: unknown
   const consent = createSerial()
   let isOptedOut = false
-  let wantsOut = false
+  /** Whether the last call was `optOut`; undefined if the app has called neither. */
+  let wantsOut: boolean | undefined
   let isShut = false
-  let isStarted = false
+  let isLoaded = false
   let stopped: string | undefined
   let starting: Promise<void> | undefined
+  let readTimer: unknown
   let hasNewDrops = false
   let writing: Promise<void> | undefined
   let writeTimer: unknown
@@ -110,6 +116,8 @@ export function createClient<Attachment>(
     drops,
     run: newId() + ports.runSuffix,
     newId,
+    uuid: '',
+    start,
     refused: [],
     senderOf(owner, isOfFeedback) {
       const sender: Sender = { bundle_identifier: bundleIdentifier }
@@ -156,14 +164,20 @@ export function createClient<Attachment>(
     waiting = []
   }
 
-  /** Reads what earlier runs have stored; only the first call does so. */
-  const start = (): Promise<void> => starting || (starting = load())
+  function start(): Promise<void> {
+    return starting || (starting = within(startMsMax, load(), true).then(begin))
+  }
 
-  type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
+  /** Makes the device's UUID if it is not known. */
+  function begin(): void {
+    core.uuid = core.uuid || uuid || newId()
+  }
+
+  type Kept = [device: unknown, isOptedOut: unknown, dropped: unknown, names: string[]]
 
   /**
    * Makes all reads at the same time, because a page can end within milliseconds. If one fails, all
-   * are repeated; after about three seconds of failures the result is empty.
+   * are repeated until they succeed, because only a successful read says that something is absent.
    */
   const readKept = (pauseMs: number): Promise<Kept> =>
     Promise.all([
@@ -171,27 +185,29 @@ export function createClient<Attachment>(
       storage.get(optOutKey),
       storage.get(droppedKey),
       storage.list(),
-    ]).catch((): Kept | Promise<Kept> => {
-      if (pauseMs > 2000) return []
-      return new Promise((resolve) =>
-        time.setTimeout(() => resolve(readKept(pauseMs * 2)), pauseMs),
-      )
-    })
+    ]).catch(
+      (): Promise<Kept> =>
+        new Promise((resolve) => {
+          const next = Math.min(pauseMs * 2, 2000)
+          if (!isShut) readTimer = time.setTimeout(() => resolve(readKept(next)), pauseMs, true)
+        }),
+    )
 
   async function load(): Promise<void> {
     const reading = readDevice()
     const [kept, optedOut, dropped, names] = await readKept(100)
     await reading
+    if (isShut) return
     if (!uuid) {
-      uuid = uuidForm.test(kept as string) ? (kept as string) : newId()
-      // Does not overwrite a value that could not be read.
-      if (names && uuid !== kept) await storage.set(deviceKey, uuid)
+      uuid = uuidForm.test(kept as string) ? (kept as string) : core.uuid || newId()
+      if (uuid !== kept) await storage.set(deviceKey, uuid)
     }
+    core.uuid = uuid
+    isLoaded = true
     addCounts(drops.unreported, Object(dropped) as Record<string, number>)
-    if (optedOut) isOptedOut = true
-    isStarted = true
+    if (optedOut && wantsOut !== false) isOptedOut = true
     if (isOptedOut) await removeAll()
-    else await adopt(names || [])
+    else await adopt(names)
     logLoop.wake()
     feedbackLoop.wake()
   }
@@ -243,7 +259,8 @@ export function createClient<Attachment>(
 
   /** Stores the counts of dropped records, so that they can be reported after a restart. */
   async function saveDrops(): Promise<void> {
-    if (!hasNewDrops) return
+    // Does not overwrite counts that could not be read yet.
+    if (!hasNewDrops || !isLoaded) return
     hasNewDrops = false
     await storage.set(droppedKey, { ...drops.unreported })
   }
@@ -287,17 +304,17 @@ export function createClient<Attachment>(
     if (isOptedOut || isShut) return undefined
     try {
       let name = event
-      let text = JSON.stringify(params || {})
+      let text = printJson(params || {})
       if (beforeSend) {
         const changed = beforeSend({ event, params: parseObject(text) })
         if (!changed) return undefined
         name = changed.event
-        text = JSON.stringify(changed.params)
+        text = printJson(changed.params)
       }
       if (isText(name, identifierMax) && text && text[0] === '{')
         return textBytes(text) > paramsBytesMax ? drop('too_large') : add(name, text)
     } catch {
-      // JSON cannot represent the params, or `beforeSend` threw an error.
+      // `beforeSend` threw an error.
     }
     return drop('invalid_event')
   }
@@ -354,11 +371,19 @@ export function createClient<Attachment>(
     return { left: logs.count() + feedbacks.count() }
   }
 
-  /** Resolves to the result of `work`; to undefined if it fails, or takes longer than `ms`. */
-  function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+  /**
+   * Resolves to the result of `work`; to undefined if it fails, or takes longer than `ms`.
+   *
+   * @param isIdle true if the wait should not keep the process alive
+   */
+  function within<Result>(
+    ms: number,
+    work: Promise<Result>,
+    isIdle?: boolean,
+  ): Promise<Result | undefined> {
     return new Promise((resolve) => {
       // JavaScript runs a timer of more than 2^31 ms (25 days) at once.
-      const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9))
+      const timer = time.setTimeout(() => resolve(undefined), Math.min(ms, 1e9), isIdle)
       void work.catch(nothing).then((result) => {
         time.clearTimeout(timer)
         resolve(result)
@@ -380,6 +405,7 @@ export function createClient<Attachment>(
       const result = await flush(settings)
       isShut = true
       time.clearTimeout(flushTimer)
+      time.clearTimeout(readTimer)
       logLoop.close()
       feedbackLoop.close()
       await within(1000, save())
@@ -402,12 +428,13 @@ export function createClient<Attachment>(
         await start()
         await storage.remove(optOutKey)
         // If `optOut` was called while this `optIn` ran, the later call, `optOut`, takes effect.
-        isOptedOut = wantsOut
+        isOptedOut = !!wantsOut
       })
     },
     stats: () => ({
       pending: { logs: logs.count(), feedback: feedbacks.count() },
       stopped: stopped || false,
+      lastError: core.lastError,
       dropped: { ...drops.total },
       storageBytes: logs.bytes(),
       isOptedOut,
@@ -419,7 +446,7 @@ export function createClient<Attachment>(
       feedbackLoop.wake(true)
     },
     leavePage() {
-      if (isStarted && !stopped && !logLoop.isHeld()) logSender.sendAtPageEnd()
+      if (core.uuid && !stopped && !logLoop.isHeld()) logSender.sendAtPageEnd()
       logs.close()
       void save()
     },

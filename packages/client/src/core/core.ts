@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { Drops } from './drops.ts'
-import type { IntakeOptions } from './options.ts'
+import type { IntakeOptions, SendError } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
 import type { Sender } from './segment.ts'
 
@@ -15,6 +15,17 @@ export interface Core {
   /** The name of this run. Each created client is a run of its own. */
   run: string
   newId: () => string
+  /**
+   * The UUID of the device; empty until the client has started. Until the storage can be read, it
+   * is one that this run has made.
+   */
+  uuid: string
+  /**
+   * Reads what earlier runs have stored; only the first call does so. Resolves when `uuid` is
+   * known, at the latest after `startMsMax`. Nothing is sent before.
+   */
+  start(): Promise<void>
+  lastError?: SendError
   /** Names of properties of the device that the server has refused. */
   refused: string[]
   /**

@@ -52,7 +52,7 @@ const entryOf = (key: string, failures: number): Entry => ({ key, failures })
 
 /** Creates the list of feedback. Each feedback is one value in storage, with its attachments. */
 export function createFeedbacks(core: Core): Feedbacks {
-  const { ports, storage, drops, refused } = core
+  const { ports, storage, drops } = core
   let entries: Entry[] = []
   const oldest = () => entries.find(({ failures }) => failures < fewAttempts)
   const attempt = (entry: Entry, payload: string, attachments: readonly unknown[]) =>
@@ -60,7 +60,7 @@ export function createFeedbacks(core: Core): Feedbacks {
       core,
       {
         path: '/feedback',
-        body: ports.form(printAccepted(parseObject(payload), refused), attachments),
+        body: ports.form(printAccepted(parseObject(payload), core), attachments),
       },
       entry,
     )

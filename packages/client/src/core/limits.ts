@@ -21,6 +21,11 @@ export const feedbackTextMax = 20_000
  */
 export const paramsBytesMax = 150_000
 export const attachmentsMax = 4
+/**
+ * Maximum nesting of the params of an event. The gateway refuses a request that is nested by more
+ * than 32, of which the batch, its list and the event are three.
+ */
+export const jsonDepthMax = 24
 /** Maximum number of events in a request. */
 export const batchMax = 500
 /** A request that gets status 500 is sent at most this many times in one run. */
@@ -28,6 +33,11 @@ export const fewAttempts = 3
 /** Maximum number of times that an event gets a new id. */
 export const generationsMax = 3
 export const retryAfterMsMax = dayMs
+/**
+ * How long nothing is sent because the storage cannot be read. After that, the client makes a UUID
+ * for the device, until the storage can be read.
+ */
+export const startMsMax = 8000
 /** How long the client waits for the platform to return the properties of the device. */
 export const deviceMsMax = 500
 /**

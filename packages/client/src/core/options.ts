@@ -74,6 +74,24 @@ export interface FeedbackReceipt {
   isKept: boolean
 }
 
+/** Why a request failed. */
+export interface SendError {
+  /** When it failed, in ISO 8601. */
+  time: string
+  /** The status of the response; 0 if there was none. */
+  status: number
+  /**
+   * The error code in the response. If it has none: `http_` and the status, or `http_0` if there
+   * was no response.
+   */
+  code: string
+  /**
+   * What the server or the platform said about it. In a browser also that the browser may have
+   * blocked the request, which is then as good as no response.
+   */
+  message?: string | undefined
+}
+
 export interface Stats {
   /** Numbers of records that wait to be sent. */
   pending: { logs: number; feedback: number }
@@ -82,6 +100,8 @@ export interface Stats {
    * continues.
    */
   stopped: string | false
+  /** The last request that failed; absent if none has failed since the client started. */
+  lastError?: SendError | undefined
   /** Numbers of records that were dropped since the client started, by reason. */
   dropped: Record<string, number>
   /** Size of the log events that wait, in bytes. */

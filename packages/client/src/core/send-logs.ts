@@ -135,7 +135,7 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
 function printBatch({ context, lines }: StoredSegment, shiftMs: number, core: Core): string {
   const { sender, era } = context
   const logs = lines.map((line) => shiftLine(line, shiftMs, era.offset !== 0)).join(',')
-  const head = printAccepted({ ...core.senderOf('', false), ...sender }, core.refused)
+  const head = printAccepted({ ...core.senderOf('', false), ...sender }, core)
   return `${head.slice(0, -1)},"logs":[${logs}]}`
 }
 

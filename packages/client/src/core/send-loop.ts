@@ -17,7 +17,7 @@ export interface Sent {
 
 export interface SendLoop {
   /**
-   * Sends until no record waits.
+   * Sends until no record waits, as soon as the client has started.
    *
    * @param isUrgent if true, sends even during a pause after a failure, but not during a pause that
    *   the server asked for
@@ -41,7 +41,7 @@ export interface SendLoop {
  * @param onPause called whenever the loop ends or pauses
  */
 export function createSendLoop(
-  { options, ports: { time } }: Core,
+  { options, start, ports: { time } }: Core,
   send: () => Promise<Sent | undefined>,
   onPause: (stop: string | undefined) => void,
 ): SendLoop {
@@ -56,6 +56,7 @@ export function createSendLoop(
 
   async function run(): Promise<void> {
     let sent: Sent | undefined
+    await start()
     for (;;) {
       // A storage error is treated like a network error, so the records are kept.
       sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))

@@ -20,6 +20,7 @@ export type {
   Intake,
   IntakeOptions,
   LogEvent,
+  SendError,
   Stats,
 } from '../core/options.ts'
 export type { ImageBytes, NodeAttachment } from './attachment.ts'

@@ -15,6 +15,9 @@ export interface AsyncStorageLike {
   getAllKeys(): Promise<readonly string[]>
 }
 
+/** Timeout of the first call: on some devices AsyncStorage never responds. */
+const openMs = 5000
+
 /**
  * Creates a storage in AsyncStorage. Its keys begin with `prefix`. The key `n<name>` says that a
  * name exists, and a value has the key `v<key>`. The text stored under a name is in pieces, with
@@ -31,20 +34,40 @@ export function createAsyncStorage(
   prefix: string,
   onDamaged: () => void = nothing,
 ): Storage {
-  const serial = createSerial()
+  const inOrder = createSerial()
   let known: Promise<Set<string>> | undefined
 
-  /** All keys with the prefix. They are read only once, because no other process uses them. */
-  const keys = (): Promise<Set<string>> =>
-    (known =
-      known ||
-      storage.getAllKeys().then(
-        (all) => new Set(all.filter((key) => key.indexOf(prefix) === 0)),
-        (error) => {
-          known = undefined
-          throw error
+  /**
+   * All keys with the prefix. They are read only once, because no other process uses them. If
+   * AsyncStorage does not respond, calls fail until it does. Until then nothing was written, so no
+   * earlier call can take effect late.
+   */
+  const keys = (): Promise<Set<string>> => known || (known = readKeys())
+
+  function readKeys(): Promise<Set<string>> {
+    const reading = storage
+      .getAllKeys()
+      .then((all) => new Set(all.filter((key) => key.indexOf(prefix) === 0)))
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('timeout')), openMs)
+      reading.then(
+        (all) => {
+          clearTimeout(timer)
+          known = reading
+          resolve(all)
         },
-      ))
+        (error) => {
+          clearTimeout(timer)
+          known = undefined
+          reject(error)
+        },
+      )
+    })
+  }
+
+  /** Runs a task after all earlier ones, when the keys are known. */
+  const serial = <Result>(task: () => Promise<Result>): Promise<Result> =>
+    inOrder(() => keys().then(task))
 
   /**
    * Stores the value first and then adds the key to `keys`. So a key without a value is never found

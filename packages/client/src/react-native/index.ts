@@ -18,6 +18,7 @@ export type {
   Intake,
   IntakeOptions,
   LogEvent,
+  SendError,
   Stats,
 } from '../core/options.ts'
 export type { AsyncStorageLike, DeviceInfoLike, ExpoModules }

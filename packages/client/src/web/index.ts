@@ -13,6 +13,7 @@ export type {
   Intake,
   IntakeOptions,
   LogEvent,
+  SendError,
   Stats,
 } from '../core/options.ts'
 
@@ -33,7 +34,7 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
   const isKept = options.storage !== 'memory' && typeof indexedDB !== 'undefined'
   const database = isKept && createIndexedDbStorage(`intake.${options.bundleIdentifier}`)
   const { transport, keepaliveBytes } = createFetchTransport(options, {
-    exchange: exchangeWith((url, init) => fetch(url, init), time),
+    exchange: exchangeWith((url, init) => fetch(url, init).catch(explain), time),
     gzip: typeof CompressionStream === 'undefined' ? undefined : gzip,
     keepaliveBytesMax,
   })
@@ -71,6 +72,15 @@ export function createIntake(options: WebOptions): Intake<WebAttachment> {
     document.addEventListener('visibilitychange', change, { signal })
   }
   return client
+}
+
+/**
+ * A browser does not say whether it blocked a request because the gateway does not allow the
+ * origin of the page, or whether it could not reach the server.
+ */
+function explain(error: Error): never {
+  if (error.name !== 'TypeError' || !navigator.onLine) throw error
+  throw new TypeError('blocked by the browser (see CORS_ORIGINS) or unreachable')
 }
 
 /** Browsers do not send keepalive bodies of more than 64 KiB. */

@@ -25,7 +25,7 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
 
   function database(): Promise<IDBDatabase> {
     if (!opening) {
-      opening = new Promise((resolve, reject) => {
+      const attempt = (opening = new Promise<IDBDatabase>((resolve, reject) => {
         const request = indexedDB.open(databaseName)
         setTimeout(reject, openMs)
         request.onupgradeneeded = () => request.result.createObjectStore(storeName)
@@ -37,11 +37,16 @@ export function createIndexedDbStorage(databaseName: string): Storage & { close(
             opening = undefined
           }
           resolve(result)
+          // The browser may respond after the timeout, too.
+          opening = Promise.resolve(result)
         }
-      })
+      }))
       // A failure may be temporary, so the first call after `openMs` opens the database again.
       // Until then calls fail at once instead of waiting for the timeout.
-      opening.catch(() => setTimeout(() => (opening = undefined), openMs))
+      const reopen = () => {
+        if (opening === attempt) opening = undefined
+      }
+      attempt.catch(() => setTimeout(reopen, openMs))
     }
     return opening
   }

@@ -2,11 +2,14 @@ import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { until } from '@intake/test-kit/until'
 import type { PageWindow } from '../../adapters/web-driver.ts'
+import { startHttpIntake } from '../node/http-intake.ts'
 import { startRedirecting } from '../node/redirecting.ts'
 import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow
-declare const IDBFactory: { prototype: { open(): never } }
+declare const IDBFactory: {
+  prototype: { open(name?: string): EventTarget & { onsuccess: unknown } }
+}
 declare const indexedDB: { deleteDatabase(name: string): { onsuccess: unknown } }
 
 const skip = executablePath === undefined && 'there is no Chromium'
@@ -335,4 +338,73 @@ t.test('a clock that goes back a little costs no event', { skip }, async (t) => 
       ['three', 3],
     ],
   )
+})
+
+for (const delayMs of [5500, Infinity]) {
+  t.test(
+    `an IndexedDB that responds after ${delayMs} ms costs no event`,
+    { skip, buffered: true },
+    async (t) => {
+      const { server, visit } = await startBrowser(t)
+      const first = await visit()
+      await first.create()
+      await first.page.evaluate(() => window.client.log('before'))
+      await until('it is a row', () => server.rows.size === 1)
+      const { page, create } = await visit()
+      await page.evaluate((ms) => {
+        const { open } = IDBFactory.prototype
+        IDBFactory.prototype.open = function (name) {
+          const request = open.call(this, name)
+          Object.defineProperty(request, 'onsuccess', {
+            set(run: () => void) {
+              request.addEventListener('success', () => ms && setTimeout(run, ms))
+            },
+          })
+          return request
+        }
+      }, Number.isFinite(delayMs) ? delayMs : 0)
+      await create()
+      await page.evaluate(() => {
+        for (let i = 0; i < 10; i++) window.client.log('e', { i })
+        dispatchEvent(new Event('online'))
+        dispatchEvent(new Event('pagehide'))
+      })
+      await until('all are rows', () => server.rows.size === 11)
+      t.same(await page.evaluate(() => window.client.stats().dropped), {})
+      const devices = new Set([...server.rows.values()].map(({ batch }) => batch.device_uuid))
+      t.equal(devices.size, delayMs === 5500 ? 1 : 2)
+    },
+  )
+}
+
+t.test('stats say that the browser may have blocked the request', { skip }, async (t) => {
+  const { visit } = await startBrowser(t)
+  // It has another origin, and answers no preflight request.
+  const other = await startHttpIntake(t)
+  const { page, create } = await visit()
+  await create({ url: other.url, flushIntervalMs: 10 })
+  const lastError = await page.evaluate(async () => {
+    window.client.log('tap')
+    await window.client.flush({ timeoutMs: 2000 })
+    return window.client.stats().lastError
+  })
+  t.match(lastError, { status: 0, code: 'http_0', message: /blocked by the browser.*CORS_ORIGINS/ })
+})
+
+t.test('values of a page that are no JSON are text', { skip }, async (t) => {
+  const { server, visit } = await startBrowser(t)
+  const { page, create } = await visit()
+  await create()
+  const id = await page.evaluate(() => {
+    const target = Object.assign(document.createElement('div'), { __reactFiber: { stateNode: {} } })
+    target.__reactFiber.stateNode = target
+    return window.client.log('click', { target, headers: new Headers({ a: 'b' }), big: 5n, kept: 1 })
+  })
+  t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
+  t.same(server.rows.get(id!)!.params, {
+    target: '[object HTMLDivElement]',
+    headers: { a: 'b' },
+    big: '5',
+    kept: 1,
+  })
 })

@@ -2,6 +2,7 @@ import type { ConformanceCase } from '../conformance-case.ts'
 import { delivery } from './delivery.ts'
 import { durability } from './durability.ts'
 import { feedback } from './feedback.ts'
+import { lateStorage } from './late-storage.ts'
 import { bounds, clock, optOut, pageEnd } from './platform.ts'
 import { refusals } from './refusals.ts'
 import { retries } from './retries.ts'
@@ -17,6 +18,7 @@ export const cases: readonly ConformanceCase[] = [
   ...feedback,
   ...clock,
   ...bounds,
+  ...lateStorage,
   ...pageEnd,
   ...optOut,
 ]

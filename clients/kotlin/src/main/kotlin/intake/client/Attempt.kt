@@ -51,10 +51,12 @@ private val noAnswer = Answer(0, "")
 internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
     val time = core.ports.time
     val began = time.monotonic()
+    var failure: IOException? = null
     val arrived =
         try {
             core.ports.transport(request)
-        } catch (_: IOException) {
+        } catch (error: IOException) {
+            failure = error
             noAnswer
         }
     val answer = if (core.io.withLock { core.hasEnded }) noAnswer else arrived
@@ -73,6 +75,16 @@ internal fun attemptRequest(core: Core, request: OutgoingRequest): Attempted {
             if (serverMs != null && isOfIntake && tookMs < ROUND_TRIP_MS_MAX)
                 core.clock.observe(serverMs, tookMs)
             core.clock.now()
+        }
+    if (!isSuccess || !isOfIntake)
+        synchronized(core.memory) {
+            core.lastError =
+                SendError(
+                    time = printIso(now),
+                    status = answer.status,
+                    code = code ?: "http_${answer.status}",
+                    message = failure?.message ?: problem["detail"] as? String,
+                )
         }
     return Attempted(
         body = answer.body.takeIf { isSuccess },

@@ -39,8 +39,26 @@ internal class Core(
 
     fun newId(): String = synchronized(memory) { uuids.next(clock.now()) }
 
-    /** Guarded by `memory`. Empty until it is known. */
+    /**
+     * Guarded by `memory`. The UUID that is stored with records. Empty until it is known for good.
+     */
     var deviceUuid = options.deviceUuid ?: ""
+
+    /**
+     * Guarded by `memory`. The UUID that is sent with records that have none. Empty until the
+     * client has started; nothing is sent before. Until the storage can be read, it is one that
+     * this run has made.
+     */
+    var sentUuid = ""
+
+    /** Guarded by `memory`. */
+    var lastError: SendError? = null
+
+    fun isStarted(): Boolean = synchronized(memory) { sentUuid != "" }
+
+    /** The fields that identify the sender of a record that was stored without them. */
+    fun identity(): Map<String, Any?> =
+        synchronized(memory) { mapOf("device_uuid" to sentUuid, "unique_user_id" to sentUuid) }
 
     /** Guarded by `memory`. Null until it is known. */
     var device: Map<String, Any?>? = null

@@ -29,7 +29,9 @@ internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
  * value.
  */
 internal fun knownOf(device: Map<String, Any?>): Map<String, Any?> =
-    device.filterValues { it != null && it != "" && it != "unknown" }
+    device.filterValues {
+        it != null && it != "" && it != "unknown" && (it as? Number)?.toDouble()?.isFinite() != false
+    }
 
 /** The properties that Java knows of its machine. Names of hosts and users are not collected. */
 internal fun readJavaDevice(): Map<String, Any?> =

@@ -52,8 +52,8 @@ internal class MemoryStorage : Storage {
 
 /**
  * Storage that keeps new names and values in memory if the real storage is full, forbidden or
- * broken. `read`, `get`, `rename` and an append to an existing name throw if the real storage
- * fails, because null or false would mean "does not exist".
+ * broken. Reads, `rename` and an append to an existing name throw if the real storage fails, because
+ * an empty list, null or false would mean "does not exist".
  */
 internal class FallbackStorage(private val storage: Storage) : Storage {
     private val memory = MemoryStorage()
@@ -74,7 +74,7 @@ internal class FallbackStorage(private val storage: Storage) : Storage {
             throw IOException(error)
         }
 
-    override fun list() = orElse(emptyList()) { storage.list() } + memory.list()
+    override fun list() = orThrow { storage.list() } + memory.list()
 
     override fun read(name: String) = memory.read(name) ?: orThrow { storage.read(name) }
 
@@ -105,7 +105,7 @@ internal class FallbackStorage(private val storage: Storage) : Storage {
 
     override fun get(key: String) = memory.get(key) ?: orThrow { storage.get(key) }
 
-    override fun has(key: String) = memory.has(key) || orElse(false) { storage.has(key) }
+    override fun has(key: String) = memory.has(key) || orThrow { storage.has(key) }
 
     override fun set(key: String, vararg parts: ByteArray) {
         memory.remove(key)

@@ -85,8 +85,21 @@ internal class FileStorage(directory: () -> File) : Storage {
         if (readSequence() == first + count - 1) writeSequence(first - 1)
     }
 
+    /**
+     * The names of all files. Throws if the directory exists but cannot be listed, for example
+     * because it is a link that leads nowhere at the moment.
+     */
+    private fun names(): Array<String> {
+        dir.list()?.let {
+            return it
+        }
+        if (dir.exists() || dir.parentFile?.list()?.contains(dir.name) == true)
+            throw IOException("it cannot be listed: $dir")
+        return emptyArray()
+    }
+
     override fun list(): List<String> =
-        (dir.list() ?: emptyArray())
+        names()
             .filter { !it.endsWith(TEMPORARY_END) && !isOfRunningProcess(it) }
             .map { it.removeSuffix(VALUE_END) }
 
@@ -98,7 +111,7 @@ internal class FileStorage(directory: () -> File) : Storage {
         } catch (error: FileNotFoundException) {
             // Java also throws this exception if the file exists but cannot be opened, for example
             // because the process has too many open files.
-            if (fileOf(name).exists()) throw error
+            if (name in names()) throw error
             null
         }
 
@@ -159,7 +172,7 @@ internal class FileStorage(directory: () -> File) : Storage {
 
     override fun get(key: String): ByteArray? = readBytes(key + VALUE_END)
 
-    override fun has(key: String) = fileOf(key + VALUE_END).exists()
+    override fun has(key: String) = key + VALUE_END in names()
 
     override fun set(key: String, vararg parts: ByteArray) {
         make()

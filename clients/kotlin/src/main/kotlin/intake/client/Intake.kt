@@ -30,13 +30,19 @@ internal constructor(
     private val feedbacks = Feedbacks(core)
     private val logSender = LogSender(core, logs)
     private val logLoop = SendLoop(core, worker::schedule, ::sendLogs, ::onPause)
-    private val feedbackLoop = SendLoop(core, worker::schedule, feedbacks::send, ::onPause)
+    private val feedbackLoop = SendLoop(core, worker::schedule, ::sendFeedback, ::onPause)
 
     /** Undoes the platform's registrations when the client ends. */
     internal var onEnd: () -> Unit = {}
 
+    /** Guarded by `io`. Whether the storage was read. */
+    private var isLoaded = false
+
+    /** Guarded by `io`. When the storage could first not be read, by the monotonic clock. */
+    private var failingSince: Long? = null
+
     /** Guarded by `io`. */
-    private var isStarted = false
+    private var isStartScheduled = false
 
     /** Guarded by `io`. Whether `drops` includes the counts that earlier runs stored. */
     private var hasOldDrops = false
@@ -66,8 +72,8 @@ internal constructor(
     /**
      * Keeps an event and sends it later. The call takes microseconds and waits for nothing.
      *
-     * @param params texts, numbers, booleans, null, lists, maps and dates; other values are sent as
-     *   their `toString`
+     * @param params texts, numbers, booleans, null, lists, maps, dates and throwables; other values
+     *   are sent as their `toString`
      * @return the id of the event; null if the event is not kept, because the user has opted out,
      *   the client is shut down, `beforeSend` dropped it, or it is invalid. If it is invalid,
      *   `onDrop` gets the reason
@@ -83,8 +89,8 @@ internal constructor(
                 return drop("invalid_event")
             if (text.length > PARAMS_MAX) return drop("too_large")
             return add(sent.event, text)
-        } catch (_: Exception) {
-            // JSON cannot represent the params, or `beforeSend` threw an exception.
+        } catch (_: Throwable) {
+            // `beforeSend` threw an exception or an error, such as that of `TODO()`.
             return drop("invalid_event")
         }
     }
@@ -167,7 +173,7 @@ internal constructor(
                 }
             }
             drop("feedback_full")
-        } catch (_: Exception) {
+        } catch (_: Throwable) {
             drop("invalid_feedback")
         }
         return false
@@ -180,7 +186,7 @@ internal constructor(
     private fun read(attachment: Attachment): StoredAttachment? =
         try {
             StoredAttachment(attachment.name, attachment.type, attachment.read())
-        } catch (_: Exception) {
+        } catch (_: Throwable) {
             drop("unreadable_attachment")
         }
 
@@ -315,6 +321,7 @@ internal constructor(
                 pendingLogs = logs.count(),
                 pendingFeedback = feedbacks.count(),
                 stopped = stopped,
+                lastError = core.lastError,
                 dropped = drops.total(),
                 storageBytes = logs.bytes(),
                 isOptedOut = isOptedOut,
@@ -339,7 +346,10 @@ internal constructor(
         core.io.withLock { storage.sync() }
     }
 
+    private fun sendFeedback(): Sent? = if (core.isStarted()) feedbacks.send() else null
+
     private fun sendLogs(): Sent? {
+        if (!core.isStarted()) return null
         val sent = logSender.send()
         // Reports dropped records now, because the server responds.
         if (sent != null && sent.isSettled) reportDrops()
@@ -371,40 +381,68 @@ internal constructor(
         for (one in settled) one.giveUp()
     }
 
-    /** Takes over the records of earlier runs, once. */
+    /**
+     * Takes over the records of earlier runs, once. If the storage cannot be read, tries again
+     * until it can, because only a successful read shows that something is absent.
+     */
     private fun start() {
         core.io.withLock {
-            if (isStarted) return
-            isStarted = true
-            if (core.deviceUuid == "") findDeviceUuid()
-            addOldDrops()
-            // Only checks whether there is a value, because the value is always true.
-            val wasOptedOut = storage.has(OPT_OUT_KEY)
-            val isOut =
-                synchronized(core.memory) { (isOptedOut || wasOptedOut).also { isOptedOut = it } }
-            if (isOut) removeAll() else adopt()
-            logLoop.wake()
-            feedbackLoop.wake()
+            if (isLoaded || core.hasEnded) return
+            try {
+                load()
+            } catch (_: IOException) {
+                val now = core.ports.time.monotonic()
+                val since = failingSince ?: now.also { failingSince = it }
+                if (now - since >= START_MS_MAX) begin()
+                startAgain()
+            }
         }
     }
 
-    private fun adopt() {
-        val names = storage.list().sorted()
-        logs.adopt(names.filter { parseName(it)?.run != core.run })
-        feedbacks.adopt(names)
+    private fun startAgain() {
+        if (isStartScheduled) return
+        isStartScheduled = true
+        worker.schedule(START_AGAIN_MS) {
+            core.io.withLock { isStartScheduled = false }
+            start()
+        }
     }
 
-    private fun findDeviceUuid() {
-        val uuid =
-            try {
-                val kept = readValue(DEVICE_KEY) as? String
-                if (kept != null && isUuid(kept)) kept
-                else core.newId().also { writeValue(DEVICE_KEY, it) }
-            } catch (_: IOException) {
-                // Does not overwrite a value that could not be read.
-                core.newId()
+    private fun load() {
+        val kept = readValue(DEVICE_KEY) as? String
+        // Only checks whether there is a value, because the value is always true.
+        val wasOptedOut = storage.has(OPT_OUT_KEY)
+        val names = storage.list().sorted()
+        isLoaded = true
+        val (known, sent) = synchronized(core.memory) { core.deviceUuid to core.sentUuid }
+        if (known == "") {
+            val uuid = if (kept != null && isUuid(kept)) kept else sent.ifEmpty { core.newId() }
+            if (uuid != kept) writeValue(DEVICE_KEY, uuid)
+            synchronized(core.memory) { core.deviceUuid = uuid }
+        }
+        addOldDrops()
+        val isOut =
+            synchronized(core.memory) {
+                if (wasOptedOut && wantsOut != false) isOptedOut = true
+                core.sentUuid = core.deviceUuid
+                isOptedOut
             }
-        synchronized(core.memory) { core.deviceUuid = uuid }
+        if (isOut) removeAll() else adopt(names)
+        begin()
+    }
+
+    /** Begins to send. Makes the UUID of the device if it is not known. */
+    private fun begin() {
+        synchronized(core.memory) {
+            if (core.sentUuid == "") core.sentUuid = core.deviceUuid.ifEmpty { core.newId() }
+        }
+        logLoop.wake()
+        feedbackLoop.wake()
+    }
+
+    private fun adopt(names: List<String>) {
+        logs.adopt(names.filter { parseName(it)?.run != core.run })
+        feedbacks.adopt(names)
     }
 
     /**
@@ -439,15 +477,20 @@ internal constructor(
     private fun removeAll() {
         logs.clear()
         feedbacks.clear()
-        for (name in storage.list()) if (parseName(name) != null || isFeedback(name))
-            storage.remove(name)
+        val names =
+            try {
+                storage.list()
+            } catch (_: IOException) {
+                emptyList()
+            }
+        for (name in names) if (parseName(name) != null || isFeedback(name)) storage.remove(name)
     }
 
     private fun readDevice() {
         val found =
             try {
                 ports.device()
-            } catch (_: Exception) {
+            } catch (_: Throwable) {
                 // Some devices throw when a property is read.
                 emptyMap()
             }

@@ -77,6 +77,22 @@ class Attachment(
  */
 class FeedbackReceipt(@JvmField val id: String, @JvmField val isKept: Boolean)
 
+/** Why a request failed. */
+class SendError
+internal constructor(
+    /** When it failed, in ISO 8601. */
+    @JvmField val time: String,
+    /** The status of the response; 0 if there was none. */
+    @JvmField val status: Int,
+    /**
+     * The error code in the response. If it has none: `http_` and the status, or `http_0` if there
+     * was no response.
+     */
+    @JvmField val code: String,
+    /** What the server or the platform said about it. */
+    @JvmField val message: String?,
+)
+
 /** The state of the client: how many records wait and how many were dropped. */
 class Stats
 internal constructor(
@@ -89,6 +105,8 @@ internal constructor(
      * continues.
      */
     @JvmField val stopped: String?,
+    /** The last request that failed; null if none has failed since the client started. */
+    @JvmField val lastError: SendError?,
     /** The number of records that were dropped since the client started, by reason. */
     @JvmField val dropped: Map<String, Int>,
     /** Size of the log events that wait, in bytes. */

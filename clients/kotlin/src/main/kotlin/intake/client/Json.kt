@@ -2,11 +2,10 @@ package intake.client
 
 import java.util.Date
 
-/**
- * The maximum nesting of an event's params. Without a limit, printing a list that contains itself
- * would never end.
- */
+/** The maximum nesting that is parsed. */
 private const val DEPTH_MAX = 100
+
+private val numberForm = Regex("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?")
 
 internal class JsonException(message: String) : Exception(message)
 
@@ -17,56 +16,103 @@ internal class JsonException(message: String) : Exception(message)
 internal object Json {
     /**
      * Prints maps, lists, arrays, texts, numbers, booleans and null. Prints dates as ISO 8601 in
-     * UTC, NaN and infinite numbers as null, and all other values as their `toString`.
-     *
-     * @throws JsonException if the value is nested too deeply
+     * UTC, throwables with their message, stack and cause, and all other values as their
+     * `toString`. A value that JSON cannot represent becomes text: a number that is not finite, a
+     * list that contains itself, a value whose own code throws.
      */
-    fun print(value: Any?): String = StringBuilder(128).also { printTo(it, value, 0) }.toString()
+    fun print(value: Any?): String = Printer().print(value)
 
-    private fun printTo(out: StringBuilder, value: Any?, depth: Int) {
-        if (depth > DEPTH_MAX) throw JsonException("it is nested too deeply")
-        when (value) {
-            null -> out.append("null")
-            is CharSequence -> printText(out, value)
-            is Double ->
-                if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
-            is Float ->
-                if (value.isNaN() || value.isInfinite()) out.append("null") else out.append(value)
-            is Number,
-            is Boolean -> out.append(value.toString())
-            is Map<*, *> -> printMap(out, value, depth)
-            is Iterable<*> -> printAll(out, value.iterator(), depth)
-            is Array<*> -> printAll(out, value.iterator(), depth)
-            is IntArray -> printAll(out, value.iterator(), depth)
-            is LongArray -> printAll(out, value.iterator(), depth)
-            is DoubleArray -> printAll(out, value.iterator(), depth)
-            is FloatArray -> printAll(out, value.iterator(), depth)
-            is BooleanArray -> printAll(out, value.iterator(), depth)
-            is Date -> printText(out, printIso(value.time))
-            else -> printText(out, value.toString())
-        }
-    }
+    private class Printer {
+        private val out = StringBuilder(128)
 
-    private fun printMap(out: StringBuilder, map: Map<*, *>, depth: Int) {
-        var separator = '{'
-        for ((key, value) in map) {
-            out.append(separator)
-            printText(out, key.toString())
-            out.append(':')
-            printTo(out, value, depth + 1)
-            separator = ','
-        }
-        out.append(if (separator == '{') "{}" else "}")
-    }
+        /** The containers of the current value. */
+        private val path = ArrayList<Any>()
 
-    private fun printAll(out: StringBuilder, values: Iterator<*>, depth: Int) {
-        var separator = '['
-        for (value in values) {
-            out.append(separator)
-            printTo(out, value, depth + 1)
-            separator = ','
+        fun print(value: Any?): String {
+            append(value)
+            return out.toString()
         }
-        out.append(if (separator == '[') "[]" else "]")
+
+        private fun append(value: Any?) {
+            when (value) {
+                null -> out.append("null")
+                is String -> printText(out, value)
+                is Int,
+                is Long,
+                is Boolean -> out.append(value)
+                else -> appendOther(value)
+            }
+        }
+
+        /** If code of the app throws, the value becomes the text of the error. */
+        private fun appendOther(value: Any) {
+            val from = out.length
+            val depth = path.size
+            try {
+                if (path.any { it === value }) return printText(out, "[Circular]")
+                if (depth > JSON_DEPTH_MAX) return printText(out, "[Too deep]")
+                path.add(value)
+                appendKind(value)
+            } catch (error: Throwable) {
+                out.setLength(from)
+                printText(out, error.javaClass.name + (error.message?.let { ": $it" } ?: ""))
+            }
+            while (path.size > depth) path.removeAt(path.size - 1)
+        }
+
+        private fun appendKind(value: Any) {
+            when (value) {
+                is CharSequence -> printText(out, value)
+                is Number -> {
+                    val text = value.toString()
+                    if (numberForm.matches(text)) out.append(text) else printText(out, text)
+                }
+                is Map<*, *> -> appendMap(value)
+                is Iterable<*> -> appendAll(value.iterator())
+                is Array<*> -> appendAll(value.iterator())
+                is ByteArray -> appendAll(value.map { it.toInt() and 255 }.iterator())
+                is ShortArray -> appendAll(value.iterator())
+                is IntArray -> appendAll(value.iterator())
+                is LongArray -> appendAll(value.iterator())
+                is DoubleArray -> appendAll(value.iterator())
+                is FloatArray -> appendAll(value.iterator())
+                is BooleanArray -> appendAll(value.iterator())
+                is CharArray -> printText(out, String(value))
+                is Date -> printText(out, printIso(value.time))
+                is Throwable ->
+                    appendMap(
+                        mapOf(
+                            "name" to value.javaClass.name,
+                            "message" to value.message,
+                            "stack" to value.stackTraceToString(),
+                            "cause" to value.cause,
+                        )
+                    )
+                else -> printText(out, value.toString())
+            }
+        }
+
+        private fun appendMap(map: Map<*, *>) {
+            var separator = '{'
+            for ((key, value) in map) {
+                out.append(separator)
+                printText(out, key.toString())
+                out.append(':')
+                append(value)
+                separator = ','
+            }
+            out.append(if (separator == '{') "{}" else "}")
+        }
+
+        private fun appendAll(values: Iterator<*>) {
+            var separator = '['
+            for (value in values) {
+                out.append(separator)
+                append(value)
+                separator = ','
+            }
+            out.append(if (separator == '[') "[]" else "]")
+        }
     }
 
     private fun printText(out: StringBuilder, text: CharSequence) {

@@ -1,6 +1,15 @@
 package intake.client
 
 /**
+ * How long nothing is sent because the storage cannot be read, in milliseconds. After that, the
+ * client makes a UUID for the device, until the storage can be read.
+ */
+internal const val START_MS_MAX = 8000L
+
+/** The pause before the storage is read again, in milliseconds. */
+internal const val START_AGAIN_MS = 1000L
+
+/**
  * Maximum size of a segment, in bytes. The gateway reads at most 256 KiB of a body that it refuses.
  * If a client sends more, it may see a reset connection instead of the response (docs/sending.md).
  */
@@ -45,3 +54,9 @@ internal const val RETRY_AFTER_MS_MAX = DAY_MS
  * time in a slow response is too uncertain.
  */
 internal const val ROUND_TRIP_MS_MAX = 8000L
+
+/**
+ * Maximum nesting of the params of an event. The gateway refuses a request that is nested by more
+ * than 32, of which the batch, its list and the event are three.
+ */
+internal const val JSON_DEPTH_MAX = 24

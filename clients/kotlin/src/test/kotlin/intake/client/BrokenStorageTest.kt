@@ -328,4 +328,89 @@ class BrokenStorageTest {
         assertThrows(IOException::class.java) { storage.get("key") }
         assertEquals(true, storage.has("key"))
     }
+
+    private fun devices() = bodies.map { it["device_uuid"] }.toSet()
+
+    @Test
+    fun `nothing is sent without the device while the storage cannot be read at the start`() {
+        val first = start()
+        first.log("tap")
+        first.shutdown(60_000).get()
+        val next = start(failing(3) { it == "device" })
+        next.log("tap")
+        assertEquals(0, next.flush(60_000).get())
+        assertEquals(2, logs.size)
+        assertEquals("it has one device", 1, devices().size)
+        assertEquals(emptyMap<String, Int>(), next.stats().dropped)
+        next.shutdown().get()
+    }
+
+    @Test
+    fun `a storage that cannot be read for good is given up, and its device is kept`() {
+        val first = start()
+        first.log("tap")
+        first.shutdown(60_000).get()
+        val kept = devices().single() as String
+        val next = start(failing(Int.MAX_VALUE) { it == "device" })
+        next.log("tap")
+        val feedback = next.feedback("It broke.")
+        assertEquals(0, next.flush(60_000).get())
+        assertTrue(feedback.get().isKept)
+        assertEquals(2, devices().size)
+        assertTrue(texts.single().contains("\"device_uuid\":\""))
+        next.shutdown().get()
+        val last = start()
+        last.log("tap")
+        last.shutdown(60_000).get()
+        assertEquals(kept, bodies.last()["device_uuid"])
+    }
+
+    @Test
+    fun `a directory that cannot be listed is not taken for an empty one`() {
+        val loop = File(folder.root, "loop")
+        java.nio.file.Files.createSymbolicLink(loop.toPath(), loop.toPath())
+        val storage = FileStorage { loop }
+        assertThrows(IOException::class.java) { storage.list() }
+        assertThrows(IOException::class.java) { storage.get("device") }
+        assertThrows(IOException::class.java) { storage.has("opted-out") }
+        val absent = FileStorage { File(folder.root, "absent") }
+        assertEquals(emptyList<String>(), absent.list())
+        assertEquals(null, absent.get("device"))
+    }
+
+    @Test
+    fun `stats name the last request that failed`() {
+        val intake =
+            start(
+                transport = {
+                    Answer(401, """{"code":"unauthorized","detail":"The key is unknown."}""")
+                }
+            )
+        assertEquals(null, intake.stats().lastError)
+        intake.log("tap")
+        intake.flush(60_000).get()
+        val error = intake.stats().lastError!!
+        assertEquals(401, error.status)
+        assertEquals("unauthorized", error.code)
+        assertEquals("The key is unknown.", error.message)
+        intake.shutdown().get()
+    }
+
+    @Test
+    fun `log and feedback never throw, whatever code of the app does`() {
+        val options = IntakeOptions()
+        options.beforeSend = { TODO() }
+        val ports =
+            Ports(FileStorage { dir }, ::accept, JavaTime) { throw NotImplementedError("device") }
+        val intake = Intake("com.example.app", options, Worker(), ports)
+        assertEquals(null, intake.log("tap"))
+        val image = Attachment { throw NotImplementedError("image") }
+        assertTrue(intake.feedback("It broke.", attachments = listOf(image)).get().isKept)
+        assertEquals(0, intake.flush(60_000).get())
+        assertEquals(
+            mapOf("invalid_event" to 1, "unreadable_attachment" to 1),
+            intake.stats().dropped,
+        )
+        intake.shutdown().get()
+    }
 }

@@ -1,8 +1,9 @@
 package intake.client
 
+import java.math.BigDecimal
 import java.util.Date
 import org.junit.Assert.assertEquals
-import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
 import org.junit.Test
 
 class JsonTest {
@@ -24,7 +25,7 @@ class JsonTest {
             )
         assertEquals(
             """{"text":"Grüße \"你好\" 👋\n\u0001\\","numbers":[42,-7,0.1,0.5,4200000000],""" +
-                """"none":[null,null,null],"nested":{"a":[true,{}],"b":[1,2]},""" +
+                """"none":["NaN","Infinity",null],"nested":{"a":[true,{}],"b":[1,2]},""" +
                 """"date":"1970-01-01T00:00:00.000Z","other":"RETRY","empty":[]}""",
             Json.print(params),
         )
@@ -35,11 +36,70 @@ class JsonTest {
         assertEquals("\"\\ud83d.\\udc4b👋\"", Json.print("\ud83d.\udc4b\ud83d\udc4b"))
     }
 
+    /** A number such as those of libraries for fractions. */
+    private class Fraction : Number() {
+        override fun toString() = "1/2"
+
+        override fun toByte(): Byte = 0
+
+        override fun toDouble() = 0.5
+
+        override fun toFloat() = 0.5f
+
+        override fun toInt() = 0
+
+        override fun toLong() = 0L
+
+        override fun toShort(): Short = 0
+    }
+
     @Test
-    fun `a list that contains itself is refused`() {
+    fun `a value that is no JSON is text, and costs no other value`() {
         val list = ArrayList<Any>()
         list.add(list)
-        assertThrows(JsonException::class.java) { Json.print(list) }
+        val recursive =
+            object {
+                override fun toString(): String = "$this"
+            }
+        val broken =
+            object : AbstractMap<String, Any>() {
+                override val entries
+                    get() = throw IllegalStateException("no")
+            }
+        val params =
+            linkedMapOf(
+                "self" to list,
+                "recursive" to recursive,
+                "broken" to listOf(1, broken),
+                "fraction" to Fraction(),
+                "big" to BigDecimal("1E+3"),
+                "bytes" to byteArrayOf(1, -1),
+                "text" to charArrayOf('a', 'b'),
+                "kept" to 1,
+            )
+        assertEquals(
+            """{"self":["[Circular]"],"recursive":"java.lang.StackOverflowError",""" +
+                """"broken":[1,"java.lang.IllegalStateException: no"],"fraction":"1/2",""" +
+                """"big":1E+3,"bytes":[1,255],"text":"ab","kept":1}""",
+            Json.print(params),
+        )
+    }
+
+    @Test
+    fun `a throwable keeps its name, message, stack and cause`() {
+        val error = IllegalStateException("outer", NumberFormatException("inner"))
+        val printed = Json.parseObject(Json.print(error))
+        assertEquals("java.lang.IllegalStateException", printed["name"])
+        assertEquals("outer", printed["message"])
+        assertTrue((printed["stack"] as String).contains("JsonTest"))
+        assertEquals("inner", (printed["cause"] as Map<*, *>)["message"])
+    }
+
+    @Test
+    fun `what is nested too deeply for the gateway is text`() {
+        var nested: Any = 1
+        repeat(5000) { nested = listOf(nested) }
+        assertEquals("[".repeat(25) + "\"[Too deep]\"" + "]".repeat(25), Json.print(nested))
     }
 
     @Test

@@ -115,6 +115,7 @@ private fun print(stats: Stats) =
     mapOf(
         "pending" to mapOf("logs" to stats.pendingLogs, "feedback" to stats.pendingFeedback),
         "stopped" to stats.stopped,
+        "lastError" to stats.lastError?.code,
         "dropped" to stats.dropped,
         "storageBytes" to stats.storageBytes,
         "isOptedOut" to stats.isOptedOut,
