@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoints } from './endpoints.ts'
 import { ClickHouseError } from './errors.ts'
 import type { Statement } from './execute.ts'
+import { insertStatement, type DescribedColumn } from './insert-statement.ts'
 import {
   clusterSettings,
   insertSelectSettings,
@@ -56,7 +57,10 @@ export interface InsertGzip {
   signal?: AbortSignal
 }
 
-/** Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`. */
+/**
+ * Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`; an insert that
+ * first reads the columns of its table, within twice that time.
+ */
 export interface ClickHouse {
   /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
@@ -90,7 +94,7 @@ export type QueryParams = Record<string, unknown>
 
 export interface QueryOptions {
   /** Abandons the request. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 const pingTimeoutMs = 2_000
@@ -151,21 +155,38 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     return body.split('\n').filter((line) => line !== '')
   }
 
+  /** The statements of tables whose columns have been read, and whose last insert did not fail. */
+  const insertStatements = new Map<RawTable, string>()
+
+  async function statementFor(table: RawTable, signal?: AbortSignal): Promise<string> {
+    const known = insertStatements.get(table)
+    if (known !== undefined) return known
+    const described = await lines(`DESCRIBE TABLE ${rawTables[table].name}`, undefined, { signal })
+    const columns = described.map((line) => JSON.parse(line) as DescribedColumn)
+    const statement = insertStatement(table, columns)
+    insertStatements.set(table, statement)
+    return statement
+  }
+
   return {
     cluster,
     insertGzip: async ({ table, members, rows, signal }) => {
-      const { name, columns } = rawTables[table]
-      const { writtenRows } = await execute({
-        query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
-        settings: insertsWith,
-        body: Buffer.concat(members),
-        headers: { 'Content-Encoding': 'gzip' },
-        queryId: randomUUID(),
-        signal,
-      })
-      if (writtenRows === rows) return
-      const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
-      throw new ClickHouseError(message, { kind: 'split' })
+      try {
+        const { writtenRows } = await execute({
+          query: await statementFor(table, signal),
+          settings: insertsWith,
+          body: Buffer.concat(members),
+          headers: { 'Content-Encoding': 'gzip' },
+          queryId: randomUUID(),
+          signal,
+        })
+        if (writtenRows === rows) return
+        const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
+        throw new ClickHouseError(message, { kind: 'split' })
+      } catch (error) {
+        insertStatements.delete(table)
+        throw error
+      }
     },
     query: async <Row>(sql: string, params?: QueryParams, how?: QueryOptions) => {
       return (await lines(sql, params, how)).map((line) => JSON.parse(line) as Row)

@@ -141,8 +141,12 @@ export const hasUnknownCode = (error: unknown): boolean =>
 
 const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 
-/** Matches the error for a row with a field that its table, or this worker, does not know. */
-const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
+/**
+ * Matches the errors for a row, or its device, with a field that its table or this worker does not
+ * know. The second is that of a device that also has all known fields.
+ */
+const unknownField =
+  /^Code: 117\. DB::Exception: (?:Unknown field found|Unexpected number of elements in named tuple)/
 
 /**
  * The error for an exception code that ClickHouse sent; `serverText` is the body of that response.

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener } from 'node:http'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { kill } from 'node:process'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { deviceFields } from '@intake/contract'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { createClickHouse, describeError } from '../src/index.ts'
@@ -50,10 +52,45 @@ t.test('a field that the schema does not know is not treated as an error of the 
   const row = logRow({ column_of_tomorrow: 1 })
   const insert = clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
   t.match(await failureOf(insert), { kind: 'operator', code: 117 })
+  const known = deviceFields.map(({ name, kind }) => [name, kind === 'texts' ? [] : null])
+  const full = logRow({ device: { ...Object.fromEntries(known), field_of_tomorrow: 1 } })
+  const second = clickhouse.insertGzip({ table: 'logs', members: [member([full])], rows: 1 })
+  t.match(await failureOf(second), { kind: 'operator', code: 117 })
   const text = 'Code: 117. DB::Exception: Unknown field found'
   const spoofed = logRow({ device: { os: [text] } })
   const other = clickhouse.insertGzip({ table: 'logs', members: [member([spoofed])], rows: 1 })
   t.match(await failureOf(other), { kind: 'rejected' })
+})
+
+t.test('a column with a default has it when a row lacks the value', async (t) => {
+  const rows = [logRow(), logRow({ sample_rate: null }), logRow({ sample_rate: 0.25 })]
+  await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: 3 })
+  const ids = rows.map(({ id }) => id)
+  const sql = `SELECT sample_rate, ver = 10000000000000 - toUnixTimestamp64Milli(received_at) AS v
+    FROM intake.logs_raw WHERE id IN ({ids:Array(UUID)}) ORDER BY indexOf({ids:Array(UUID)}, id)`
+  t.same(await clickhouse.query(sql, { ids }), [
+    { sample_rate: 1, v: 1 },
+    { sample_rate: 1, v: 1 },
+    { sample_rate: 0.25, v: 1 },
+  ])
+})
+
+t.test('an insert is stored as one part or not at all, even if it has many rows', async (t) => {
+  // ClickHouse reads blocks of at most 65,409 rows.
+  const fields = { request_id: randomUUID(), device_uuid: randomUUID() }
+  const good = Array.from({ length: 70_000 }, () => logRow(fields))
+  const members = [member(good), member([logRow({ ...fields, event: 5 })])]
+  const insert = clickhouse.insertGzip({ table: 'logs', members, rows: 70_001 })
+  t.match(await failureOf(insert), { kind: 'rejected' })
+  const stored = () =>
+    clickhouse.query(
+      `SELECT count() AS rows, uniqExact(_part) AS parts FROM intake.logs_raw
+       WHERE request_id = {request_id:UUID}`,
+      fields,
+    )
+  t.same(await stored(), [{ rows: 0, parts: 0 }])
+  await clickhouse.insertGzip({ table: 'logs', members: members.slice(0, 1), rows: 70_000 })
+  t.same(await stored(), [{ rows: 70_000, parts: 1 }])
 })
 
 t.test('a redelivered row is twice in the raw table and once in the view', async (t) => {
