@@ -31,7 +31,7 @@ export interface ClickHouseOptions {
    * server.
    */
   cluster?: string | undefined
-  /** How many replicas of a shard must store rows before `insertGzip` resolves; default one. */
+  /** How many replicas of a shard must store rows before `insertRows` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
@@ -47,9 +47,11 @@ export interface ClickHouseOptions {
   logQueries?: boolean
 }
 
-export interface InsertGzip {
+export interface InsertRows {
   table: RawTable
-  /** Complete gzip members of NDJSON rows; their concatenation is the request body. */
+  /** Default: gzip. */
+  coding?: 'gzip' | 'zstd' | undefined
+  /** Complete compressed members of NDJSON rows; their concatenation is the request body. */
   members: readonly Buffer[]
   /** Total number of rows in all members. */
   rows: number
@@ -70,7 +72,7 @@ export interface ClickHouse {
    * after any other kind some or all rows may be stored. The same rows may be inserted again at any
    * time: the views show a row once.
    */
-  insertGzip(insert: InsertGzip): Promise<void>
+  insertRows(insert: InsertRows): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
   query<Row = Record<string, unknown>>(
     sql: string,
@@ -170,13 +172,13 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
 
   return {
     cluster,
-    insertGzip: async ({ table, members, rows, signal }) => {
+    insertRows: async ({ table, coding = 'gzip', members, rows, signal }) => {
       try {
         const { writtenRows } = await execute({
           query: await statementFor(table, signal),
           settings: insertsWith,
           body: Buffer.concat(members),
-          headers: { 'Content-Encoding': 'gzip' },
+          headers: { 'Content-Encoding': coding },
           queryId: randomUUID(),
           signal,
         })

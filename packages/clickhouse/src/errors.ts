@@ -72,11 +72,12 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   130: ['rejected', 'CANNOT_READ_ARRAY_FROM_TEXT'],
   131: ['rejected', 'TOO_LARGE_STRING_SIZE'],
   349: ['rejected', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
-  // The gzip stream is truncated or damaged.
+  // The compressed bytes are truncated or damaged.
   354: ['rejected', 'ZLIB_INFLATE_FAILED'],
   376: ['rejected', 'CANNOT_PARSE_UUID'],
   467: ['rejected', 'CANNOT_PARSE_BOOL'],
   469: ['rejected', 'VIOLATED_CONSTRAINT'],
+  561: ['rejected', 'ZSTD_DECODER_FAILED'],
 }
 
 /**
