@@ -46,7 +46,7 @@ export async function insertDirectly(
   const account = openAccount(pidsOf(bench, intake))
   const begin = performance.now()
   for (const gzip of bodies) {
-    await sql.insertGzip({ table: 'logs', members: [gzip], rows: rowsPerInsert })
+    await sql.insertRows({ table: 'logs', members: [gzip], rows: rowsPerInsert })
   }
   const seconds = (performance.now() - begin) / 1_000
   await untilAtRest(bench, [clickhouse.pid])

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { momentDeviceFields, type RecordKind } from '@intake/contract'
@@ -39,8 +39,9 @@ async function storedOf(devices: readonly Moments[]): Promise<Map<string, [Momen
 async function insert(table: RecordKind): Promise<Stored[]> {
   const frames = gateway.frames[table].splice(0)
   const rows = frames.reduce((sum, frame) => sum + frame.rows, 0)
-  await clickhouse.insertGzip({ table, members: frames.map(({ gzip }) => gzip), rows })
-  const json = frames.flatMap(({ gzip }) => gunzipSync(gzip).toString().trimEnd().split('\n'))
+  const members = frames.map(({ bytes }) => bytes)
+  await clickhouse.insertRows({ table, coding: frames[0]?.coding, members, rows })
+  const json = frames.flatMap((frame) => decompress(frame).toString().trimEnd().split('\n'))
   const ids = json.map((row) => (JSON.parse(row) as Stored).id)
   return clickhouse.query<Stored>(
     `SELECT id, device, device_extra FROM intake.${table} WHERE id IN {ids:Array(UUID)}`,

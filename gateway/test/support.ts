@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
@@ -191,8 +191,8 @@ export async function startGateway(
     outcomes,
     metrics: () => registry.metrics(),
     rows: (kind) =>
-      frames[kind].flatMap(({ gzip }) =>
-        gunzipSync(gzip)
+      frames[kind].flatMap((frame) =>
+        decompress(frame)
           .toString()
           .trimEnd()
           .split('\n')

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gzipSync } from 'node:zlib'
+import { compress } from '@intake/queue/coding'
 import t from 'tap'
 import {
   countPayloads,
@@ -44,7 +44,7 @@ const rowsOf = (count: number, fields: object = {}) =>
     logRow({ id: uuidV7(time), device_uuid: randomUUID(), ...fields }),
   )
 const insert = (clickhouse: typeof first, rows: object[]) =>
-  clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
 const count = async (clickhouse: typeof first, table: string, where = '1'): Promise<number> => {
   const [row] = await clickhouse.query<{ n: number }>(
     `SELECT count() AS n FROM intake.${table} WHERE ${where}`,
@@ -162,9 +162,9 @@ t.test('the commands and a worker find the cluster by their settings', async (t)
   for (let frame = 0; frame < 20; frame++) {
     const rows = rowsOf(50, { device_uuid: device })
     const json = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const gzip = gzipSync(json, { level: 1 })
+    const compressed = compress(json)
     const receivedAtMs = Date.now()
-    const framed = { rows: rows.length, jsonBytes: json.length, gzip, receivedAtMs }
+    const framed = { rows: rows.length, jsonBytes: json.length, ...compressed, receivedAtMs }
     await producer.add(framed, performance.now() + 30_000)
   }
   await sink.close()

@@ -61,9 +61,9 @@ export async function testSameAnswers(t: Test, fleet: ClickHouse): Promise<void>
   const single = (await startServer(t)).connect(t)
   // Inserts everything twice, as after a lost confirmation.
   for (const clickhouse of [fleet, single, fleet, single]) {
-    await clickhouse.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
+    await clickhouse.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
     const rows = feedback.length
-    await clickhouse.insertGzip({ table: 'feedback', members: [member(feedback)], rows })
+    await clickhouse.insertRows({ table: 'feedback', members: [member(feedback)], rows })
   }
   const about = feedback[30]!
   const params = { app: application, from, to, feedback: about.id, key: 'key-1' }

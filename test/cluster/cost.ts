@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { compress } from '@intake/queue/coding'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis, createReplicaAcks } from '@intake/redis'
 import { freePorts } from '@intake/test-kit/free-ports'
@@ -24,8 +24,8 @@ const redis = connectRedis({ url: primary.url, role: 'producer', onError: consol
 await until('the replica is online', async () =>
   (await redis.info('replication')).includes('state=online'),
 )
-const gzip = gzipSync('{"row":1}\n'.repeat(128))
-const frame = () => ({ gzip, rows: 128, jsonBytes: 1_280, receivedAtMs: Date.now() })
+const compressed = compress('{"row":1}\n'.repeat(128))
+const frame = () => ({ ...compressed, rows: 128, jsonBytes: 1_280, receivedAtMs: Date.now() })
 
 async function measure(acks: ReturnType<typeof createReplicaAcks> | undefined): Promise<number[]> {
   const sink = createJobSink({ redis, kind: 'logs', acks })

@@ -17,10 +17,12 @@ export interface Order {
 const RealDate = Date
 const realNow = Date.now
 let offMs = 0
-const { gzipSync } = zlib
-const failingGzip = () => {
+const names = ['gzipSync', 'zstdCompressSync'].filter((name) => name in zlib)
+const planted = (): never => {
   throw new Error('planted')
 }
+const working = Object.fromEntries(names.map((name) => [name, Reflect.get(zlib, name)]))
+const failing = Object.fromEntries(names.map((name) => [name, planted]))
 
 RealDate.now = () => realNow() + offMs
 globalThis.Date = new Proxy(RealDate, {
@@ -33,7 +35,7 @@ createInterface(process.stdin).on('line', (line) => {
   const order = JSON.parse(line) as Order
   offMs = order.clockOffMs ?? offMs
   if (order.framingFails !== undefined) {
-    Object.assign(zlib, { gzipSync: order.framingFails ? failingGzip : gzipSync })
+    Object.assign(zlib, order.framingFails ? failing : working)
     syncBuiltinESMExports()
   }
   while (order.busyWhile !== undefined && existsSync(order.busyWhile));

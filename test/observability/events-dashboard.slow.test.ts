@@ -54,7 +54,7 @@ t.test('each panel counts the chosen applications, whatever their names are', as
       logRow({ id: uuidV7(time), time, received_at: time, bundle_identifier, event: 'crash' }),
     ),
   )
-  await owner.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
   await refreshCounts({ reader: owner, store: owner, name: 'hours' })
   const analyst = createClickHouse({ url: server.analystUrl, requestTimeoutMs: 60_000 })
   t.teardown(() => analyst.close())

@@ -1,5 +1,5 @@
-import { gzipSync } from 'node:zlib'
 import { IntakeError } from '@intake/contract'
+import { compress } from '@intake/queue/coding'
 import type { FrameProducer } from '@intake/queue/produce'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
@@ -43,11 +43,6 @@ const frameIntervalMs = 4
  */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/**
- * Level 2 is as fast as level 1, and its output is up to 5 % smaller
- * (docs/decisions/0006-hot-path.md).
- */
-const compression = { level: 2 }
 /** The largest buffer that is kept for the next frame. Any frame of several rows fits into it. */
 const keptBytesMax = 3 * 1024 * 1024
 
@@ -171,14 +166,14 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       const ndjson = writeLines(frame.map(({ row }) => row.json))
       // Compresses on the event loop, because a round trip to the thread pool takes several times
       // as long as compressing a frame.
-      const gzip = gzipSync(ndjson, compression)
+      const compressed = compress(ndjson)
       const deadline = Math.max(...frame.map((one) => one.deadline))
       const receivedAtMs = Math.min(...frame.map(({ row }) => row.receivedAtMs))
       const traceparent = span?.traceparent
       const stored = {
         rows: frame.length,
         jsonBytes: ndjson.length,
-        gzip,
+        ...compressed,
         receivedAtMs,
         traceparent,
       }
@@ -192,8 +187,8 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       }
       // The difference is negative if the wall clock was set back after the row arrived.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
-      options.onStored({ rows: frame.length, bytes: gzip.length, ms })
-      if (options.onHeld) divide(frame, gzip.length / ndjson.length, options.onHeld)
+      options.onStored({ rows: frame.length, bytes: compressed.bytes.length, ms })
+      if (options.onHeld) divide(frame, compressed.bytes.length / ndjson.length, options.onHeld)
     } catch (cause) {
       const error =
         cause instanceof IntakeError

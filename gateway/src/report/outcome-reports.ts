@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { compress } from '@intake/queue/coding'
 import type { FrameProducer } from '@intake/queue/produce'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'
@@ -36,7 +36,7 @@ export function startOutcomeReports(options: {
     const deadline = clock.now() + timeoutMs
     for (const reports of chunks(counts.unreported())) {
       const ndjson = Buffer.from(reports.map(rowOf).join(''))
-      const frame = { rows: reports.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
+      const frame = { rows: reports.length, jsonBytes: ndjson.length, ...compress(ndjson) }
       await producer.add({ ...frame, receivedAtMs: wallMs() }, deadline)
       for (const report of reports) counts.confirm(report)
     }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import t, { type Test } from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
@@ -105,8 +106,8 @@ t.test('207: integers of 64 bits in a batch of up to 1 MiB are stored as sent', 
       const last = String.raw`{"max":18446744073709551615,"n":1e16,"k\u0065y":-9007199254740993}`
       const response = await sendText(gateway, batchText(bytes, last), isGzip)
       t.match(response.json(), { rejected: 0 })
-      const lines = gateway.frames.logs.flatMap(({ gzip }) =>
-        gunzipSync(gzip).toString().trimEnd().split('\n'),
+      const lines = gateway.frames.logs.flatMap((frame) =>
+        decompress(frame).toString().trimEnd().split('\n'),
       )
       const row = lines.find((line) => line.includes('"event":"last"'))
       t.match(row, '"params":{"max":18446744073709551615,"n":1e+16,"key":-9007199254740993}')

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { Frame } from '@intake/queue'
@@ -29,10 +29,10 @@ function build(loopUtilization: () => number = () => 0) {
   const held = new Map<string, number>()
   const commit = createGroupCommit({
     producer: {
-      add: ({ rows, gzip }: Frame, deadline) =>
+      add: (frame: Frame, deadline) =>
         new Promise((confirm, fail) => {
-          const lines = gunzipSync(gzip).toString().trimEnd().split('\n')
-          t.equal(lines.length, rows)
+          const lines = decompress(frame).toString().trimEnd().split('\n')
+          t.equal(lines.length, frame.rows)
           const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n)
           frames.push({ numbers, deadline, confirm, fail })
         }),

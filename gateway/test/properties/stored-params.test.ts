@@ -31,8 +31,10 @@ async function insertTogether(params: readonly string[]): Promise<string[]> {
     if (response.statusCode !== 201) throw new Error(`${response.body}: ${text}`)
     ids.push(response.json<{ id: string }>().id)
   }
-  const members = gateway.frames.logs.splice(0).map(({ gzip }) => gzip)
-  await owner.insertGzip({ table: 'logs', members, rows: params.length })
+  const frames = gateway.frames.logs.splice(0)
+  const members = frames.map(({ bytes }) => bytes)
+  const coding = frames[0]?.coding
+  await owner.insertRows({ table: 'logs', coding, members, rows: params.length })
   return ids
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { gunzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import type { RecordKind } from '@intake/contract'
 import { parseLossless } from '../../src/body/lossless-json.ts'
 import type { TestGateway } from '../support.ts'
@@ -18,8 +18,8 @@ export const smallBudget = {
 
 /** Removes and returns the rows stored since the last call. */
 export function takeRows(gateway: TestGateway, kind: RecordKind): Row[] {
-  return gateway.frames[kind].splice(0).flatMap(({ gzip }) =>
-    gunzipSync(gzip)
+  return gateway.frames[kind].splice(0).flatMap((frame) =>
+    decompress(frame)
       .toString()
       .trimEnd()
       .split('\n')

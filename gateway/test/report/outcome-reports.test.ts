@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { NewFrame } from '@intake/queue'
@@ -18,10 +18,10 @@ function build() {
   const reports = startOutcomeReports({
     counts,
     producer: {
-      async add({ rows, gzip }: NewFrame) {
+      async add(frame: NewFrame) {
         if (fail.with !== undefined) throw fail.with
-        const lines = gunzipSync(gzip).toString().trimEnd().split('\n')
-        t.equal(lines.length, rows)
+        const lines = decompress(frame).toString().trimEnd().split('\n')
+        t.equal(lines.length, frame.rows)
         frames.push(lines.map((line) => JSON.parse(line) as Record<string, unknown>))
       },
     },

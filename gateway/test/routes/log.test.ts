@@ -1,4 +1,5 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
+import { decompress } from '@intake/queue/coding'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { headers, logBody, secret, startGateway } from '../support.ts'
@@ -85,7 +86,7 @@ t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
     .replace('"event":', `${sent},"event":`)
   const response = await app.inject({ method: 'POST', url, headers, payload })
   t.equal(response.statusCode, 201)
-  const json = gunzipSync(frames.logs[0]!.gzip).toString()
+  const json = decompress(frames.logs[0]!).toString()
   t.match(json, sent)
   t.match(json, '"version_code":9223372036854775807')
 })
@@ -117,7 +118,7 @@ t.test('201: a double of the device may be any integer that a double holds', asy
     t.equal(response.statusCode, 201, level)
   }
   const levels = frames.logs.map(
-    ({ gzip }) => /"battery_level":([^,}]*)/.exec(gunzipSync(gzip).toString())?.[1],
+    (frame) => /"battery_level":([^,}]*)/.exec(decompress(frame).toString())?.[1],
   )
   t.same(levels.map(Number), sent.map(Number))
 })

@@ -259,8 +259,14 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   const producer = createFrameProducer({ sink })
   const enqueue = async (rows: object[]) => {
     const before = new Set(await keys.lrange('{intake}:logs:wait', 0, -1))
-    const gzip = member(rows)
-    const frame = { rows: rows.length, jsonBytes: 100, gzip, receivedAtMs: Date.now() }
+    const bytes = member(rows)
+    const frame = {
+      rows: rows.length,
+      jsonBytes: 100,
+      coding: 'gzip' as const,
+      bytes,
+      receivedAtMs: Date.now(),
+    }
     await producer.add(frame, performance.now() + 60_000)
     const after = await keys.lrange('{intake}:logs:wait', 0, -1)
     return after.find((id) => !before.has(id))!
@@ -295,7 +301,13 @@ t.test('waits for the frames in every shard of the queue', async (t) => {
   const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
   t.teardown(() => sink.close())
   const mine = logsOf(victim, 3)
-  const frame = { rows: 3, jsonBytes: 100, gzip: member(mine), receivedAtMs: Date.now() }
+  const frame = {
+    rows: 3,
+    jsonBytes: 100,
+    coding: 'gzip' as const,
+    bytes: member(mine),
+    receivedAtMs: Date.now(),
+  }
   await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
 
   const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])

@@ -6,6 +6,7 @@ import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
+import { compress } from '@intake/queue/coding'
 import { member } from '../../schema/test/fixture.ts'
 import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 
@@ -43,7 +44,8 @@ t.test('an export has every record of the user and no other, with its state', as
     {
       rows: 3,
       jsonBytes: 100,
-      gzip: member([waiting, logs[7]!, logRow()]),
+      coding: 'gzip' as const,
+      bytes: member([waiting, logs[7]!, logRow()]),
       receivedAtMs: Date.now(),
     },
     performance.now() + 60_000,
@@ -90,12 +92,12 @@ t.test('integers of 64 bits are exact, stored, rejected and waiting', async (t) 
       '9007199254740993',
     )
   const stored = [gzipSync(`${exactRow()}\n`)]
-  await clickhouse.insertGzip({ table: 'logs', members: stored, rows: 1 })
+  await clickhouse.insertRows({ table: 'logs', members: stored, rows: 1 })
   const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
   await addDeadLetter(clickhouse, { table: 'logs', row: exactRow(), refusal })
   const sink = createJobSink({ redis: keys, kind: 'logs' })
   t.teardown(() => sink.close())
-  const waiting = { rows: 1, jsonBytes: 100, gzip: gzipSync(`${exactRow()}\n`) }
+  const waiting = { rows: 1, jsonBytes: 100, ...compress(`${exactRow()}\n`) }
   const deadline = performance.now() + 60_000
   await createFrameProducer({ sink }).add({ ...waiting, receivedAtMs: Date.now() }, deadline)
 

@@ -31,7 +31,13 @@ await insert('logs', [stored])
 const sink = createJobSink({ redis: keys, kind: 'logs' })
 t.teardown(() => sink.close())
 await createFrameProducer({ sink }).add(
-  { rows: 1, jsonBytes: 100, gzip: member([waiting]), receivedAtMs: Date.now() },
+  {
+    rows: 1,
+    jsonBytes: 100,
+    coding: 'gzip' as const,
+    bytes: member([waiting]),
+    receivedAtMs: Date.now(),
+  },
   performance.now() + 60_000,
 )
 const refusal = new ClickHouseError('rejected', {

@@ -106,7 +106,7 @@ async function startUnshared(t: Test, options: { dataDir: string; timeZone: stri
 
 function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
   const insert = (table: 'logs' | 'feedback' | 'attachments', rows: object[]) =>
-    clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
+    clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
   return {
     insert,
     /** Runs `SELECT` and the given rest of the statement; resolves to the column `n` of its row. */

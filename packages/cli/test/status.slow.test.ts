@@ -85,7 +85,13 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
   t.teardown(() => sink.close())
   const row = logRow()
   await createFrameProducer({ sink }).add(
-    { rows: 1, jsonBytes: 100, gzip: member([row]), receivedAtMs: Date.now() },
+    {
+      rows: 1,
+      jsonBytes: 100,
+      coding: 'gzip' as const,
+      bytes: member([row]),
+      receivedAtMs: Date.now(),
+    },
     performance.now() + 60_000,
   )
   const summary = await until('the command finds both problems and no other', async () => {

@@ -10,6 +10,7 @@ import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
+import { compress } from '@intake/queue/coding'
 import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
 import { main, startServices } from './services.ts'
 
@@ -62,7 +63,7 @@ t.test('each event is printed once, with late ones, repeats and killed workers',
   const producer = createFrameProducer({ sink })
   const send = async (rows: object[]) => {
     const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const frame = { rows: rows.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
+    const frame = { rows: rows.length, jsonBytes: ndjson.length, ...compress(ndjson) }
     await producer.add({ ...frame, receivedAtMs: Date.now() }, performance.now() + 60_000)
   }
   const workers = ['one', 'two'].map((name) =>
@@ -197,7 +198,7 @@ t.test('it ends on a signal although nobody reads its output', async (t) => {
 t.test('it is silent about feedback that is as late as in ordinary operation', async (t) => {
   const visible_until = new Date(Date.now() - 40_000).toISOString()
   const rows = [{ kind: 'feedback', visible_until }]
-  await clickhouse.insertGzip({
+  await clickhouse.insertRows({
     table: 'watermark',
     members: [gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'))],
     rows: 1,

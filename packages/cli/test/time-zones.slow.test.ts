@@ -132,7 +132,7 @@ t.test('an export and a list of dead letters have each row of many once', async 
     return { ...identity, ver: 1, table: 'logs', failed_at, error_code: 27, error: '', row: '' }
   })
   const members = [member(letters)]
-  await clickhouse.insertGzip({ table: 'dead_letters', members, rows: letters.length })
+  await clickhouse.insertRows({ table: 'dead_letters', members, rows: letters.length })
   const read: string[] = []
   for await (const page of readDeadLetterPages(clickhouse)) {
     read.push(...page.map(({ id }) => id))

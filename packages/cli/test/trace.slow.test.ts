@@ -24,7 +24,13 @@ t.teardown(() => Promise.all([sinks.logs.close(), sinks.feedback.close()]))
 
 const enqueue = (kind: 'logs' | 'feedback', rows: object[]) =>
   createFrameProducer({ sink: sinks[kind] }).add(
-    { rows: rows.length, jsonBytes: 100, gzip: member(rows), receivedAtMs: Date.now() },
+    {
+      rows: rows.length,
+      jsonBytes: 100,
+      coding: 'gzip' as const,
+      bytes: member(rows),
+      receivedAtMs: Date.now(),
+    },
     soon(),
   )
 
@@ -67,7 +73,7 @@ t.test('a record is queued, then in progress, then stored', async (t) => {
     onUnreadable: onError,
     onLocksLost: () => {},
   })
-  const batch = await consumer.take({ framesMax: 10, gzipBytesMax: 1e6, jsonBytesMax: 1e6 })
+  const batch = await consumer.take({ framesMax: 10, compressedBytesMax: 1e6, jsonBytesMax: 1e6 })
   t.match(await trace(id), { records: [{ state: 'in_progress' }] })
   await insert('logs', [row])
   const stored = { records: [{ state: 'stored', ...expected }] }
@@ -87,7 +93,13 @@ t.test('a record in another shard of the queue is found', async (t) => {
   const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
   t.teardown(() => sink.close())
   const row = logRow()
-  const frame = { rows: 1, jsonBytes: 100, gzip: member([row]), receivedAtMs: Date.now() }
+  const frame = {
+    rows: 1,
+    jsonBytes: 100,
+    coding: 'gzip' as const,
+    bytes: member([row]),
+    receivedAtMs: Date.now(),
+  }
   await createFrameProducer({ sink }).add(frame, soon())
   t.match(await trace(row.id), { records: [{ state: 'queued', id: row.id }] })
   const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoints } from './endpoints.ts'
 import { ClickHouseError } from './errors.ts'
 import type { Statement } from './execute.ts'
+import { insertStatement, type DescribedColumn } from './insert-statement.ts'
 import {
   clusterSettings,
   insertSelectSettings,
@@ -30,7 +31,7 @@ export interface ClickHouseOptions {
    * server.
    */
   cluster?: string | undefined
-  /** How many replicas of a shard must store rows before `insertGzip` resolves; default one. */
+  /** How many replicas of a shard must store rows before `insertRows` resolves; default one. */
   insertQuorum?: 'auto' | number | undefined
   /** Timeout from the call to the last byte of the response, default 30,000. */
   requestTimeoutMs?: number
@@ -46,9 +47,11 @@ export interface ClickHouseOptions {
   logQueries?: boolean
 }
 
-export interface InsertGzip {
+export interface InsertRows {
   table: RawTable
-  /** Complete gzip members of NDJSON rows; their concatenation is the request body. */
+  /** Default: gzip. */
+  coding?: 'gzip' | 'zstd' | undefined
+  /** Complete compressed members of NDJSON rows; their concatenation is the request body. */
   members: readonly Buffer[]
   /** Total number of rows in all members. */
   rows: number
@@ -56,7 +59,10 @@ export interface InsertGzip {
   signal?: AbortSignal
 }
 
-/** Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`. */
+/**
+ * Every method rejects only with `ClickHouseError`, and within `requestTimeoutMs`; an insert that
+ * first reads the columns of its table, within twice that time.
+ */
 export interface ClickHouse {
   /** The cluster that has the tables; undefined for a single server. */
   readonly cluster?: string | undefined
@@ -66,7 +72,7 @@ export interface ClickHouse {
    * after any other kind some or all rows may be stored. The same rows may be inserted again at any
    * time: the views show a row once.
    */
-  insertGzip(insert: InsertGzip): Promise<void>
+  insertRows(insert: InsertRows): Promise<void>
   /** Runs a statement that returns rows. 64-bit integers become numbers. */
   query<Row = Record<string, unknown>>(
     sql: string,
@@ -90,7 +96,7 @@ export type QueryParams = Record<string, unknown>
 
 export interface QueryOptions {
   /** Abandons the request. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 const pingTimeoutMs = 2_000
@@ -151,21 +157,38 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     return body.split('\n').filter((line) => line !== '')
   }
 
+  /** The statements of tables whose columns have been read, and whose last insert did not fail. */
+  const insertStatements = new Map<RawTable, string>()
+
+  async function statementFor(table: RawTable, signal?: AbortSignal): Promise<string> {
+    const known = insertStatements.get(table)
+    if (known !== undefined) return known
+    const described = await lines(`DESCRIBE TABLE ${rawTables[table].name}`, undefined, { signal })
+    const columns = described.map((line) => JSON.parse(line) as DescribedColumn)
+    const statement = insertStatement(table, columns)
+    insertStatements.set(table, statement)
+    return statement
+  }
+
   return {
     cluster,
-    insertGzip: async ({ table, members, rows, signal }) => {
-      const { name, columns } = rawTables[table]
-      const { writtenRows } = await execute({
-        query: `INSERT INTO ${name} (${columns.join(', ')}) FORMAT JSONEachRow`,
-        settings: insertsWith,
-        body: Buffer.concat(members),
-        headers: { 'Content-Encoding': 'gzip' },
-        queryId: randomUUID(),
-        signal,
-      })
-      if (writtenRows === rows) return
-      const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
-      throw new ClickHouseError(message, { kind: 'split' })
+    insertRows: async ({ table, coding = 'gzip', members, rows, signal }) => {
+      try {
+        const { writtenRows } = await execute({
+          query: await statementFor(table, signal),
+          settings: insertsWith,
+          body: Buffer.concat(members),
+          headers: { 'Content-Encoding': coding },
+          queryId: randomUUID(),
+          signal,
+        })
+        if (writtenRows === rows) return
+        const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
+        throw new ClickHouseError(message, { kind: 'split' })
+      } catch (error) {
+        insertStatements.delete(table)
+        throw error
+      }
     },
     query: async <Row>(sql: string, params?: QueryParams, how?: QueryOptions) => {
       return (await lines(sql, params, how)).map((line) => JSON.parse(line) as Row)

@@ -72,11 +72,12 @@ const failureCodes: Readonly<Record<number, readonly [FailureKind, string]>> = {
   130: ['rejected', 'CANNOT_READ_ARRAY_FROM_TEXT'],
   131: ['rejected', 'TOO_LARGE_STRING_SIZE'],
   349: ['rejected', 'CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN'],
-  // The gzip stream is truncated or damaged.
+  // The compressed bytes are truncated or damaged.
   354: ['rejected', 'ZLIB_INFLATE_FAILED'],
   376: ['rejected', 'CANNOT_PARSE_UUID'],
   467: ['rejected', 'CANNOT_PARSE_BOOL'],
   469: ['rejected', 'VIOLATED_CONSTRAINT'],
+  561: ['rejected', 'ZSTD_DECODER_FAILED'],
 }
 
 /**
@@ -141,8 +142,12 @@ export const hasUnknownCode = (error: unknown): boolean =>
 
 const outOfMemory: ReadonlySet<number> = new Set([173, 241])
 
-/** Matches the error for a row with a field that its table, or this worker, does not know. */
-const unknownField = /^Code: 117\. DB::Exception: Unknown field found/
+/**
+ * Matches the errors for a row, or its device, with a field that its table or this worker does not
+ * know. The second is that of a device that also has all known fields.
+ */
+const unknownField =
+  /^Code: 117\. DB::Exception: (?:Unknown field found|Unexpected number of elements in named tuple)/
 
 /**
  * The name of the exception, which ClickHouse adds at the end of its message, after all that it

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener } from 'node:http'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { kill } from 'node:process'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { deviceFields } from '@intake/contract'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
 import { createClickHouse, describeError } from '../src/index.ts'
@@ -32,7 +34,7 @@ const listen = async (t: Test, listener: RequestListener, requestTimeoutMs = 60_
 
 t.test('concatenated gzip members are one insert', async (t) => {
   const rows = [logRow(), logRow(), logRow()]
-  await clickhouse.insertGzip({
+  await clickhouse.insertRows({
     table: 'logs',
     members: [member(rows.slice(0, 1)), member(rows.slice(1))],
     rows: 3,
@@ -48,19 +50,54 @@ t.test('concatenated gzip members are one insert', async (t) => {
 
 t.test('a field that the schema does not know is not treated as an error of the row', async (t) => {
   const row = logRow({ column_of_tomorrow: 1 })
-  const insert = clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 })
+  const insert = clickhouse.insertRows({ table: 'logs', members: [member([row])], rows: 1 })
   t.match(await failureOf(insert), { kind: 'operator', code: 117 })
+  const known = deviceFields.map(({ name, kind }) => [name, kind === 'texts' ? [] : null])
+  const full = logRow({ device: { ...Object.fromEntries(known), field_of_tomorrow: 1 } })
+  const second = clickhouse.insertRows({ table: 'logs', members: [member([full])], rows: 1 })
+  t.match(await failureOf(second), { kind: 'operator', code: 117 })
   const text = 'Code: 117. DB::Exception: Unknown field found'
   const spoofed = logRow({ device: { os: [text] } })
-  const other = clickhouse.insertGzip({ table: 'logs', members: [member([spoofed])], rows: 1 })
+  const other = clickhouse.insertRows({ table: 'logs', members: [member([spoofed])], rows: 1 })
   t.match(await failureOf(other), { kind: 'rejected' })
+})
+
+t.test('a column with a default has it when a row lacks the value', async (t) => {
+  const rows = [logRow(), logRow({ sample_rate: null }), logRow({ sample_rate: 0.25 })]
+  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 3 })
+  const ids = rows.map(({ id }) => id)
+  const sql = `SELECT sample_rate, ver = 10000000000000 - toUnixTimestamp64Milli(received_at) AS v
+    FROM intake.logs_raw WHERE id IN ({ids:Array(UUID)}) ORDER BY indexOf({ids:Array(UUID)}, id)`
+  t.same(await clickhouse.query(sql, { ids }), [
+    { sample_rate: 1, v: 1 },
+    { sample_rate: 1, v: 1 },
+    { sample_rate: 0.25, v: 1 },
+  ])
+})
+
+t.test('an insert is stored as one part or not at all, even if it has many rows', async (t) => {
+  // ClickHouse reads blocks of at most 65,409 rows.
+  const fields = { request_id: randomUUID(), device_uuid: randomUUID() }
+  const good = Array.from({ length: 70_000 }, () => logRow(fields))
+  const members = [member(good), member([logRow({ ...fields, event: 5 })])]
+  const insert = clickhouse.insertRows({ table: 'logs', members, rows: 70_001 })
+  t.match(await failureOf(insert), { kind: 'rejected' })
+  const stored = () =>
+    clickhouse.query(
+      `SELECT count() AS rows, uniqExact(_part) AS parts FROM intake.logs_raw
+       WHERE request_id = {request_id:UUID}`,
+      fields,
+    )
+  t.same(await stored(), [{ rows: 0, parts: 0 }])
+  await clickhouse.insertRows({ table: 'logs', members: members.slice(0, 1), rows: 70_000 })
+  t.same(await stored(), [{ rows: 70_000, parts: 1 }])
 })
 
 t.test('a redelivered row is twice in the raw table and once in the view', async (t) => {
   await clickhouse.command('SYSTEM STOP MERGES intake.feedback_raw')
   const row = feedbackRow()
   for (const _ of [1, 2]) {
-    await clickhouse.insertGzip({ table: 'feedback', members: [member([row])], rows: 1 })
+    await clickhouse.insertRows({ table: 'feedback', members: [member([row])], rows: 1 })
   }
   t.equal(await countOf('feedback_raw', [row.id]), 2)
   t.equal(await countOf('feedback', [row.id]), 1)
@@ -72,7 +109,7 @@ t.test('a redelivered row is twice in the raw table and once in the view', async
 t.test('a tombstone hides its row, also after a redelivery', async (t) => {
   const row = logRow()
   const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
-  await clickhouse.insertGzip(insert)
+  await clickhouse.insertRows(insert)
   await clickhouse.command(
     `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
      SELECT id, time, bundle_identifier, device_uuid, 18446744073709551615, 1
@@ -80,7 +117,7 @@ t.test('a tombstone hides its row, also after a redelivery', async (t) => {
     { id: row.id },
   )
   t.equal(await countOf('logs', [row.id]), 0)
-  await clickhouse.insertGzip(insert)
+  await clickhouse.insertRows(insert)
   t.equal(await countOf('logs', [row.id]), 0)
 })
 
@@ -88,7 +125,7 @@ t.test('the view shows the version of a record that was accepted first', async (
   const first = logRow({ event: 'first', received_at: '2026-11-21T03:00:02.000Z' })
   const later = { ...first, event: 'later', received_at: '2026-11-24T03:00:02.000Z' }
   for (const rows of [[later], [first], [later]]) {
-    await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: 1 })
+    await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 1 })
   }
   const shown = () =>
     clickhouse.query('SELECT event FROM intake.logs WHERE id = {id:UUID}', { id: first.id })
@@ -104,7 +141,7 @@ t.test('the same id from two devices or two applications is two records', async 
     { ...row, device_uuid: logRow().device_uuid },
     { ...row, bundle_identifier: 'com.example.other' },
   ]
-  await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: 3 })
+  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: 3 })
   t.equal(await countOf('logs', [row.id]), 3)
 })
 
@@ -116,14 +153,14 @@ t.test('rejected: a time that differs from the time in the id, or no application
   ]
   for (const bad of bads) {
     const insert = { table: 'logs', members: [member([logRow(bad)])], rows: 1 } as const
-    t.match(await failureOf(clickhouse.insertGzip(insert)), { kind: 'rejected', code: 469 })
+    t.match(await failureOf(clickhouse.insertRows(insert)), { kind: 'rejected', code: 469 })
   }
 })
 
 t.test('split: the number of written rows differs from that of the caller', async (t) => {
   for (const rows of [1, 3]) {
     const insert = { table: 'logs', members: [member([logRow(), logRow()])], rows } as const
-    const error = await failureOf(clickhouse.insertGzip(insert))
+    const error = await failureOf(clickhouse.insertRows(insert))
     t.match(error, { kind: 'split', code: undefined })
   }
 })
@@ -144,7 +181,7 @@ t.test('rejected: one bad row causes the rejection of all rows', async (t) => {
   const first = member(rows)
   for (const bad of bads) {
     const insert = { table: 'logs', members: [first, member([bad])], rows: 20_001 } as const
-    const error = await failureOf(clickhouse.insertGzip(insert))
+    const error = await failureOf(clickhouse.insertRows(insert))
     t.equal(error.kind, 'rejected', JSON.stringify(bad))
   }
   t.equal(await countOf('logs', [good.id]), 0)
@@ -155,14 +192,45 @@ t.test('rejected: truncated or damaged gzip', async (t) => {
   const damaged = Buffer.from(whole)
   damaged.writeUInt8(damaged.readUInt8(40) ^ 0xff, 40)
   for (const members of [[whole.subarray(0, -9)], [damaged], [whole, Buffer.from('more')]]) {
-    const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
+    const error = await failureOf(clickhouse.insertRows({ table: 'logs', members, rows: 1 }))
     t.match(error, { kind: 'rejected', code: 354 })
   }
 })
 
+/** Members of zstd with one and two rows, compressed by Node 26. */
+const zstdMembers = [
+  'KLUv/SCIhQMA4gcaHGCLc9h9xpV1/7kthgGjdBhAsf1pRMzrBoOQxDmAh9m6jSCrn9vFOpm9RANZJ3oWY5EHOliN2Na055Y1wzrMKRgnFxKVyK+/JiekwkxU1JXV+7Tn5Dz+F+D/BZlmYXApgbUGeatZsyMBANjAEw==',
+  'KLUv/WAQAL0DAPJHGhxga3XYfSuWPXWBmShQBFBBQOnvj23CWohBSOIcDPCwW7iPY3WEu1gju5hopGWepjE2Nc7BasS+5UW47hmWcVChGLnAlkq//spOUCuVSmR9Wb3Ni0Zez/+C/J+ksiRKNiTQ2kDdavfsCAMACpN4FwYabIAM',
+].map((base64) => Buffer.from(base64, 'base64'))
+
+t.test('concatenated zstd members are one insert', async (t) => {
+  const members = zstdMembers
+  await clickhouse.insertRows({ table: 'logs', coding: 'zstd', members, rows: 3 })
+  t.same(
+    await clickhouse.query(
+      `SELECT count() AS rows, uniqExact(_part) AS parts FROM intake.logs_raw
+       WHERE bundle_identifier = 'com.example.zstd'`,
+    ),
+    [{ rows: 3, parts: 1 }],
+  )
+})
+
+t.test('damaged zstd and another coding are rejected, truncated zstd is noticed', async (t) => {
+  const [first, second] = zstdMembers as [Buffer, Buffer]
+  const damaged = Buffer.from(second)
+  damaged.writeUInt8(damaged.readUInt8(9) ^ 0xff, 9)
+  const insert = (rows: number, ...members: Buffer[]) =>
+    failureOf(clickhouse.insertRows({ table: 'logs', coding: 'zstd', members, rows }))
+  t.match(await insert(2, damaged), { kind: 'rejected', code: 561 })
+  t.match(await insert(1, first, Buffer.from('more')), { kind: 'rejected', code: 561 })
+  t.match(await insert(1, member([logRow()])), { kind: 'rejected', code: 561 })
+  // ClickHouse takes the whole members and ignores the rest.
+  t.match(await insert(3, first, second.subarray(0, -9)), { kind: 'split', code: undefined })
+})
+
 t.test('operator: a column or table is missing', async (t) => {
   const insert = (row: object) =>
-    failureOf(clickhouse.insertGzip({ table: 'logs', members: [member([row])], rows: 1 }))
+    failureOf(clickhouse.insertRows({ table: 'logs', members: [member([row])], rows: 1 }))
   t.match(await insert(logRow({ device: { newer: 1 } })), { kind: 'operator', code: 10 })
 
   await clickhouse.command('ALTER TABLE intake.logs_raw RENAME COLUMN event TO elsewhere')
@@ -186,7 +254,7 @@ t.test('retry: too many parts', async (t) => {
   await clickhouse.command('ALTER TABLE intake.feedback_raw MODIFY SETTING parts_to_throw_insert=1')
   const insert = () => {
     const members = [member([feedbackRow()])]
-    return clickhouse.insertGzip({ table: 'feedback', members, rows: 1 })
+    return clickhouse.insertRows({ table: 'feedback', members, rows: 1 })
   }
   await insert().catch(() => {})
   t.match(await failureOf(insert()), { kind: 'retry', code: 252 })
@@ -196,7 +264,7 @@ t.test('retry: too many parts', async (t) => {
 
 t.test('an error reveals row contents only in serverText', async (t) => {
   const members = [member([logRow({ id: 'secret-of-the-user' })])]
-  const error = await failureOf(clickhouse.insertGzip({ table: 'logs', members, rows: 1 }))
+  const error = await failureOf(clickhouse.insertRows({ table: 'logs', members, rows: 1 }))
   t.equal(error.message, 'ClickHouse responded with 376 (CANNOT_PARSE_UUID)')
   t.notMatch(JSON.stringify(error) + String(error.stack), 'secret-of-the-user')
   t.match(error.serverText, /^Code: 376/)
@@ -210,12 +278,12 @@ t.test(
     const insert = { table: 'logs', members: [member([row])], rows: 1 } as const
     kill(server.pid, 'SIGSTOP')
     const elapsedMs = startStopwatch(t)
-    const error = await failureOf(hurried.insertGzip(insert)).finally(() => {
+    const error = await failureOf(hurried.insertRows(insert)).finally(() => {
       kill(server.pid, 'SIGCONT')
     })
     t.match(error, { kind: 'split', message: 'No response from ClickHouse within 300 ms' })
     t.ok(elapsedMs() < 2_000)
-    await clickhouse.insertGzip(insert)
+    await clickhouse.insertRows(insert)
     t.equal(await countOf('logs', [row.id]), 1)
   },
 )
@@ -230,12 +298,12 @@ t.test('retry: the caller aborts, before or while it waits', async (t) => {
   kill(server.pid, 'SIGSTOP')
   const stop = new AbortController()
   const insert = { table: 'logs', members: [member([logRow()])], rows: 1 } as const
-  const failure = failureOf(clickhouse.insertGzip({ ...insert, signal: stop.signal }))
+  const failure = failureOf(clickhouse.insertRows({ ...insert, signal: stop.signal }))
   stop.abort()
   const expected = { kind: 'retry', message: 'The request to ClickHouse was given up' }
   t.match(await failure, expected)
   t.match(
-    await failureOf(clickhouse.insertGzip({ ...insert, signal: AbortSignal.abort() })),
+    await failureOf(clickhouse.insertRows({ ...insert, signal: AbortSignal.abort() })),
     expected,
   )
   for (const read of [clickhouse.query, clickhouse.lines]) {
@@ -256,7 +324,7 @@ t.test('a server that is silent is described as that', async (t) => {
 t.test('retry: no server', async (t) => {
   const nobody = createClickHouse({ url: 'http://intake:x@127.0.0.1:1' })
   const members = [member([logRow()])]
-  t.match(await failureOf(nobody.insertGzip({ table: 'logs', members, rows: 1 })), {
+  t.match(await failureOf(nobody.insertRows({ table: 'logs', members, rows: 1 })), {
     kind: 'retry',
     code: undefined,
   })
@@ -294,13 +362,13 @@ t.test('retry or split: a response that is not a confirmation', async (t) => {
       req.resume().on('end', () => respond(req, res))
     })
     const members = [gzipSync('{}\n')]
-    const error = await failureOf(client.insertGzip({ table: 'logs', members, rows: 1 }))
+    const error = await failureOf(client.insertRows({ table: 'logs', members, rows: 1 }))
     t.match(error, { kind: 'retry', ...expected }, name)
   }
 })
 
 t.test('an insert that times out is killed, so that it uses no memory', async (t) => {
-  await clickhouse.insertGzip({ table: 'logs', members: [member([logRow()])], rows: 1 })
+  await clickhouse.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
   // Makes an insert take longer than its timeout, even on a fast machine.
   await clickhouse.command(
     `ALTER TABLE intake.logs_raw MODIFY SETTING
@@ -309,7 +377,7 @@ t.test('an insert that times out is killed, so that it uses no memory', async (t
   const impatient = connect(t, { requestTimeoutMs: 1_500 })
   const rows = 1_000
   const members = [member(Array.from({ length: rows }, () => logRow({ event: 'late' })))]
-  const failure = await failureOf(impatient.insertGzip({ table: 'logs', members, rows }))
+  const failure = await failureOf(impatient.insertRows({ table: 'logs', members, rows }))
   t.match(failure, { kind: 'split', code: undefined })
   await until('it runs no more', async () => {
     const running = await clickhouse.query(

@@ -75,7 +75,7 @@ export async function startRowStore(t: Test) {
   return {
     owner,
     insert: (table: 'feedback' | 'logs', rows: object[]) =>
-      owner.insertGzip({ table, members: [member(rows)], rows: rows.length }),
+      owner.insertRows({ table, members: [member(rows)], rows: rows.length }),
     startReaderPage: (t: Test, options: Partial<PageOptions> = {}) =>
       startPage(t, { reader: connectReader(t, server.readerUrl), state: lateState, ...options }),
   }

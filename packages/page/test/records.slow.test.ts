@@ -147,7 +147,7 @@ t.test('a record shows all digits of an integer, and every name, as they were se
     '"device_extra":{}',
     `"device_extra":${sent},"extra":${sent},"params":${sent},"device":{"version_code":9223372036854775807}`,
   )
-  await owner.insertGzip({ table: 'logs', members: [gzipSync(line)], rows: 1 })
+  await owner.insertRows({ table: 'logs', members: [gzipSync(line)], rows: 1 })
   const { url } = await startReaderPage(t)
   const { status, text } = await view(url, `/events/${id}`)
   t.equal(status, 200)

@@ -74,7 +74,7 @@ if (executablePath === undefined) {
   await insert('logs', records.logs)
   await insert('feedback', records.feedback)
   const { outcomes } = records
-  await owner.insertGzip({ table: 'outcomes', members: [member(outcomes)], rows: outcomes.length })
+  await owner.insertRows({ table: 'outcomes', members: [member(outcomes)], rows: outcomes.length })
   const device = 'bd9c40f6-2f4f-4b8a-9d3b-7d3a4f1c2e10'
   const hostile = joinedTexts(6).map((text) => hostileRecords(text, { time: ago(90), device }))
   const refresh = async () => {

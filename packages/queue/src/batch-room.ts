@@ -4,7 +4,7 @@ import type { Frame } from './frame.ts'
 export interface BatchLimits {
   framesMax: number
   /** Compressed size of all frames together. */
-  gzipBytesMax: number
+  compressedBytesMax: number
   /** NDJSON bytes of all frames, before compression: they determine what the insert costs. */
   jsonBytesMax: number
 }
@@ -21,28 +21,36 @@ export interface BatchRoom {
 /** The size that `left` assumes for a frame before the first one is added, in bytes. */
 const bytesGuess = 1024 * 1024
 
-export function createBatchRoom({ framesMax, gzipBytesMax, jsonBytesMax }: BatchLimits): BatchRoom {
+export function createBatchRoom(limits: BatchLimits): BatchRoom {
+  const { framesMax, compressedBytesMax, jsonBytesMax } = limits
   let frames = 0
-  let gzipBytes = 0
+  let compressedBytes = 0
   let jsonBytes = 0
-  let largest = { gzip: 1, json: 1 }
+  let largest = { compressed: 1, json: 1 }
 
   return {
-    add({ gzip, jsonBytes: bytes }) {
+    add({ bytes: { length: compressed }, jsonBytes: json }) {
       const fits =
         frames < framesMax &&
-        gzipBytes + gzip.length <= gzipBytesMax &&
-        jsonBytes + bytes <= jsonBytesMax
+        compressedBytes + compressed <= compressedBytesMax &&
+        jsonBytes + json <= jsonBytesMax
       if (!fits && frames > 0) return false
       frames++
-      gzipBytes += gzip.length
-      jsonBytes += bytes
-      largest = { gzip: Math.max(largest.gzip, gzip.length), json: Math.max(largest.json, bytes) }
+      compressedBytes += compressed
+      jsonBytes += json
+      largest = {
+        compressed: Math.max(largest.compressed, compressed),
+        json: Math.max(largest.json, json),
+      }
       return true
     },
     left() {
-      const { gzip, json } = frames === 0 ? { gzip: bytesGuess, json: bytesGuess } : largest
-      const byBytes = Math.min((gzipBytesMax - gzipBytes) / gzip, (jsonBytesMax - jsonBytes) / json)
+      const { compressed, json } =
+        frames === 0 ? { compressed: bytesGuess, json: bytesGuess } : largest
+      const byBytes = Math.min(
+        (compressedBytesMax - compressedBytes) / compressed,
+        (jsonBytesMax - jsonBytes) / json,
+      )
       const left = Math.min(framesMax - frames, Math.floor(byBytes))
       return frames === 0 ? Math.max(left, 1) : Math.max(left, 0)
     },

@@ -1,15 +1,13 @@
 import { crc32 } from 'node:zlib'
+import { codings, type Coding, type Compressed } from './coding.ts'
 
 /**
- * The content of one queue job: rows of one kind and one partition, as one gzip member of NDJSON.
- * Members concatenate to a valid gzip stream, so an insert can combine many frames without
- * decompressing them.
+ * The content of one queue job: rows of one kind and one partition, as compressed NDJSON.
  */
-export interface Frame {
+export interface Frame extends Compressed {
   rows: number
   /** Length of the NDJSON in bytes, before compression: it determines what the insert costs. */
   jsonBytes: number
-  gzip: Buffer
   /**
    * The trace context of the frame, as `traceparent` of W3C Trace Context; absent if it is not
    * traced.
@@ -26,15 +24,15 @@ export interface NewFrame extends Frame {
 const version = 2
 
 /**
- * The job data of a frame: plain JSON with the gzip bytes as base64 and their CRC-32. `openFrame`
- * ignores fields that it does not know, so a further optional field needs no new `v`.
+ * The job data of a frame: plain JSON with the compressed bytes as base64, under the name of their
+ * coding, and their CRC-32. `openFrame` ignores fields that it does not know, so a further optional
+ * field needs no new `v`. Nor does a further coding: a version that does not know it finds no bytes.
  */
-interface Envelope {
+interface Envelope extends Partial<Record<Coding, string>> {
   v: typeof version
   rows: number
   jsonBytes: number
   crc32: number
-  gzip: string
   traceparent?: string | undefined
 }
 
@@ -46,25 +44,27 @@ export class FrameError extends Error {
   override name = 'FrameError'
 }
 
-export function createFrame({ rows, jsonBytes, gzip, traceparent }: Frame): Envelope {
-  const bytes = { crc32: crc32(gzip), gzip: gzip.toString('base64') }
-  return { v: version, rows, jsonBytes, ...bytes, ...(traceparent && { traceparent }) }
+export function createFrame({ rows, jsonBytes, coding, bytes, traceparent }: Frame): Envelope {
+  const content = { crc32: crc32(bytes), [coding]: bytes.toString('base64') }
+  return { v: version, rows, jsonBytes, ...content, ...(traceparent && { traceparent }) }
 }
 
 /**
- * @throws {FrameError} when the version is unknown, a field is missing, or the checksum differs.
+ * @throws {FrameError} when the version or the coding is unknown, a field is missing, or the
+ * checksum differs.
  */
 export function openFrame(data: unknown): Frame {
   if (typeof data !== 'object' || data === null) throw new FrameError('job data is not an object')
   const envelope = data as Partial<Envelope>
   if (envelope.v !== version) throw new FrameError('unknown frame version')
   const { rows, jsonBytes, traceparent } = envelope
-  if (!isCount(rows) || !isCount(jsonBytes) || typeof envelope.gzip !== 'string') {
-    throw new FrameError('frame has no rows or no bytes')
-  }
-  const gzip = Buffer.from(envelope.gzip, 'base64')
-  if (crc32(gzip) !== envelope.crc32) throw new FrameError('frame checksum differs')
-  return { rows, jsonBytes, gzip, ...(typeof traceparent === 'string' && { traceparent }) }
+  if (!isCount(rows) || !isCount(jsonBytes)) throw new FrameError('frame has no rows')
+  const coding = codings.find((name) => typeof envelope[name] === 'string')
+  if (coding === undefined) throw new FrameError('frame has no bytes of a known coding')
+  const bytes = Buffer.from(envelope[coding]!, 'base64')
+  if (crc32(bytes) !== envelope.crc32) throw new FrameError('frame checksum differs')
+  const trace = typeof traceparent === 'string' && { traceparent }
+  return { rows, jsonBytes, coding, bytes, ...trace }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)

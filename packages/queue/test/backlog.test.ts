@@ -34,7 +34,7 @@ async function setUp(t: Test) {
     },
     add: (receivedAtMs: number, kind: 'logs' | 'feedback' = 'logs') =>
       createFrameProducer({ sink: sinks[kind] }).add(
-        { rows: 3, jsonBytes: 700, gzip: Buffer.from('x'), receivedAtMs },
+        { rows: 3, jsonBytes: 700, coding: 'gzip' as const, bytes: Buffer.from('x'), receivedAtMs },
         performance.now() + 60_000,
       ),
   }

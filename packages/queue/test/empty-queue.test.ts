@@ -4,8 +4,9 @@ import { createFrameConsumer, type ClaimedJob, type JobSource } from '@intake/qu
 import { pause } from '@intake/runtime'
 import { createTestClock } from '@intake/test-kit/test-clock'
 
-const limits = { framesMax: 256, gzipBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
-const data = () => createFrame({ rows: 1, jsonBytes: 3, gzip: Buffer.from('any') })
+const limits = { framesMax: 256, compressedBytesMax: 2 ** 25, jsonBytesMax: 2 ** 26 }
+const data = () =>
+  createFrame({ rows: 1, jsonBytes: 3, coding: 'gzip' as const, bytes: Buffer.from('any') })
 
 /**
  * Creates a consumer of a queue; the queue counts calls of `peek` and `claim`.

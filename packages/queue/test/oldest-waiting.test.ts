@@ -22,7 +22,7 @@ t.test('the oldest frame that no worker has claimed is found in every queue', as
   const oldest = () => readOldestWaiting(redis, shards)
   const add = (sink: JobSink, receivedAtMs: number) =>
     createFrameProducer({ sink }).add(
-      { rows: 1, jsonBytes: 2, gzip: Buffer.from('x'), receivedAtMs },
+      { rows: 1, jsonBytes: 2, coding: 'gzip', bytes: Buffer.from('x'), receivedAtMs },
       performance.now() + 60_000,
     )
   t.equal(await oldest(), undefined)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { kill } from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { compress, decompress } from '@intake/queue/coding'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
 import type { RecordKind } from '@intake/contract'
@@ -33,7 +33,7 @@ const frame = (text: string): NewFrame => ({
   receivedAtMs: Date.now(),
   rows: 1,
   jsonBytes: text.length,
-  gzip: gzipSync(text),
+  ...compress(text),
 })
 const soon = (ms = 60_000) => performance.now() + ms
 
@@ -54,7 +54,7 @@ function produce(t: Test) {
   return { redis, producer: createProducer(t, redis) }
 }
 
-const wide: BatchLimits = { framesMax: 1_000, gzipBytesMax: 1e9, jsonBytesMax: 1e9 }
+const wide: BatchLimits = { framesMax: 1_000, compressedBytesMax: 1e9, jsonBytesMax: 1e9 }
 
 function createConsumer(t: Test) {
   const unreadable: Error[] = []
@@ -97,7 +97,7 @@ function consume(
   return { consumer, errors: unreadable }
 }
 
-const texts = (frames: readonly Frame[]) => frames.map(({ gzip }) => gunzipSync(gzip).toString())
+const texts = (frames: readonly Frame[]) => frames.map((one) => decompress(one).toString())
 
 t.test('an added frame is handed out unchanged and then removed', async (t) => {
   const { producer, redis } = produce(t)
@@ -178,8 +178,8 @@ t.test('frames beyond the limit of a consumer go to another one', async (t) => {
   await until('four frames are held', () => held.length >= 4)
   const others = new Set<string>()
   await new Promise<void>((resolve) => {
-    consume(t, async ({ gzip }) => {
-      others.add(gunzipSync(gzip).toString())
+    consume(t, async (taken) => {
+      others.add(decompress(taken).toString())
       if (others.size === 2) resolve()
     })
   })
@@ -196,7 +196,7 @@ t.test('a batch has at most as many frames and bytes as its limits, in order', a
   const second = await consumer.take({ ...wide, jsonBytesMax: 350 })
   t.same(texts(second?.frames ?? []).map(Number), [2, 3, 4])
   await second?.complete()
-  const third = await consumer.take({ ...wide, gzipBytesMax: 1 })
+  const third = await consumer.take({ ...wide, compressedBytesMax: 1 })
   t.same(texts(third?.frames ?? []).map(Number), [5], 'one frame, however large')
   await third?.complete()
   const last = await consumer.take(wide)
@@ -286,7 +286,7 @@ t.test(
     const taken: string[] = []
     await new Promise<void>((resolve) => {
       consume(t, async (one) => {
-        taken.push(gunzipSync(one.gzip).toString())
+        taken.push(decompress(one).toString())
         if (taken.includes('maybe') && taken.includes('last')) resolve()
       })
     })

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import { gzipSync } from 'node:zlib'
 import {
   connectRedis,
   createConnectionCheck,
@@ -11,6 +10,7 @@ import { systemClock } from '@intake/runtime'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { compress } from '@intake/queue/coding'
 import { defineReadBacklogs, queuePrefix } from '../src/index.ts'
 import { createFrameConsumer, createJobSource } from '../src/consume.ts'
 import { createFrameProducer, createJobSink } from '../src/produce.ts'
@@ -26,7 +26,7 @@ function open(t: Test, role: RedisRole): Redis {
 
 const frame = () => {
   const row = Buffer.from('{"a":1}\n')
-  return { gzip: gzipSync(row), rows: 1, jsonBytes: row.length, receivedAtMs: Date.now() }
+  return { ...compress(row), rows: 1, jsonBytes: row.length, receivedAtMs: Date.now() }
 }
 const soon = () => systemClock.now() + 60_000
 
@@ -52,7 +52,7 @@ t.test('frames pass through a cluster, and a primary that is killed', async (t) 
     onLocksLost: () => undefined,
   })
   t.teardown(() => consumer.close())
-  const limits = { framesMax: 100, gzipBytesMax: 1e9, jsonBytesMax: 1e9 }
+  const limits = { framesMax: 100, compressedBytesMax: 1e9, jsonBytesMax: 1e9 }
 
   await until('the state is known', () => poll.state() !== undefined)
   t.match(poll.state(), { writeRefusal: undefined, durabilityViolations: [] })

@@ -34,10 +34,10 @@ export interface DeadLetter extends RowIdentity {
 
 /**
  * Stores a rejected row. Adding the same row again replaces it. Rejects with the errors of
- * `insertGzip`.
+ * `insertRows`.
  */
 export async function addDeadLetter(
-  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
   letter: { table: RecordTable; row: string; refusal: ClickHouseError; signal?: AbortSignal },
 ): Promise<void> {
   const { table, row, refusal, signal } = letter
@@ -113,7 +113,7 @@ export type DeadLetterOutcome = ClickHouseError | undefined
  * A row that is rejected again remains a dead letter and does not affect the others.
  */
 export async function replayDeadLetters(
-  clickhouse: Pick<ClickHouse, 'insertGzip' | 'insertSelect'>,
+  clickhouse: Pick<ClickHouse, 'insertRows' | 'insertSelect'>,
   letters: readonly DeadLetter[],
 ): Promise<Map<DeadLetter, DeadLetterOutcome>> {
   const outcomes = new Map<DeadLetter, DeadLetterOutcome>()
@@ -145,7 +145,7 @@ async function recountReplayed(
 
 /** @param letters dead letters of one table */
 async function insertOrHalve(
-  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
   letters: readonly DeadLetter[],
   outcomes: Map<DeadLetter, DeadLetterOutcome>,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function insertOrHalve(
   if (first === undefined) return
   try {
     const members = [gzipSync(letters.map(({ row }) => `${row}\n`).join(''))]
-    await clickhouse.insertGzip({ table: first.table, members, rows: letters.length })
+    await clickhouse.insertRows({ table: first.table, members, rows: letters.length })
     for (const letter of letters) outcomes.set(letter, undefined)
   } catch (error) {
     if (!(error instanceof ClickHouseError)) throw error
@@ -169,7 +169,7 @@ async function insertOrHalve(
 }
 
 export async function dropDeadLetters(
-  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
   letters: readonly DeadLetter[],
 ): Promise<void> {
   if (letters.length === 0) return
@@ -185,12 +185,12 @@ export async function dropDeadLetters(
 }
 
 async function write(
-  clickhouse: Pick<ClickHouse, 'insertGzip'>,
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
   entries: readonly object[],
   signal?: AbortSignal,
 ): Promise<void> {
   const members = [gzipSync(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))]
-  await clickhouse.insertGzip({
+  await clickhouse.insertRows({
     table: 'dead_letters',
     members,
     rows: entries.length,

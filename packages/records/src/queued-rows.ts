@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import { kinds, type RecordKind } from '@intake/contract'
 import {
   createQueuedFrames,
@@ -7,6 +6,7 @@ import {
   type QueuedFrame,
   type QueuedFrames,
 } from '@intake/queue'
+import { decompress, type Compressed } from '@intake/queue/coding'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 
 /** A frame in Redis that has matching rows, or that this version cannot read. */
@@ -63,13 +63,13 @@ async function rowsOf(
   const frame = await frames.read(id)
   if (frame === undefined) return []
   if (frame instanceof FrameError) return undefined
-  const ndjson = unzip(frame.gzip)
+  const ndjson = textOf(frame)
   return ndjson?.split('\n').filter((row) => row !== '' && matches(row))
 }
 
-function unzip(gzip: Buffer): string | undefined {
+function textOf(frame: Compressed): string | undefined {
   try {
-    return gunzipSync(gzip).toString()
+    return decompress(frame).toString()
   } catch {
     return undefined
   }

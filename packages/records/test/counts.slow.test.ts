@@ -20,13 +20,13 @@ const store = createClickHouse({ url: server.workerUrl })
 t.teardown(() => Promise.all([reader.close(), store.close()]))
 
 const insert = (table: RecordTable, rows: object[]) =>
-  store.insertGzip({ table, members: [member(rows)], rows: rows.length })
+  store.insertRows({ table, members: [member(rows)], rows: rows.length })
 /** Counts with the rights that a worker has. */
 async function refresh(): Promise<void> {
   for (const name of countNames) await refreshCounts({ reader, store, name })
 }
 const until = (visible_until: string) =>
-  store.insertGzip({
+  store.insertRows({
     table: 'watermark',
     members: [member([{ kind: 'logs', visible_until }])],
     rows: 1,
@@ -262,7 +262,7 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
     },
   }
   const rows: number[] = []
-  const into = { insertGzip: async (one: { rows: number }) => void rows.push(one.rows) }
+  const into = { insertRows: async (one: { rows: number }) => void rows.push(one.rows) }
   t.equal(await refreshCounts({ reader: fake, store: into, name: 'hours' }), 7)
   t.same(sizes, [2, 2, 2, 1])
   t.same(rows, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')

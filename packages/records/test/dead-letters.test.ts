@@ -8,7 +8,7 @@ import {
   replayDeadLetters,
   type DeadLetter,
 } from '../src/index.ts'
-import { ClickHouseError, type InsertGzip } from '@intake/clickhouse'
+import { ClickHouseError, type InsertRows } from '@intake/clickhouse'
 import { logRow, startServer } from '../../schema/test/fixture.ts'
 
 const { connect } = await startServer(t)
@@ -114,9 +114,9 @@ t.test('many are read in pages and replayed together, except a rejected one', as
   let inserts = 0
   const counting = {
     insertSelect: clickhouse.insertSelect,
-    insertGzip: (insert: InsertGzip) => {
+    insertRows: (insert: InsertRows) => {
       inserts++
-      return clickhouse.insertGzip(insert)
+      return clickhouse.insertRows(insert)
     },
   }
   for await (const page of readDeadLetterPages(clickhouse)) {

@@ -6,9 +6,9 @@ import { followRecords, type FollowFilter } from '../src/index.ts'
 const { connect } = await startServer(t)
 const owner = connect(t)
 const insert = (rows: object[]) =>
-  owner.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
 const visibleUntil = (ms: number) =>
-  owner.insertGzip({
+  owner.insertRows({
     table: 'watermark',
     members: [member([{ kind: 'logs', visible_until: new Date(ms).toISOString() }])],
     rows: 1,

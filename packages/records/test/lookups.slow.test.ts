@@ -31,7 +31,7 @@ const events = Array.from({ length: 40_000 }, (_, index) => {
   })
 })
 const insert = (rows: readonly object[]) =>
-  owner.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  owner.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
 await insert(events)
 await owner.command('SYSTEM START MERGES')
 await owner.command('OPTIMIZE TABLE intake.logs_raw FINAL')
@@ -126,7 +126,7 @@ t.test(
 
 t.test('a lookup of feedback by its id works the same', async (t) => {
   const row = feedbackRow()
-  await owner.insertGzip({ table: 'feedback', members: [member([row])], rows: 1 })
+  await owner.insertRows({ table: 'feedback', members: [member([row])], rows: 1 })
   const found = await analyst.query(`SELECT text FROM intake.feedback WHERE id = '${row.id}'`)
   t.same(found, [{ text: 'Good' }])
 })

@@ -1,6 +1,6 @@
-import { gunzipSync } from 'node:zlib'
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
+import { decompress, type Compressed } from '@intake/queue/coding'
 import type { RecordStore } from './record-store.ts'
 
 type Rules = ReturnType<GatewayPorts['policy']['rules']>
@@ -70,8 +70,8 @@ export function createMemoryPorts(options: {
     revokedAt: null,
   }
   const queue = (kind: RecordKind) => ({
-    async add({ gzip }: { gzip: Buffer }) {
-      for (const row of gunzipSync(gzip).toString().trimEnd().split('\n')) records.add(kind, row)
+    async add(frame: Compressed) {
+      for (const row of decompress(frame).toString().trimEnd().split('\n')) records.add(kind, row)
     },
   })
   return {

@@ -60,12 +60,12 @@ const opinion = feedbackRow({
   device: { os: 'D' },
 })
 
-await owner.insertGzip({ table: 'logs', members: [member(numbers)], rows: numbers.length })
-await owner.insertGzip({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
+await owner.insertRows({ table: 'logs', members: [member(numbers)], rows: numbers.length })
+await owner.insertRows({ table: 'logs', members: [gzipSync(huge)], rows: 1 })
 // Inserts the rows twice, as happens after a lost confirmation.
 for (const _ of [1, 2])
-  await owner.insertGzip({ table: 'logs', members: [member(visits)], rows: visits.length })
-await owner.insertGzip({ table: 'feedback', members: [member([opinion])], rows: 1 })
+  await owner.insertRows({ table: 'logs', members: [member(visits)], rows: visits.length })
+await owner.insertRows({ table: 'feedback', members: [member([opinion])], rows: 1 })
 await owner.close()
 
 // Restarts the server before the queries, because the functions must survive a restart.
@@ -240,7 +240,7 @@ t.test('every double is readable in the flat views', async (t) => {
     const names = table === 'logs' ? ['params', 'device_extra', 'extra'] : ['device_extra', 'extra']
     const fields = names.map((name) => `"${name}":${json}`).join(',')
     const members = [gzipSync(`${JSON.stringify(row).slice(0, -1)},${fields}}`)]
-    await writer.insertGzip({ table, members, rows: 1 })
+    await writer.insertRows({ table, members, rows: 1 })
     for (const name of names) {
       t.same(
         await analyst.query(
@@ -266,7 +266,7 @@ t.test('every double is readable in the flat views', async (t) => {
 t.test('intake_number reads every double exactly, also in the flat view', async (t) => {
   const doubles = randomDoubles(2_000)
   const rows = doubles.map((v) => logRow({ event: 'exact', params: { v } }))
-  await writer.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await writer.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
   for (const [view, value] of [
     ['logs', 'params.v'],
     ['logs_flat', "JSON_VALUE(params, '$.v')"],

@@ -38,7 +38,7 @@ async function insert(texts: readonly string[]): Promise<string[]> {
     return { id: row.id, line: `${JSON.stringify(others).slice(0, -1)},${json}}\n` }
   })
   const members = [gzipSync(rows.map(({ line }) => line).join(''))]
-  await clickhouse.insertGzip({ table: 'logs', members, rows: rows.length })
+  await clickhouse.insertRows({ table: 'logs', members, rows: rows.length })
   return rows.map(({ id }) => id)
 }
 

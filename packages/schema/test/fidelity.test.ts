@@ -9,7 +9,7 @@ const clickhouse = connect(t)
 type Row = Record<string, unknown> & { params: JsonObject }
 
 const readBack = async (table: 'logs' | 'feedback', row: { id: string }): Promise<Row> => {
-  await clickhouse.insertGzip({ table, members: [member([row])], rows: 1 })
+  await clickhouse.insertRows({ table, members: [member([row])], rows: 1 })
   const sql = `SELECT * FROM intake.${table} WHERE id = {id:UUID}`
   const [found] = await clickhouse.query<Row>(sql, { id: row.id })
   return found as Row
@@ -183,7 +183,7 @@ t.test(
       .replace('"device":{}', `"device":${typed}`)
       .replace('"device_extra":{}', '"device_extra":{"ram":18446744073709551615}')
     const members = [gzipSync(`${line}\n`)]
-    await clickhouse.insertGzip({ table: 'logs', members, rows: 1 })
+    await clickhouse.insertRows({ table: 'logs', members, rows: 1 })
     const [found] = await clickhouse.query(
       `SELECT toString(params.max) AS max, toString(params.min) AS min, toString(params.odd) AS odd,
        toString(params.list) AS list, dynamicType(params.max) AS unsigned,
@@ -225,7 +225,7 @@ t.test(
     for (const array of [...exact, `[${large},1.5]`]) {
       const row = logRow()
       const line = JSON.stringify(row).replace('"params":{}', `"params":{"v":${array}}`)
-      await clickhouse.insertGzip({ table: 'logs', members: [gzipSync(`${line}\n`)], rows: 1 })
+      await clickhouse.insertRows({ table: 'logs', members: [gzipSync(`${line}\n`)], rows: 1 })
       const [found] = await clickhouse.query<{ params: string }>(
         'SELECT toJSONString(params) AS params FROM intake.logs WHERE id = {id:UUID}',
         { id: row.id },
@@ -246,7 +246,7 @@ t.test(
     const rows = doubles.map((double) =>
       logRow({ event: 'double', device: { battery_level: double }, params: { v: double } }),
     )
-    await writer.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+    await writer.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
     const found = await clickhouse.query<{ level: number; v: number }>(
       `SELECT device.battery_level AS level, params.v AS v FROM intake.logs
      WHERE event = 'double' ORDER BY indexOf({ids:Array(UUID)}, id)`,
@@ -266,7 +266,7 @@ t.test(
 t.test('one path may have a different type in every row', async (t) => {
   const values = [1, 'x', 1.5, true, [1, 'x'], { b: 5 }, [{ c: 1 }], 'y']
   const rows = values.map((v) => logRow({ event: 'types', params: { v } }))
-  await clickhouse.insertGzip({ table: 'logs', members: [member(rows)], rows: rows.length })
+  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
   await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
   const found = await clickhouse.query<Row>(
     `SELECT params FROM intake.logs WHERE event = 'types' ORDER BY indexOf({ids:Array(UUID)}, id)`,
@@ -310,7 +310,7 @@ t.test('random params are kept, in one part and after merges', async (t) => {
   const { object } = jsonGenerator(20_261_121)
   const rows = Array.from({ length: 2_000 }, () => logRow({ event: 'any', params: object() }))
   for (const half of [rows.slice(0, 1_000), rows.slice(1_000)]) {
-    await clickhouse.insertGzip({ table: 'logs', members: [member(half)], rows: 1_000 })
+    await clickhouse.insertRows({ table: 'logs', members: [member(half)], rows: 1_000 })
   }
   await clickhouse.command('OPTIMIZE TABLE intake.logs_raw FINAL')
   const found = await clickhouse.query<{ id: string; params: string }>(

@@ -6,7 +6,7 @@ const { connect } = await startServer(t)
 const clickhouse = connect(t)
 
 const insert = (table: 'outcomes' | 'watermark', ...rows: object[]) =>
-  clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
+  clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
 
 t.test('the highest report of each run counts, and runs are added up', async (t) => {
   const run = randomUUID()

@@ -223,9 +223,9 @@ const expected: Record<string, object[]> = {
 async function store(owner: ClickHouse): Promise<void> {
   // Inserts the rows twice, as happens after a lost confirmation.
   for (const _ of [1, 2]) {
-    await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: logs.length })
+    await owner.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
     const rows = feedback.length
-    await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows })
+    await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows })
   }
   const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
   for (const row of logs.slice(0, 2))

@@ -45,9 +45,9 @@ t.test('views and functions return the same to every profile', async (t) => {
     logRow({ device_uuid, device, client_timestamp, params: { at: rowTime } }),
     logRow({ device_uuid, device, time: next, id: uuidV7(next), extra: { log: { sequence: 1 } } }),
   ]
-  await owner.insertGzip({ table: 'logs', members: [member(logs)], rows: 2 })
+  await owner.insertRows({ table: 'logs', members: [member(logs)], rows: 2 })
   const feedback = [feedbackRow({ device_uuid, device })]
-  await owner.insertGzip({ table: 'feedback', members: [member(feedback)], rows: 1 })
+  await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: 1 })
   await owner.command(`INSERT INTO intake.outcomes_raw VALUES
     ('2026-11-21 03:00:00', 'key-1', 'logs', 'accepted', generateUUIDv4(), 2, '')`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES ('logs', '2026-11-21 03:30:00.000')`)

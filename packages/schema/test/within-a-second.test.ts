@@ -28,7 +28,7 @@ function createDevice() {
     at,
     event: (time: string, fields: object) => logRow({ ...at(time), ...fields }),
     async insert(rows: object[], table: 'logs' | 'feedback' = 'logs') {
-      await clickhouse.insertGzip({ table, members: [member(rows)], rows: rows.length })
+      await clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
     },
     ask: (title: string, params: object = {}) => {
       const { sql = '' } = recipes.find((recipe) => recipe.title === title) ?? {}

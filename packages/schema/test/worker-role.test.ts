@@ -15,8 +15,8 @@ t.test(
   'the worker inserts records and dead letters, and passes its check of /readyz',
   async (t) => {
     await worker.ping()
-    await worker.insertGzip({ table: 'logs', members: [member([logRow()])], rows: 1 })
-    await worker.insertGzip({ table: 'feedback', members: [member([feedbackRow()])], rows: 1 })
+    await worker.insertRows({ table: 'logs', members: [member([logRow()])], rows: 1 })
+    await worker.insertRows({ table: 'feedback', members: [member([feedbackRow()])], rows: 1 })
     const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
     await addDeadLetter(worker, { table: 'logs', row: '{}', refusal })
     for (const view of ['logs', 'feedback', 'dead_letters']) {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
+import { compress } from '@intake/queue/coding'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'
@@ -58,7 +58,7 @@ export async function enqueueRows(options: {
         await history.append({ seq, attempt: 1, is: 'issued', keyed: false, kind: 'logs' })
       }
       const ndjson = Buffer.from(rows.map(({ json }) => `${json}\n`).join(''))
-      const frame = { rows: rows.length, jsonBytes: ndjson.length, gzip: gzipSync(ndjson) }
+      const frame = { rows: rows.length, jsonBytes: ndjson.length, ...compress(ndjson) }
       await producer.add({ ...frame, receivedAtMs }, performance.now() + 10_000)
       for (const { seq, id } of rows) {
         await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
 import { kinds } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
+import { openFrame } from '@intake/queue'
+import { decompress } from '@intake/queue/coding'
 import type { Cluster } from './cluster.ts'
 import { queueKey } from './observe.ts'
 
@@ -69,8 +70,7 @@ export async function framesWith({ keys }: Cluster, part: string): Promise<numbe
     for (const job of jobs.filter((one) => !one.endsWith(':lock'))) {
       const data = await keys.hget(job, 'data')
       if (data === null) continue
-      const { gzip } = JSON.parse(data) as { gzip: string }
-      if (gunzipSync(Buffer.from(gzip, 'base64')).includes(part)) frames++
+      if (decompress(openFrame(JSON.parse(data))).includes(part)) frames++
     }
   }
   return frames

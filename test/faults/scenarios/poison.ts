@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq'
 import { createFrame, queueNames, queuePrefix } from '@intake/queue'
-import { gzipSync } from 'node:zlib'
 import type { AppProcess } from '@intake/test-kit/app-process'
 import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
+import { compress } from '@intake/queue/coding'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /** Adds jobs to the log queue that no gateway of this version would add. */
@@ -42,7 +42,7 @@ async function poisonOneRow(
     await history.append({ seq, attempt: 1, is: 'acknowledged', id, ms: 0 })
   }
   await addRaw(stage, [
-    createFrame({ rows: 10, jsonBytes: ndjson.length + 1, gzip: gzipSync(`${ndjson}\n`) }),
+    createFrame({ rows: 10, jsonBytes: ndjson.length + 1, ...compress(`${ndjson}\n`) }),
   ])
   await enqueueRows({ cluster, history, frames: frames.slice(11) })
   const enqueued = await framesLeft(cluster.keys)
@@ -98,7 +98,7 @@ export const poisonScenarios: Scenario[] = [
       const devices = [1, 2].map((n) => `bd9c40f6-2f4f-4b8a-9d3b-00000000000${n}`)
       const rows = devices.map((device_uuid) => JSON.stringify({ ...poison, device_uuid }))
       const frames = rows.map((row) =>
-        createFrame({ rows: 1, jsonBytes: row.length + 1, gzip: gzipSync(`${row}\n`) }),
+        createFrame({ rows: 1, jsonBytes: row.length + 1, ...compress(`${row}\n`) }),
       )
       await addRaw(stage, frames)
       const letters = async () => {
@@ -129,7 +129,7 @@ export const poisonScenarios: Scenario[] = [
       const frame = createFrame({
         rows: 1,
         jsonBytes: json.length + 1,
-        gzip: gzipSync(`${json}\n`),
+        ...compress(`${json}\n`),
       })
       await acknowledged(50)
       await addRaw(stage, [

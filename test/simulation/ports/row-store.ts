@@ -1,6 +1,6 @@
-import { gunzipSync } from 'node:zlib'
 import type { RecordKind } from '@intake/contract'
 import { createIdentity } from '@intake/identity'
+import { insertText } from '@intake/test-kit/insert-text'
 import type { RowStore } from '../../../worker/src/deliver/ports.ts'
 import type { ClickHouse, InsertAnswer } from '../clickhouse.ts'
 import type { Row } from '../row.ts'
@@ -58,12 +58,12 @@ export function createRowStore(options: {
   }
 
   return {
-    async insertGzip({ table: name, members }) {
-      if (name === 'watermark') return storeWatermark(members)
+    async insertRows(insert) {
+      const { table: name, members } = insert
+      if (name === 'watermark') return storeWatermark(insertText(insert))
       const table = name as RecordKind
       if (members.length > 1) coverage['inserts of several frames']++
-      const text = gunzipSync(Buffer.concat(members)).toString()
-      const lines = text.split('\n').filter(Boolean)
+      const lines = insertText(insert).split('\n').filter(Boolean)
       const rows = await select(table, lines.map(readRow))
       if (rows.length === 0) return
       const what = `insert of ${rows.map((row) => row.text).join(' ')}`
@@ -77,8 +77,8 @@ export function createRowStore(options: {
     },
   }
 
-  async function storeWatermark(members: readonly Buffer[]): Promise<void> {
-    const lines = gunzipSync(Buffer.concat(members)).toString().split('\n').filter(Boolean)
+  async function storeWatermark(text: string): Promise<void> {
+    const lines = text.split('\n').filter(Boolean)
     const rows = lines.map(
       (line) => JSON.parse(line) as { kind: RecordKind; visible_until: string },
     )

@@ -3,7 +3,7 @@ import type { QueueName } from '@intake/queue'
 import type { ClaimedFrame } from '@intake/queue/consume'
 
 /** What delivery uses of ClickHouse. The type `ClickHouse` documents the guarantees. */
-export type RowStore = Pick<ClickHouse, 'insertGzip'>
+export type RowStore = Pick<ClickHouse, 'insertRows'>
 
 /**
  * Receives every event of a worker's loops. There is one loop for each queue (`drainQueue`). The

@@ -1,12 +1,12 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Frame } from '@intake/queue'
+import { compress, decompress } from '@intake/queue/coding'
 
 /**
  * Returns the rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed.
  */
 export function rowsOf(frame: Frame): string[] {
   try {
-    return gunzipSync(frame.gzip).toString().split('\n').filter(Boolean)
+    return decompress(frame).toString().split('\n').filter(Boolean)
   } catch {
     return []
   }
@@ -17,7 +17,6 @@ export function splitRows(rows: string[]): Frame[] {
   const half = Math.ceil(rows.length / 2)
   return [rows.slice(0, half), rows.slice(half)].map((part) => {
     const ndjson = Buffer.from(part.map((row) => `${row}\n`).join(''))
-    const gzip = gzipSync(ndjson, { level: 1 })
-    return { rows: part.length, jsonBytes: ndjson.length, gzip }
+    return { rows: part.length, jsonBytes: ndjson.length, ...compress(ndjson) }
   })
 }

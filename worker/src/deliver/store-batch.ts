@@ -65,24 +65,30 @@ export async function storeBatch(
 ): Promise<ReadonlySet<ClaimedFrame>> {
   const postponed = new Set<ClaimedFrame>()
   const parts = frames.map((frame) => ({ ...frame, origin: frame }))
-  await insertOrSplit(parts, { ...options, refusalsMax: batchRefusalsMax, postponed })
+  // A body has one coding. A batch has frames of two while gateways run on different versions of Node.
+  for (const coding of new Set(parts.map((part) => part.coding))) {
+    const same = parts.filter((part) => part.coding === coding)
+    await insertOrSplit(same, { ...options, refusalsMax: batchRefusalsMax, postponed })
+  }
   for (const frame of frames) {
     if (!postponed.has(frame)) options.events.visible(options.kind, frame)
   }
   return postponed
 }
 
+/** @param parts have the same coding */
 async function insertOrSplit(
   parts: readonly Part[],
   context: StoreOptions & { refusalsMax: number; postponed: Set<ClaimedFrame> },
 ): Promise<void> {
   const { kind, store, events, signal, tracing, refusalRun, refusalsMax, postponed } = context
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const members = parts.map(({ gzip }) => gzip)
+  const members = parts.map(({ bytes }) => bytes)
+  const coding = parts[0]?.coding
   const shouldGiveUp = (failure: ClickHouseError, failures: ConsecutiveFailures) =>
     failures.refusals >= refusalsMax ||
     failures.splitFailures >= (rows === 1 || failure.isTooLarge ? 1 : splitFailuresMax)
-  const insert = () => store.insertGzip({ table: kind, members, rows, signal })
+  const insert = () => store.insertRows({ table: kind, coding, members, rows, signal })
   const failure = await repeatInsert(
     { ...context, rows, shouldGiveUp },
     tracing ? () => traceInsert({ tracing, kind, rows, parts }, insert) : insert,
@@ -156,7 +162,7 @@ async function settle(
   // be stored.
   if (isAtFault && rows.length <= 1 && !refusalRun.isLong() && kind !== 'outcomes') {
     refusalRun.add()
-    const [row = part.gzip.toString('base64')] = rows
+    const [row = part.bytes.toString('base64')] = rows
     return writeDeadLetter({ row, refusal: failure }, { ...options, kind })
   }
   const help = `docs/operations/${isRefused ? 'rows-refused' : 'frame-postponed'}.md`

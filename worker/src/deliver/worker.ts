@@ -14,9 +14,9 @@ const mebibyte = 1024 * 1024
  * how much memory they need.
  */
 const batchLimits: Record<QueueName, BatchLimits> = {
-  logs: { framesMax: 256, gzipBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
-  feedback: { framesMax: 32, gzipBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
-  outcomes: { framesMax: 64, gzipBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
+  logs: { framesMax: 256, compressedBytesMax: 32 * mebibyte, jsonBytesMax: 64 * mebibyte },
+  feedback: { framesMax: 32, compressedBytesMax: 16 * mebibyte, jsonBytesMax: 32 * mebibyte },
+  outcomes: { framesMax: 64, compressedBytesMax: mebibyte, jsonBytesMax: 8 * mebibyte },
 }
 /**
  * How long frames of outcome counts are gathered. This is longer than for other frames, because

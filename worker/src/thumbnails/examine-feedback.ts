@@ -9,7 +9,7 @@ import { readUnexamined, type Attachment, type UnexaminedFeedback } from './find
 
 export interface ExamineOptions {
   reader: Pick<ClickHouse, 'query'>
-  store: Pick<ClickHouse, 'insertGzip'>
+  store: Pick<ClickHouse, 'insertRows'>
   objects: Pick<ObjectStore, 'get' | 'put'>
   decoder: Pick<Decoder, 'examine'>
   count: (outcome: 'made' | 'again' | ThumbnailError) => void
@@ -86,7 +86,7 @@ async function examine(
 }
 
 async function storeFacts(
-  store: Pick<ClickHouse, 'insertGzip'>,
+  store: Pick<ClickHouse, 'insertRows'>,
   { bundle_identifier, time, id, device_uuid }: UnexaminedFeedback,
   found: readonly { key: string; examined: Examined }[],
 ): Promise<void> {
@@ -99,5 +99,5 @@ async function storeFacts(
   }))
   const row = { bundle_identifier, time: isoTime(time), id, device_uuid, facts }
   const members = [gzipSync(`${JSON.stringify(row)}\n`)]
-  await store.insertGzip({ table: 'attachments', members, rows: 1 })
+  await store.insertRows({ table: 'attachments', members, rows: 1 })
 }

@@ -22,7 +22,7 @@ const pausePerRun = 20
  */
 export function startCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
-  store: Pick<ClickHouse, 'insertGzip'>
+  store: Pick<ClickHouse, 'insertRows'>
   onError: (error: unknown) => void
   clock?: Clock
 }): { close(): void } {

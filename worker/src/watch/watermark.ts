@@ -60,7 +60,7 @@ export function startWatermark(options: {
     const rows = visible.map((row) => `${JSON.stringify(row)}\n`)
     const members = [gzipSync(rows.join(''))]
     if (rows.length > 0) {
-      await store.insertGzip({ table: 'watermark', members, rows: rows.length, signal })
+      await store.insertRows({ table: 'watermark', members, rows: rows.length, signal })
     }
     if (rows.length === kinds.length) advancedAt = clock.now()
   }

@@ -1,30 +1,30 @@
-import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { ClickHouseError } from '@intake/clickhouse'
 import type { ClaimedFrame } from '@intake/queue/consume'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { compress } from '@intake/queue/coding'
 import { drainQueue } from '../../src/deliver/drain-queue.ts'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
 
-const limits = { framesMax: 10, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
+const limits = { framesMax: 10, compressedBytesMax: 1e6, jsonBytesMax: 1e6 }
 const frameOf = (text: string, attempts = 1): ClaimedFrame => {
   const json = `${JSON.stringify({ id: text })}\n`
   return {
     rows: 1,
     jsonBytes: json.length,
-    gzip: gzipSync(json),
+    ...compress(json),
     attempts,
     receivedAtMs: undefined,
   }
 }
 
 /**
- * Drains a queue into a table. The queue hands out these batches and then ends. `insertGzip` is the
+ * Drains a queue into a table. The queue hands out these batches and then ends. `insertRows` is the
  * table's insert.
  */
-function build(batches: ClaimedFrame[][], insertGzip: () => Promise<void>) {
+function build(batches: ClaimedFrame[][], insertRows: () => Promise<void>) {
   const clock = createTestClock()
   const stop = new AbortController()
   const seen: string[] = []
@@ -45,7 +45,7 @@ function build(batches: ClaimedFrame[][], insertGzip: () => Promise<void>) {
     },
     limits,
     store: {
-      store: { insertGzip },
+      store: { insertRows },
       kind: 'logs',
       events: createWorkerMetrics(createMetrics()),
       log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),
@@ -95,7 +95,7 @@ t.test('an insert that is given up returns its frames', async (t) => {
 })
 
 t.test('an error of the code ends the loop', async (t) => {
-  const broken = { ...frameOf('a'), gzip: null as unknown as Buffer }
+  const broken = { ...frameOf('a'), bytes: null as unknown as Buffer }
   const rejected = () => Promise.reject(new ClickHouseError('no', { kind: 'rejected', code: 117 }))
   const { clock, done } = build([[broken]], rejected)
   const ended = t.rejects(done, TypeError)

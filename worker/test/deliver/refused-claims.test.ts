@@ -26,7 +26,7 @@ t.test('a loop whose claims Redis refuses is not taken for a stuck one', async (
       feedback: source,
       outcomes: source,
     },
-    store: { insertGzip: async () => {} },
+    store: { insertRows: async () => {} },
     events: metrics,
     note: () => {},
     log: createLogger({ name: 'worker', level: 'fatal', destination: { write() {} } }),

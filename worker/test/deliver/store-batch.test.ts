@@ -1,10 +1,12 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { ClickHouseError, type InsertGzip } from '@intake/clickhouse'
+import { ClickHouseError, type InsertRows } from '@intake/clickhouse'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { hurriedClock } from '@intake/test-kit/hurried-clock'
+import { insertText } from '@intake/test-kit/insert-text'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import type { ClaimedFrame } from '@intake/queue/consume'
+import { compress } from '@intake/queue/coding'
 import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
 import { storeBatch } from '../../src/deliver/store-batch.ts'
 
@@ -15,7 +17,7 @@ const frame = (...rows: string[]): ClaimedFrame => ({
   receivedAtMs: undefined,
   rows: rows.length,
   jsonBytes: rows.join('\n').length + 1,
-  gzip: gzipSync(rows.map((one) => `${one}\n`).join('')),
+  ...compress(rows.map((one) => `${one}\n`).join('')),
 })
 
 /**
@@ -31,11 +33,12 @@ function build(failures: ClickHouseError[] = []) {
   const registry = createMetrics()
   const options = {
     store: {
-      async insertGzip({ table, members, rows }: InsertGzip) {
+      async insertRows(insert: InsertRows) {
+        const { table, rows } = insert
         calls++
         const failure = failures.shift()
         if (failure) throw failure
-        const sent = gunzipSync(Buffer.concat(members)).toString().trimEnd().split('\n')
+        const sent = insertText(insert).trimEnd().split('\n')
         t.equal(sent.length, rows, 'announces as many rows as it sends')
         if (table === 'dead_letters') {
           deadLetters.push(...sent.map((one) => JSON.parse(one) as (typeof deadLetters)[0]))
@@ -125,9 +128,9 @@ t.test(
   async (t) => {
     for (const failure of [memory, late, unknown]) {
       const { options, stored, deadLetters, lines } = build()
-      const insert = options.store.insertGzip
-      options.store.insertGzip = async (one) => {
-        if (gunzipSync(Buffer.concat(one.members)).includes('heavy')) throw failure()
+      const insert = options.store.insertRows
+      options.store.insertRows = async (one) => {
+        if (insertText(one).includes('heavy')) throw failure()
         return insert(one)
       }
       const heavy = frame(row(2), row(3, { heavy: true }))
@@ -167,10 +170,10 @@ t.test(
   async (t) => {
     // Only inserts into `logs` fail; dead letters could be stored.
     const { options, stored, deadLetters } = build()
-    const { insertGzip } = options.store
+    const { insertRows } = options.store
     let isBroken = true
-    options.store.insertGzip = (insert) =>
-      isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertGzip(insert)
+    options.store.insertRows = (insert) =>
+      isBroken && insert.table === 'logs' ? Promise.reject(unknown()) : insertRows(insert)
     const frames = [0, 100].map((from) => ({
       ...frame(...Array.from({ length: 100 }, (_, n) => row(from + n))),
       attempts: 9,
@@ -185,9 +188,9 @@ t.test(
 
 t.test('an abort ends the insert of a dead letter', async (t) => {
   const { options, stop } = build()
-  const { insertGzip } = options.store
-  options.store.insertGzip = (insert) => {
-    if (insert.table !== 'dead_letters') return insertGzip(insert)
+  const { insertRows } = options.store
+  options.store.insertRows = (insert) => {
+    if (insert.table !== 'dead_letters') return insertRows(insert)
     return new Promise((_, reject) => {
       insert.signal?.addEventListener('abort', () => reject(unavailable()))
       setImmediate(() => stop.abort())
@@ -229,10 +232,41 @@ t.test(
   },
 )
 
+t.test('frames of two codings are inserted apart, and a bad row of each is found', async (t) => {
+  const { options, stored, deadLetters } = build()
+  const gzipped = (...rows: string[]) => {
+    const bytes = gzipSync(rows.map((one) => `${one}\n`).join(''))
+    return { ...frame(...rows), coding: 'gzip' as const, bytes }
+  }
+  const poison = { is: 'poison' }
+  // Compressed by Node 26. Its rows are those of `frame('{"id":"z1"}', '{"id":"z2","is":"poison"}')`.
+  const zstd = {
+    ...frame('', ''),
+    coding: 'zstd' as const,
+    bytes: Buffer.from(
+      'KLUv/SAmMQEAeyJpZCI6InoxIn0KeyJpZCI6InoyIiwiaXMiOiJwb2lzb24ifQo=',
+      'base64',
+    ),
+  }
+  const frames = [gzipped(row(1)), zstd, gzipped(row(2), row(3, poison)), gzipped(row(4))]
+  t.same(await store(frames, options), [])
+  t.same(stored.toSorted(), ['{"id":"z1"}', row(1), row(2), row(4)].toSorted())
+  t.same(
+    deadLetters.map((one) => one.row).toSorted(),
+    ['{"id":"z2","is":"poison"}', row(3, poison)].toSorted(),
+  )
+})
+
 t.test('a frame that cannot be decompressed becomes one dead letter', async (t) => {
   const gzip = () => new ClickHouseError('gzip', { kind: 'rejected', code: 354 })
   const { options, deadLetters } = build([gzip(), gzip()])
-  const damaged = { ...frame(), rows: 3, jsonBytes: 7, gzip: Buffer.from('no gzip') }
+  const damaged = {
+    ...frame(),
+    rows: 3,
+    jsonBytes: 7,
+    coding: 'gzip' as const,
+    bytes: Buffer.from('no gzip'),
+  }
   await store([damaged], options)
   t.match(deadLetters, [{ row: Buffer.from('no gzip').toString('base64') }])
 })

@@ -1,9 +1,9 @@
-import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createFrame } from '@intake/queue'
 import type { JobSource } from '@intake/queue/consume'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
+import { compress } from '@intake/queue/coding'
 import { startWorker } from '../../src/deliver/worker.ts'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 
@@ -11,7 +11,7 @@ t.test('closing waits for every loop, even if one ends with an error', async (t)
   const clock = createTestClock()
   const seen: string[] = []
   const json = '{"id":"a"}\n'
-  const data = createFrame({ rows: 1, jsonBytes: json.length, gzip: gzipSync(json) })
+  const data = createFrame({ rows: 1, jsonBytes: json.length, ...compress(json) })
   /** Creates a queue with one job. */
   const queueOf = (kind: string, complete: () => Promise<undefined>): JobSource => {
     const jobs = [{ id: kind, data, attempts: 1 }]
@@ -36,7 +36,7 @@ t.test('closing waits for every loop, even if one ends with an error', async (t)
       feedback: queueOf('feedback', async () => undefined),
       outcomes: queueOf('outcomes', async () => undefined),
     },
-    store: { insertGzip: ({ table }) => new Promise((stored) => ends.set(table, stored)) },
+    store: { insertRows: ({ table }) => new Promise((stored) => ends.set(table, stored)) },
     events: {
       ...events,
       inserted(kind) {

@@ -53,7 +53,7 @@ async function addFeedback(
     attachments.push({ key, content_type: contentType, bytes: body.length, sha256 })
   }
   const row = feedbackRow({ id, time, received_at: time, attachments })
-  await owner.insertGzip({ table: 'feedback', members: [member([row])], rows: 1 })
+  await owner.insertRows({ table: 'feedback', members: [member([row])], rows: 1 })
   return { id, keys: attachments.map(({ key }) => key) }
 }
 
@@ -361,7 +361,7 @@ async function addMany(
       ...(typeof fields === 'function' ? fields(index) : fields),
     })
   })
-  await owner.insertGzip({ table: 'feedback', members: [member(rows)], rows: count })
+  await owner.insertRows({ table: 'feedback', members: [member(rows)], rows: count })
   t.teardown(() => owner.command('TRUNCATE TABLE intake.feedback_raw'))
   return rows.map(({ id }, index) => ({ id, key: keys[index] ?? '' }))
 }

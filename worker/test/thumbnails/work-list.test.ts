@@ -45,7 +45,7 @@ async function examined(t: Test, options: { total: number; lagMs?: number; missi
       },
     },
     store: {
-      async insertGzip({ members: [row] }) {
+      async insertRows({ members: [row] }) {
         const { id } = JSON.parse(gunzipSync(row ?? '').toString()) as { id: string }
         factAt.set(id, clock.now())
       },

@@ -27,7 +27,7 @@ async function countFor(options: { hours: number; tookMs: number; fails: readonl
       },
       lines: async () => [],
     },
-    store: { insertGzip: async () => {} },
+    store: { insertRows: async () => {} },
     onError: () => void errors++,
     clock,
   })
@@ -57,7 +57,7 @@ t.test('no count begins after the end', async (t) => {
   let queries = 0
   const counts = startCounts({
     reader: { query: async () => (queries++, []), lines: async () => [] },
-    store: { insertGzip: async () => {} },
+    store: { insertRows: async () => {} },
     onError: () => {},
     clock,
   })

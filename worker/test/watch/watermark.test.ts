@@ -32,7 +32,7 @@ async function stored(
   const watermark = startWatermark({
     readBacklogs: () => Promise.resolve(backlogs),
     store: {
-      async insertGzip({ table, members, rows: count }) {
+      async insertRows({ table, members, rows: count }) {
         tables.add(table)
         const lines = gunzipSync(Buffer.concat(members)).toString().trimEnd().split('\n')
         t.equal(lines.length, count)
@@ -95,7 +95,7 @@ t.test('an error is reported, and the next attempt may succeed', async (t) => {
   const watermark = startWatermark({
     readBacklogs: () => Promise.resolve(backlogsAt()),
     store: {
-      insertGzip: () => (++inserts === 1 ? Promise.reject(new Error('down')) : Promise.resolve()),
+      insertRows: () => (++inserts === 1 ? Promise.reject(new Error('down')) : Promise.resolve()),
     },
     clockSkewMaxMs: 5_000,
     onError: (error) => errors.push(error),
@@ -113,7 +113,7 @@ t.test('while a queue is too long to look at, the watermark is late', async (t) 
   const backlogs = backlogsAt()
   const watermark = startWatermark({
     readBacklogs: () => Promise.resolve(backlogs),
-    store: { insertGzip: () => Promise.resolve() },
+    store: { insertRows: () => Promise.resolve() },
     clockSkewMaxMs: 5_000,
     onError: (error) => t.fail(error as Error),
     clock,
@@ -132,7 +132,7 @@ t.test('queues that do not respond are reported', async (t) => {
   const errors: unknown[] = []
   const watermark = startWatermark({
     readBacklogs: () => new Promise(() => {}),
-    store: { insertGzip: () => Promise.reject(new Error('not called')) },
+    store: { insertRows: () => Promise.reject(new Error('not called')) },
     clockSkewMaxMs: 5_000,
     onError: (error) => errors.push(error),
     clock,

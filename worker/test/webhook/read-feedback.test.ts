@@ -12,7 +12,7 @@ t.test('a notice has the columns of the feedback, and all digits of its integers
     '{"battery_level":12.5,"sdk_version":-9223372036854775808,"version_code":9007199254740993}'
   const line = JSON.stringify(feedback).replace('"device":{}', `"device":${device}`)
   const owner = connect(t)
-  await owner.insertGzip({ table: 'feedback', members: [gzipSync(line)], rows: 1 })
+  await owner.insertRows({ table: 'feedback', members: [gzipSync(line)], rows: 1 })
 
   const reader = connect(t, { url: server.readerUrl })
   const stored = await readFeedback(reader, feedback.id)

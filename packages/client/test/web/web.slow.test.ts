@@ -7,6 +7,8 @@ import { startRedirecting } from '../node/redirecting.ts'
 import { executablePath, startBrowser } from './browser.ts'
 
 declare const window: PageWindow
+declare const document: { createElement(tag: string): object }
+declare function dispatchEvent(event: Event): boolean
 declare const IDBFactory: {
   prototype: { open(name?: string): EventTarget & { onsuccess: unknown } }
 }

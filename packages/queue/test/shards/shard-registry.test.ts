@@ -29,7 +29,7 @@ const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
 t.teardown(() => redis.disconnect())
 const noon = Date.UTC(2026, 10, 23, 12)
-const limits = { framesMax: 100, gzipBytesMax: 1e6, jsonBytesMax: 1e6 }
+const limits = { framesMax: 100, compressedBytesMax: 1e6, jsonBytesMax: 1e6 }
 const read = defineReadBacklogs({ redis })
 
 /** Empties Redis and creates an installation in it. */
@@ -59,7 +59,7 @@ async function startGateway(t: Test, shards: number) {
   const producer = createFrameProducer({ route })
   const add = (receivedAtMs = noon) =>
     producer.add(
-      { rows: 3, jsonBytes: 700, gzip: Buffer.from('x'), receivedAtMs },
+      { rows: 3, jsonBytes: 700, coding: 'gzip' as const, bytes: Buffer.from('x'), receivedAtMs },
       performance.now() + 60_000,
     )
   return { health, add }

@@ -3,7 +3,13 @@ import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createFrameProducer, createShardRouter, type JobSink } from '../../src/produce.ts'
 
-const frame = { rows: 1, jsonBytes: 2, gzip: Buffer.from('x'), receivedAtMs: 0 }
+const frame = {
+  rows: 1,
+  jsonBytes: 2,
+  coding: 'gzip' as const,
+  bytes: Buffer.from('x'),
+  receivedAtMs: 0,
+}
 const outOfMemory = () => Promise.reject(new ReplyError('OOM command not allowed', 'add'))
 const noResponse = () => new Promise<void>(() => {})
 

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import {
   claimInstallation,
@@ -11,6 +10,7 @@ import {
 import { systemClock } from '@intake/runtime'
 import type { RedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
+import { compress } from '@intake/queue/coding'
 import { shardPrefix, startShardHealth } from '../../src/index.ts'
 import { createFrameProducer, createJobSink, createShardRouter } from '../../src/produce.ts'
 
@@ -19,7 +19,7 @@ export const tags = shards.map(shardPrefix)
 
 const onError = () => {}
 const row = Buffer.from('{"a":1}\n')
-const frame = { gzip: gzipSync(row), rows: 1, jsonBytes: row.length }
+const frame = { ...compress(row), rows: 1, jsonBytes: row.length }
 
 export const resolves = (promise: Promise<unknown>): Promise<boolean> =>
   promise.then(

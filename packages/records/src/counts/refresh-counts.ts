@@ -51,7 +51,7 @@ const compress = promisify(gzip)
  */
 export async function refreshCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
-  store: Pick<ClickHouse, 'insertGzip'>
+  store: Pick<ClickHouse, 'insertRows'>
   name: CountName
 }): Promise<number> {
   const { reader, store, name } = options
@@ -204,7 +204,7 @@ async function count(
 }
 
 async function insert(
-  store: Pick<ClickHouse, 'insertGzip'>,
+  store: Pick<ClickHouse, 'insertRows'>,
   table: 'hours' | 'days' | 'counted',
   lines: readonly string[],
 ): Promise<void> {
@@ -217,5 +217,5 @@ async function insert(
     members.push(await compress(piece))
     piece = ''
   }
-  await store.insertGzip({ table, members, rows: lines.length })
+  await store.insertRows({ table, members, rows: lines.length })
 }
