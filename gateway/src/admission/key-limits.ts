@@ -44,7 +44,7 @@ export interface KeyLimiter {
    */
   take(key: ApiKey, deviceUuid: string, size: RequestSize): Charge
   /** Returns a sentence for each daily budget of which a key has used at least 80 % today. */
-  budgetsNearEnd(keys: Iterable<ApiKey>): string[]
+  budgetsNearEnd(keys: readonly ApiKey[]): string[]
 }
 
 /** A key that has used at least this fraction of a budget is reported. */
@@ -127,7 +127,7 @@ export function createKeyLimiter(options: {
       return charge(state, day, size)
     },
 
-    budgetsNearEnd: (keys) => [...keys].flatMap((key) => describeBudgets(key, usage)),
+    budgetsNearEnd: (keys) => keys.flatMap((key) => describeBudgets(key, usage)),
   }
 }
 

@@ -21,7 +21,7 @@ export function startGatewayProblems(options: {
   }
   admission: Admission
   ledger: Pick<ReservationLedger, 'full'>
-  apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'all'>
+  apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'withBudget'>
   limiter: Pick<KeyLimiter, 'budgetsNearEnd'>
   policy: { isLoaded(): boolean }
   bucket: Pick<PolledCheck, 'problem'>
@@ -65,7 +65,7 @@ export function startGatewayProblems(options: {
         return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`
       },
       keys_full: () => joinDetails(ledger.full()),
-      key_budget: () => joinDetails(limiter.budgetsNearEnd(apiKeys.all())),
+      key_budget: () => joinDetails(limiter.budgetsNearEnd(apiKeys.withBudget())),
       clock_skew: () => admission.clockSkew(),
       object_store: bucket.problem,
     },

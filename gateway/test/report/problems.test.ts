@@ -16,7 +16,7 @@ const well = {
     clockSkew: () => undefined as string | undefined,
   },
   ledger: { full: (): string[] => [] },
-  apiKeys: { isLoaded: () => true, all: () => [] },
+  apiKeys: { isLoaded: () => true, withBudget: () => [] },
   limiter: { budgetsNearEnd: (): string[] => [] },
   policy: { isLoaded: () => true },
   bucket: { problem: () => undefined as string | undefined },

@@ -25,7 +25,8 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 }
 
 /**
- * Reads a Redis hash of the installation: its fields and their values.
+ * Reads a Redis hash of the installation: its fields and their values, one after the other. They are
+ * not made into an object, because that would block the process while a hash has 100,000 fields.
  *
  * @throws {Error} if Redis belongs to no installation. It has then lost its data, and an empty
  * result would be wrong
@@ -33,8 +34,13 @@ export async function claimInstallation(redis: Redis, installation: string): Pro
 export async function readInstallationHash(
   redis: Redis,
   key: string,
-): Promise<Record<string, string>> {
-  const [mark, hash] = await execAll(redis.multi().get(installationKey).hgetall(key))
+): Promise<Iterable<[field: string, value: string]>> {
+  // ioredis converts the reply of `hgetall`, but not of `call`.
+  const [mark, flat] = await execAll(redis.multi().get(installationKey).call('HGETALL', key))
   if (mark == null) throw new Error('Redis belongs to no installation')
-  return hash as Record<string, string>
+  return pairs(flat as string[])
+}
+
+function* pairs(flat: readonly string[]): Generator<[string, string]> {
+  for (let at = 0; at < flat.length; at += 2) yield [flat[at]!, flat[at + 1]!]
 }

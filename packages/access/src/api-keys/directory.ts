@@ -1,4 +1,4 @@
-import { startPolling } from '@intake/runtime'
+import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import { hashSecret, type ApiKeyStore } from './store.ts'
 import type { ApiKey } from './stored-key.ts'
 
@@ -10,14 +10,20 @@ export interface ApiKeyDirectory {
    * be suspended. Does no I/O.
    */
   find(secret: string): ApiKey | undefined
-  /** All keys that are not revoked. */
-  all(): Iterable<ApiKey>
+  /** The keys that are not revoked and have a limit per day. */
+  withBudget(): readonly ApiKey[]
   close(): void
 }
 
 /**
- * Keeps all keys in memory and reads them again every `intervalMs`, with shorter intervals until
- * the first success. While the store is unavailable, the last known keys remain valid. A known key
+ * For how long keys are used that have not changed according to their revision. Commands of earlier
+ * versions change keys without changing the revision.
+ */
+const rereadMs = 10 * 60_000
+
+/**
+ * Keeps all keys in memory and checks every `intervalMs` whether they have changed, with shorter
+ * intervals until the first success. While the store is unavailable, the last known keys remain valid. A known key
  * also remains valid when its entry becomes unreadable. Such a key has not been revoked, because
  * revoking it would have written a readable entry.
  *
@@ -25,31 +31,43 @@ export interface ApiKeyDirectory {
  * names
  */
 export function watchApiKeys(options: {
-  store: ApiKeyStore
+  store: Pick<ApiKeyStore, 'revision' | 'load'>
   intervalMs: number
   onError: (error: unknown) => void
   onUnreadable: (names: string[]) => void
+  clock?: Clock
 }): ApiKeyDirectory {
+  const { store, clock = systemClock } = options
   let keys: Map<string, ApiKey> | undefined
+  let budgeted: ApiKey[] = []
+  let known: string | undefined
+  let rereadAt = 0
   /**
-   * Caches the keys that were found since the last refresh, by secret. Each secret is thus hashed
-   * only once per refresh.
+   * Caches the keys that were found since the last reading, by secret. Each secret is thus hashed
+   * only once per reading.
    */
   const found = new Map<string, ApiKey>()
 
   const { close } = startPolling({
     async poll() {
-      const { keys: readable, unreadable } = await options.store.load()
+      // If a key changes after the revision was read, the next poll sees another revision.
+      const revision = await store.revision()
+      if (revision === known && clock.now() < rereadAt) return
+      const { keys: readable, unreadable } = await store.load()
       for (const secretHash of unreadable.keys()) {
         const known = keys?.get(secretHash)
         if (known !== undefined) readable.set(secretHash, known)
       }
       keys = readable
+      budgeted = [...readable.values()].filter(hasBudget)
       found.clear()
+      known = revision
+      rereadAt = clock.now() + rereadMs
       if (unreadable.size > 0) options.onUnreadable([...unreadable.values()])
     },
     intervalMs: options.intervalMs,
     onError: options.onError,
+    clock,
   })
 
   return {
@@ -61,9 +79,10 @@ export function watchApiKeys(options: {
       if (key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()) return undefined
       return key
     },
-    *all() {
-      for (const key of keys?.values() ?? []) if (key.revokedAt === null) yield key
-    },
+    withBudget: () => budgeted,
     close,
   }
 }
+
+const hasBudget = ({ revokedAt, limits }: ApiKey): boolean =>
+  revokedAt === null && (limits.eventsPerDay !== undefined || limits.bytesPerDay !== undefined)

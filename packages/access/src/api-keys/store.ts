@@ -1,6 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseOrigin } from '@intake/contract'
-import { readInstallationHash, type Redis } from '@intake/redis'
+import { execAll, readInstallationHash, type Redis } from '@intake/redis'
+import { readRevision, revisionKey } from '../revision.ts'
 import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
 import { parseKey, printKey, type ApiKey } from './stored-key.ts'
@@ -38,8 +40,10 @@ export interface ApiKeyStore {
   set(id: string, rules: KeyRules & { name?: string }): Promise<ApiKey | undefined>
   /** Sets the state of a key. Resolves to undefined when there is no such key or it is revoked. */
   setState(id: string, state: KeyState): Promise<ApiKey | undefined>
+  /** Changes with each change of a key. Rejects when Redis has lost its data. */
+  revision(): Promise<string>
   /**
-   * Reads all keys. Rejects when Redis has lost its data, because an empty result would be wrong.
+   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data, because an empty result would be wrong.
    */
   load(): Promise<StoredKeys>
 }
@@ -69,12 +73,15 @@ const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
 for index = 1, #entries, 2 do
   if entries[index] == ARGV[1] and entries[index + 1] == ARGV[2] then
+    redis.call('SET', KEYS[2], ARGV[4])
     redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
     return 1
   end
 end
 return 0`
 
+/** So many entries take one to three milliseconds. */
+const parsedPerTurn = 250
 const secretLengthMin = 16
 /**
  * The maximum number of attempts at a change. An attempt fails if another process changes the entry
@@ -91,7 +98,9 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
 
   async function load(): Promise<StoredKeys> {
     const stored: StoredKeys = { keys: new Map(), unreadable: new Map() }
-    for (const [field, json] of Object.entries(await readEntries())) {
+    let inTurn = 0
+    for (const [field, json] of await readEntries()) {
+      if (++inTurn % parsedPerTurn === 0) await nextTurn()
       const key = parseKey(json)
       if (key !== undefined) stored.keys.set(field, key)
       else stored.unreadable.set(field, nameOf(field, json))
@@ -102,12 +111,21 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   /** Changes a key that is not revoked. */
   async function change(id: string, changed: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
     for (let attempt = 0; attempt < changesMax; attempt++) {
-      const entries = Object.entries(await readEntries())
+      const entries = [...(await readEntries())]
       const [field, json = ''] = entries.find(([, one]) => parseKey(one)?.id === id) ?? []
       const key = parseKey(json)
       if (field === undefined || key === undefined || key.revokedAt !== null) return undefined
       const next = changed(key)
-      const replaced = await redis.eval(replaceScript, 1, redisKey, field, json, printKey(next))
+      const replaced = await redis.eval(
+        replaceScript,
+        2,
+        redisKey,
+        revisionKey,
+        field,
+        json,
+        printKey(next),
+        randomUUID(),
+      )
       if (replaced === 1) return next
     }
     throw new Error(`the key ${id} is being changed by others`)
@@ -136,7 +154,10 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         },
         rules,
       )
-      const created = (await redis.hsetnx(redisKey, secretHash, printKey(key))) === 1
+      const [added] = await execAll(
+        redis.multi().hsetnx(redisKey, secretHash, printKey(key)).set(revisionKey, randomUUID()),
+      )
+      const created = added === 1
       if (created) return { key, secret, created }
       const { keys, unreadable } = await load()
       const existing = keys.get(secretHash)
@@ -169,6 +190,7 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
       }))
     },
 
+    revision: () => readRevision(redis),
     load,
   }
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
+import { readRevision, revisionKey } from '../revision.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 
 /** A sender whose records gateways acknowledge but do not store. */
@@ -58,7 +59,7 @@ export interface StoredPolicy {
    * suppressed senders.
    */
   salt: string
-  /** Changes with each change of the policy. */
+  /** Changes with each change of the policy, and of the API keys. */
   revision: string
   /** Hashes made by `suppressionHash`. */
   suppressed: ReadonlySet<string>
@@ -91,8 +92,6 @@ const retentionKey = '{intake}:retention'
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'
-/** A UUID that changes with each change of the policy. */
-const revisionKey = '{intake}:policy:revision'
 
 /**
  * Checks the limit and adds the sender in one step, so that concurrent commands cannot exceed the
@@ -205,7 +204,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     },
 
     async removeRule(id) {
-      const { [id]: json } = await readInstallationHash(redis, rulesKey)
+      const json = new Map(await readInstallationHash(redis, rulesKey)).get(id)
       if (json === undefined || id === secretField) return undefined
       const [removed] = await execAll(
         redis.multi().hdel(rulesKey, id).set(revisionKey, randomUUID()),
@@ -214,20 +213,24 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     },
 
     async load(knownRevision) {
-      const [salt, revision] = await Promise.all([readSalt(), redis.get(revisionKey)])
-      const current = `${salt} ${revision ?? ''}`
+      const current = await readRevision(redis)
       if (current === knownRevision) return undefined
       // If the policy changes after the revision was read, the next `load` sees another revision
       // and reads the policy again.
-      const [suppressed, retention, stored] = await Promise.all([
+      const [salt, senders, periods, entries] = await Promise.all([
+        readSalt(),
         readInstallationHash(redis, suppressedKey),
         readInstallationHash(redis, retentionKey),
         readInstallationHash(redis, rulesKey),
       ])
+      const suppressed = new Set<string>()
+      for (const [sender] of senders) suppressed.add(sender)
+      const retention = new Map(periods)
+      const stored = new Map(entries)
       const { rules, unreadableRules } = parseRules(stored)
       const unreadable = unreadableRules.map((id) => `the entry ${id} of ${rulesKey}`)
       const numberOf = (field: string): number | undefined => {
-        const { [field]: text = '0' } = retention
+        const text = retention.get(field) ?? '0'
         if (/^\d{1,15}$/.test(text)) return Number(text)
         unreadable.push(`the field ${field} of ${retentionKey}`)
         return undefined
@@ -239,25 +242,25 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       return {
         salt,
         revision: current,
-        suppressed: new Set(Object.keys(suppressed)),
+        suppressed,
         retentionDays: { logs: periodOf('logs'), feedback: periodOf('feedback') },
         droppedUntilMs: { logs: droppedUntil('logs'), feedback: droppedUntil('feedback') },
         rules,
         unreadableRules,
-        ruleSecret: stored[secretField],
+        ruleSecret: stored.get(secretField),
         unreadable,
       }
     },
   }
 }
 
-function parseRules(stored: Record<string, string>): {
+function parseRules(stored: ReadonlyMap<string, string>): {
   rules: Rule[]
   unreadableRules: string[]
 } {
   const rules: Rule[] = []
   const unreadableRules: string[] = []
-  for (const [id, json] of Object.entries(stored)) {
+  for (const [id, json] of stored) {
     if (id === secretField) continue
     const rule = parseRule(json)
     if (rule?.id === id) rules.push(rule)
