@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClickHouseError, explainDefinition, MigrationError, type ClickHouse } from '@intake/clickhouse'
+import {
+  ClickHouseError,
+  explainDefinition,
+  MigrationError,
+  type ClickHouse,
+} from '@intake/clickhouse'
 import { isCompleteEverywhere, planLayout } from './cluster/layout.ts'
 import { copyTables } from './cluster/copy-tables.ts'
 import { clusterStatements, reshardStatements, type ClusterLayout } from './cluster/statements.ts'
