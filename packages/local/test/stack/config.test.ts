@@ -16,7 +16,7 @@ t.test('all wrong settings of the stack, gateway and worker are named at once', 
   }
   const problems = problemsOf(() => readConfig(wrong))
   const named = new Set(problems.map((problem) => problem.split(' ')[0]))
-  t.same([...named].toSorted(), Object.keys(wrong).toSorted())
+  t.same(named, new Set(Object.keys(wrong)))
   for (const value of ['10k', 'app.example ', 'yes', 'short']) t.notMatch(problems.join(), value)
 })
 

@@ -30,7 +30,7 @@ export function deadLetterList(
           </h2>
           <p class="text">${clientText(error_start)}</p>
           <details class="numbers">
-            <summary>The row, ${row_bytes} ${plural(Number(row_bytes), 'byte')}</summary>
+            <summary>The row, ${row_bytes} ${plural(row_bytes, 'byte')}</summary>
             <pre>${clientText(row_start)}</pre>
           </details>
           <p class="meta">
