@@ -379,7 +379,7 @@ function watchRules(
       redis: client,
       state: redisPoll.state,
       oldestWaiting: () => readOldestWaiting(client, shardNumbers),
-      isShared: () => [...apiKeys.all()].length > 1,
+      isShared: apiKeys.hasSeveral,
       onError: warnWhileConnected(
         'what API keys hold of the queue could not be counted; none is refused for its share',
       ),

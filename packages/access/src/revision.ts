@@ -12,7 +12,8 @@ export const revisionKey = '{intake}:policy:revision'
  * @throws {Error} if Redis belongs to no installation. It has then lost its data
  */
 export async function readRevision(redis: Redis): Promise<string> {
-  const [mark, revision] = await execAll(redis.multi().get(installationKey).get(revisionKey))
-  if (mark == null) throw new Error('Redis belongs to no installation')
-  return `${String(mark)} ${String(revision)}`
+  const reading = execAll(redis.multi().get(installationKey).get(revisionKey))
+  const [mark, revision] = (await reading) as [string | null, string | null]
+  if (mark === null) throw new Error('Redis belongs to no installation')
+  return `${mark} ${revision ?? ''}`
 }

@@ -7,7 +7,9 @@ import type { Driver, InitOptions } from './driver.ts'
 /** The globals that functions running in the page can use. */
 declare const window: PageWindow
 declare const IDBObjectStore: { prototype: { put(): void } }
-declare const IDBFactory: { prototype: { open(name: string): EventTarget & { onsuccess: unknown } } }
+declare const IDBFactory: {
+  prototype: { open(name: string): EventTarget & { onsuccess: unknown } }
+}
 
 export interface PageWindow {
   IntakeClient: typeof web
@@ -59,8 +61,15 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
   return {
     name: 'web',
     capabilities: [
-      ...['feedback', 'batch', 'clock', 'pageEnd', 'bounds', 'storageFull', 'storageFails'],
-      ...['storageHangs', 'optOut'],
+      'feedback',
+      'batch',
+      'clock',
+      'pageEnd',
+      'bounds',
+      'storageFull',
+      'storageFails',
+      'storageHangs',
+      'optOut',
     ],
     async init(init: InitOptions) {
       const { clockOffsetMs = 0, storageFull = false, ...rest } = init

@@ -12,6 +12,8 @@ export interface ApiKeyDirectory {
   find(secret: string): ApiKey | undefined
   /** The keys that are not revoked and have a limit per day. */
   withBudget(): readonly ApiKey[]
+  /** Whether several keys are not revoked. */
+  hasSeveral(): boolean
   close(): void
 }
 
@@ -23,9 +25,9 @@ const rereadMs = 10 * 60_000
 
 /**
  * Keeps all keys in memory and checks every `intervalMs` whether they have changed, with shorter
- * intervals until the first success. While the store is unavailable, the last known keys remain valid. A known key
- * also remains valid when its entry becomes unreadable. Such a key has not been revoked, because
- * revoking it would have written a readable entry.
+ * intervals until the first success. While the store is unavailable, the last known keys remain
+ * valid. A known key also remains valid when its entry becomes unreadable. Such a key has not been
+ * revoked, because revoking it would have written a readable entry.
  *
  * @param options.onUnreadable called after each reading that found unreadable entries, with their
  * names
@@ -40,7 +42,8 @@ export function watchApiKeys(options: {
   const { store, clock = systemClock } = options
   let keys: Map<string, ApiKey> | undefined
   let budgeted: ApiKey[] = []
-  let known: string | undefined
+  let hasSeveral = false
+  let knownRevision: string | undefined
   let rereadAt = 0
   /**
    * Caches the keys that were found since the last reading, by secret. Each secret is thus hashed
@@ -52,16 +55,18 @@ export function watchApiKeys(options: {
     async poll() {
       // If a key changes after the revision was read, the next poll sees another revision.
       const revision = await store.revision()
-      if (revision === known && clock.now() < rereadAt) return
+      if (revision === knownRevision && clock.now() < rereadAt) return
       const { keys: readable, unreadable } = await store.load()
       for (const secretHash of unreadable.keys()) {
         const known = keys?.get(secretHash)
         if (known !== undefined) readable.set(secretHash, known)
       }
       keys = readable
-      budgeted = [...readable.values()].filter(hasBudget)
+      const current = [...readable.values()].filter(({ revokedAt }) => revokedAt === null)
+      budgeted = current.filter(hasBudget)
+      hasSeveral = current.length > 1
       found.clear()
-      known = revision
+      knownRevision = revision
       rereadAt = clock.now() + rereadMs
       if (unreadable.size > 0) options.onUnreadable([...unreadable.values()])
     },
@@ -80,9 +85,10 @@ export function watchApiKeys(options: {
       return key
     },
     withBudget: () => budgeted,
+    hasSeveral: () => hasSeveral,
     close,
   }
 }
 
-const hasBudget = ({ revokedAt, limits }: ApiKey): boolean =>
-  revokedAt === null && (limits.eventsPerDay !== undefined || limits.bytesPerDay !== undefined)
+const hasBudget = ({ limits }: ApiKey): boolean =>
+  limits.eventsPerDay !== undefined || limits.bytesPerDay !== undefined

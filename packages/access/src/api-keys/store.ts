@@ -43,7 +43,8 @@ export interface ApiKeyStore {
   /** Changes with each change of a key. Rejects when Redis has lost its data. */
   revision(): Promise<string>
   /**
-   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data, because an empty result would be wrong.
+   * Reads all keys, in turns that do not block the process. Rejects when Redis has lost its data,
+   * because an empty result would be wrong.
    */
   load(): Promise<StoredKeys>
 }
