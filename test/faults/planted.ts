@@ -160,8 +160,8 @@ export const plantedBugs: PlantedBug[] = [
     edits: [
       {
         file: 'gateway/dist/report/outcomes.js',
-        find: 'const records = accepted - leftOut;',
-        replace: 'const records = 2 * (accepted - leftOut);',
+        find: 'records: accepted - ruledOut',
+        replace: 'records: 2 * (accepted - ruledOut)',
       },
     ],
     reason: 'counted as accepted, but not stored',

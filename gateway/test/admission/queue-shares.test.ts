@@ -18,8 +18,9 @@ const clock = {
   setTimeout: (run: () => void, ms: number) => systemClock.setTimeout(run, ms / 50),
 }
 
-/** What the gateways of a test see; the test changes it. */
-const createScene = () => ({
+/** Empties Redis. Returns what the gateways of a test see; the test changes it. */
+const createScene = async () => ({
+  flushed: await redis.flushall(),
   nowMs: Date.UTC(2026, 10, 28, 12),
   memoryUsed: 0.6,
   oldestMs: (Date.UTC(2026, 10, 28, 12) - minute) as number | undefined,
@@ -28,7 +29,7 @@ const createScene = () => ({
   isDenied: false,
 })
 
-function startShares(t: Test, scene: ReturnType<typeof createScene>) {
+function startShares(t: Test, scene: Awaited<ReturnType<typeof createScene>>) {
   let polls = 0
   const errors: unknown[] = []
   const shares = startQueueShares({
@@ -59,10 +60,8 @@ function startShares(t: Test, scene: ReturnType<typeof createScene>) {
   }
 }
 
-t.beforeEach(() => redis.flushall())
-
 t.test('the key that holds most is over its share, as counted by all gateways', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const [one, two] = [startShares(t, scene), startShares(t, scene)]
   one.add('flood', 200 * mebibyte)
   two.add('flood', 200 * mebibyte)
@@ -76,7 +75,7 @@ t.test('the key that holds most is over its share, as counted by all gateways', 
 })
 
 t.test('keys that hold the same are over together; one that holds little never is', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const shares = startShares(t, scene)
   for (const key of ['one', 'two', 'three']) shares.add(key, 100 * mebibyte)
   shares.add('small', mebibyte)
@@ -88,7 +87,7 @@ t.test('keys that hold the same are over together; one that holds little never i
 })
 
 t.test('feedback is refused later than logs, as when the queue is full', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const shares = startShares(t, scene)
   shares.add('flood', 90 * mebibyte)
   shares.add('honest', 10 * mebibyte)
@@ -99,7 +98,7 @@ t.test('feedback is refused later than logs, as when the queue is full', async (
 })
 
 t.test('only what may still wait counts', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const shares = startShares(t, scene)
   shares.add('flood', 400 * mebibyte)
   t.same(await shares.nextOver(), ['flood'])
@@ -112,7 +111,7 @@ t.test('only what may still wait counts', async (t) => {
 })
 
 t.test('nobody is over while workers keep up, whatever uses the memory', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const shares = startShares(t, scene)
   shares.add('flood', 400 * mebibyte)
   t.same(await shares.nextOver(), ['flood'])
@@ -123,14 +122,14 @@ t.test('nobody is over while workers keep up, whatever uses the memory', async (
 })
 
 t.test('the only key may use the whole queue', async (t) => {
-  const scene = { ...createScene(), isShared: false }
+  const scene = { ...(await createScene()), isShared: false }
   const shares = startShares(t, scene)
   shares.add('only', 400 * mebibyte)
   t.same(await shares.nextOver(), [])
 })
 
 t.test('a damaged count refuses nobody, and is no error', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   await redis.set(`{intake}:queued:${Math.floor(scene.nowMs / (10 * minute))}`, 'garbage')
   const shares = startShares(t, scene)
   shares.add('flood', 400 * mebibyte)
@@ -142,7 +141,7 @@ t.test('a damaged count refuses nobody, and is no error', async (t) => {
 })
 
 t.test('while a gateway may not read the queue, it refuses nobody, and says so', async (t) => {
-  const scene = createScene()
+  const scene = await createScene()
   const shares = startShares(t, scene)
   shares.add('flood', 400 * mebibyte)
   t.same(await shares.nextOver(), ['flood'])
