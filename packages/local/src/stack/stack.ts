@@ -78,8 +78,12 @@ export function createStack(options: StackOptions): Stack {
     claimDataFormat(dataDir)
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
-    const ports = await claimPorts({ config, waitMs, signal: ending.signal })
-    const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter((port) => port !== undefined)
+    const { previousEnginePort } = files
+    const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
+    files.noteEnginePort(ports.clickhouseEngine)
+    const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(
+      (port) => port !== undefined,
+    )
     connectOnlyToOwnUser(ownPorts)
     const env = { ...options.env, OWN_PORTS: ownPorts.join(',') }
     const secrets = loadSecrets(dataDir)
@@ -100,6 +104,7 @@ export function createStack(options: StackOptions): Stack {
       say,
       onChange,
       add,
+      ending: ending.signal,
     })
     ending.signal.throwIfAborted()
 
