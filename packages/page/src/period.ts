@@ -74,17 +74,9 @@ export function seriesOf(counts: Iterable<readonly [number, number]>, steps: Ste
 export const stepOf = (column: string, { stepMs }: Steps): string =>
   `toUInt32(intDiv(toUnixTimestamp(${column}), ${stepMs / 1_000}) * ${stepMs / 1_000})`
 
-/**
- * SQL that selects the rows of a window. The query needs `windowParams`. The columns `hour` and
- * `minute` have the type `DateTime`, so they are compared with bounds of this type.
- */
-export function inWindow(column: 'time' | 'hour' | 'minute'): string {
-  const [from, to] = ['from', 'to'].map((name) => {
-    const bound = `{${name}:DateTime64(3, 'UTC')}`
-    return column === 'time' ? bound : `toDateTime(${bound})`
-  })
-  return `${column} >= ${from} AND ${column} < ${to}`
-}
+/** SQL that selects the rows of a window. The query needs `windowParams`. */
+export const inWindow = (column: 'time' | 'hour' | 'minute'): string =>
+  `${column} >= {from:DateTime64(3, 'UTC')} AND ${column} < {to:DateTime64(3, 'UTC')}`
 
 /** The parameters of a query with `inWindow`. */
 export const windowParams = ({ from, to }: TimeWindow) => ({

@@ -59,7 +59,7 @@ export async function readApplications(
     { first: steps.from / 1_000 },
   )
   const devices = await reader.query<{ bundle_identifier: string; devices: number }>(
-    `SELECT bundle_identifier, uniqCombined64Merge(12)(devices) AS devices
+    `SELECT bundle_identifier, intake_devices(devices_state) AS devices
      FROM intake.device_hours
      WHERE ${period} AND bundle_identifier IN {applications:Array(String)}
      GROUP BY bundle_identifier ${querySettings}`,
@@ -112,7 +112,7 @@ export const readVersions = (
   names?: readonly string[],
 ): Promise<NameCount[]> =>
   reader.query<NameCount>(
-    `SELECT version_name AS name, uniqCombined64Merge(12)(devices) AS count FROM intake.device_hours
+    `SELECT version_name AS name, intake_devices(devices_state) AS count FROM intake.device_hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
        ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
      GROUP BY version_name ORDER BY count DESC, version_name LIMIT 8 ${querySettings}`,
@@ -143,7 +143,7 @@ export async function countDevices(
   application?: string,
 ): Promise<number> {
   const [row] = await reader.query<{ devices: number }>(
-    `SELECT uniqCombined64Merge(12)(devices) AS devices FROM intake.device_hours
+    `SELECT intake_devices(devices_state) AS devices FROM intake.device_hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
     { ...windowParams(window), ...(application !== undefined && { application }) },
   )

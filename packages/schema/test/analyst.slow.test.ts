@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { startClickHouse } from '@intake/local'
 import { createDataDir } from '@intake/test-kit/data-dir'
+import { until } from '@intake/test-kit/until'
 import t from 'tap'
 import { createClickHouse } from '@intake/clickhouse'
 import { migrate } from '../src/index.ts'
-import { feedbackRow, logRow, member, randomDoubles, uuidV7 } from './fixture.ts'
+import { failureOf, feedbackRow, logRow, member, randomDoubles, uuidV7 } from './fixture.ts'
 import { recordViews, views } from './views.ts'
 
 const dataDir = createDataDir(t)
@@ -173,6 +174,30 @@ t.test('a filter by application prunes through every view', async (t) => {
   }
 })
 
+t.test('a filter by hour or minute prunes, although the views convert these columns', async (t) => {
+  const hours = "toDateTime('2026-01-01 00:00:00', 'UTC') + INTERVAL number HOUR"
+  await writer.command(`INSERT INTO intake.hours_raw
+    SELECT 'com.example.hours', ${hours}, [('opened', NULL, '', 1)], [], 1 FROM numbers(8000)`)
+  await writer.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
+    SELECT ${hours}, 'key', 'logs', 'accepted', generateUUIDv4(), 1 FROM numbers(8000)`)
+  for (const [view, column] of [
+    ['hours', 'hour'],
+    ['device_hours', 'hour'],
+    ['outcomes', 'minute'],
+  ] as const) {
+    const plan = await writer.query<{ explain: string }>(
+      `EXPLAIN indexes = 1 SELECT count() FROM intake.${view}
+       WHERE ${column} >= '2026-06-05 00:00:00' AND ${column} < '2026-06-06 00:00:00'`,
+    )
+    const text = plan.map(({ explain }) => explain).join('\n')
+    t.match(text, /Parts: 1\/1\d\s/, view)
+    const [row] = await writer.query<{ type: string }>(
+      `SELECT toTypeName(${column}) AS type FROM intake.${view} LIMIT 1`,
+    )
+    if (view !== 'device_hours') t.equal(row?.type, "DateTime64(3, 'UTC')", view)
+  }
+})
+
 t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t) => {
   // `recounts` is left out, because it is for the worker.
   const shown = views.filter((name) => name !== 'recounts').map((name) => ({ name }))
@@ -226,6 +251,41 @@ t.test('what JDBC, DBeaver and Grafana ask works for the user analyst', async (t
      WHERE database = 'intake' AND table LIKE '%flat' AND match(type, 'Tuple|JSON|Dynamic|Object')`,
   )
   t.same(complex, [], 'flat views have plain types only')
+})
+
+t.test('an analyst sees and cancels the queries of analysts only', async (t) => {
+  const isSlow = "query LIKE '%numbers(60)%' AND query NOT LIKE '%LIKE%'"
+  const slow = 'SELECT sum(sleepEachRow(0.5)) FROM numbers(60) SETTINGS max_block_size = 1'
+  const list = `SELECT user FROM system.processes WHERE ${isSlow} ORDER BY user`
+  const ends = [analyst, writer].map((client) => failureOf(client.query(slow)))
+  const both = [{ user: 'analyst' }, { user: 'intake' }]
+  await until('both run', async () => (await writer.query(list)).length === both.length)
+
+  t.same(await analyst.query(list), both.slice(0, 1))
+  await analyst.lines(`KILL QUERY WHERE ${isSlow} SYNC`)
+  t.match(await ends[0], { code: 394 })
+  t.same(await writer.query(list), both.slice(1))
+  await writer.lines(`KILL QUERY WHERE ${isSlow} SYNC`)
+  t.match(await ends[1], { code: 394 })
+})
+
+t.test('JSON is text in the format Native, and only there', async (t) => {
+  const { username, password } = new URL(server.analystUrl)
+  const ask = async (format: string, settings = '') => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/?${settings}`, {
+      method: 'POST',
+      body: `SELECT params FROM intake.logs WHERE event = 'integer' FORMAT ${format}`,
+      headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
+      signal: AbortSignal.timeout(60_000),
+    })
+    return Buffer.from(await response.arrayBuffer()).toString('latin1')
+  }
+  const text = '{"v":10}'
+  t.ok((await ask('Native')).includes(text))
+  t.notOk((await ask('Native', 'output_format_native_write_json_as_string=0')).includes(text))
+  // JDBC expects text only if its own connection has asked for it.
+  t.notOk((await ask('RowBinary')).includes(text))
+  t.equal(await ask('JSONEachRow'), `{"params":${text}}\n`)
 })
 
 t.test('every double is readable in the flat views', async (t) => {

@@ -35,12 +35,12 @@ t.test('the highest report of each run counts, and runs are added up', async (t)
     row({ code: 'busy', records: 1 }),
     row({ code: 'dropped', rule: 'rule_1', records: 2 }),
     row({ code: 'dropped', rule: 'rule_2', records: 2 }),
-    row({ minute: '2026-12-01 00:00:00', records: 5 }),
+    row({ minute: '2026-12-01 00:00:00.000', records: 5 }),
   ])
 })
 
 const row = (values: object) => ({
-  minute: '2026-11-23 12:00:00',
+  minute: '2026-11-23 12:00:00.000',
   api_key_id: 'a',
   kind: 'logs',
   code: 'accepted',

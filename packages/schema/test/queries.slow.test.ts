@@ -175,12 +175,27 @@ const expected: Record<string, object[]> = {
     { day: '2026-11-09', logs: 2, feedback: 1 },
     { day: '2026-11-10', logs: 5, feedback: 1 },
   ],
-  // The next four results are empty, because they come from counts that a worker makes, and no
+  // The next five results are empty, because they come from counts that a worker makes, and no
   // worker runs here. packages/records/test/counts.slow.test.ts tests the counts.
   'Daily events, from the counts': [],
+  'Devices per version, from the counts': [],
   'Events and params': [],
   'What changed in a version': [],
   'Stored otherwise than it was meant': [],
+  'Latest devices': [
+    {
+      device_uuid: deviceId(3),
+      device_os: null,
+      device_version_name: '2.0',
+      last_seen: '2026-11-10 10:00:00.000',
+    },
+    {
+      device_uuid: deviceId(2),
+      device_os: null,
+      device_version_name: '1.0',
+      last_seen: '2026-11-02 12:01:00.000',
+    },
+  ],
   'Sampled events': [
     { event: 'screen_view', stored: 4, estimated: 7, rate: 0.25 },
     { event: 'app_open', stored: 5, estimated: 5, rate: 1 },

@@ -7,6 +7,7 @@ export const views = [
   'dead_letters',
   'device_hours',
   'devices',
+  'devices_flat',
   'drift',
   'feedback',
   'feedback_flat',
@@ -15,6 +16,7 @@ export const views = [
   'logs',
   'logs_flat',
   'outcomes',
+  'recent',
   'recounts',
   'sessions',
   'warnings',
@@ -28,6 +30,7 @@ export const recordViews = [
   'logs_flat',
   'feedback_flat',
   'devices',
+  'devices_flat',
   'sessions',
   'gaps',
 ]

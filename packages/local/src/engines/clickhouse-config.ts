@@ -5,6 +5,10 @@ const userNames = ['intake', 'worker', 'reader', 'analyst']
 /** The maximum size of the temporary data of all queries together, in bytes. */
 const temporaryBytesMax = 1024 ** 3
 
+const unauthorized =
+  `Name a user: ${userNames.join(', ')}. Send user and password by basic authentication, or in the headers ` +
+  'X-ClickHouse-User and X-ClickHouse-Key, but not in the URL.\n'
+
 const queryLog = `<query_log>
     <database>system</database>
     <table>query_log</table>
@@ -29,8 +33,9 @@ export interface ServerConfigOptions {
  * user `default`, without a password. This cannot be configured, so HTTP requests must be kept from
  * using that user. Each request must name another user in the header `X-ClickHouse-User`. The
  * engine then refuses URL parameters that name a different user. With basic authentication it would
- * obey such parameters, so requests with basic authentication get 401. Only `/ping` and the page
- * for queries (`playRules`) need no such header.
+ * obey such parameters, so requests with basic authentication get 401; under `npm start`, they
+ * reach the engine with the headers instead (stack/basic-auth.ts). Only `/ping` and the page for
+ * queries (`playRules`) need no such header.
  *
  * Analysts could fill some resources. Sessions keep what was set in them until they end. Cached
  * results and the log of queries keep the content of any query. These resources are limited here
@@ -75,7 +80,8 @@ export function serverConfig(options: ServerConfigOptions) {
       <handler>
         <type>static</type>
         <status>401</status>
-        <response_content>Name a user: ${userNames.join(', ')}.</response_content>
+        <http_response_headers><WWW-Authenticate>Basic realm="ClickHouse", charset="UTF-8"</WWW-Authenticate></http_response_headers>
+        <response_content>${unauthorized}</response_content>
       </handler>
     </rule>
   </http_handlers>

@@ -18,6 +18,11 @@ const probeTimeoutMs = 1_000
 const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url))
 
 export interface ClickHouseOptions extends ServiceOptions {
+  /**
+   * The port in the URLs for people, which are `analystUrl` and `playUrl`. Default: the port of the
+   * server.
+   */
+  publicPort?: number
   /** Password of the user `intake`, which has all rights. Default: a new random one. */
   password?: string
   /**
@@ -56,6 +61,7 @@ export interface ClickHouseOptions extends ServiceOptions {
 export interface ClickHouse extends Service {
   workerUrl: string
   readerUrl: string
+  /** The URL for queries: that of `analyst`, or of `intake` if there is no user `analyst`. */
   analystUrl: string
   /**
    * A link to the engine's page for queries, which logs in the user `analyst`. It contains a secret
@@ -151,13 +157,17 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   })
 
   endHungQueries({ child, owner, queryMsMax, killMsMax, say })
-  const urlOf = (user: string, secret: string) => `http://${user}:${secret}@127.0.0.1:${port}`
+  const { publicPort = port } = options
+  const urlOf = (user: string, secret: string, at = port) =>
+    `http://${user}:${secret}@127.0.0.1:${at}`
   return {
     ...toService(child, { url: urlOf('intake', password), port }),
     workerUrl: urlOf('worker', workerPassword),
     readerUrl: urlOf('reader', readerPassword),
-    analystUrl: urlOf('analyst', analystPassword),
-    playUrl: playPath && playUrlOf(`http://127.0.0.1:${port}`, playPath),
+    analystUrl: hasAnalyst
+      ? urlOf('analyst', analystPassword, publicPort)
+      : urlOf('intake', password, publicPort),
+    playUrl: playPath && playUrlOf(`http://127.0.0.1:${publicPort}`, playPath),
     unconfined: obstacles.files,
     unconfinedNetwork: obstacles.network,
   }

@@ -10,6 +10,8 @@ export interface StackPorts {
   /** Undefined if a URL replaces the embedded service. */
   redis: number | undefined
   clickhouse: number | undefined
+  /** The port of the ClickHouse process, to which `clickhouse` is forwarded. */
+  clickhouseEngine: number | undefined
   s3: number | undefined
 }
 
@@ -20,6 +22,8 @@ export interface ClaimPortsOptions {
    * still use these ports for some time.
    */
   waitMs: number
+  /** The `clickhouseEngine` of a stack that was killed. */
+  previousEnginePort: number | undefined
   signal: AbortSignal
 }
 
@@ -39,17 +43,23 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
     if (other !== undefined) {
       throw new StartError(`${other} and ${setting} are both ${wanted}: change one of them.`)
     }
-    let problem = await portProblem(wanted)
-    while (problem !== undefined && performance.now() < waitUntil) {
-      await delay(pauseMs, undefined, { signal })
-      problem = await portProblem(wanted)
-    }
+    const problem = await waitForPort(wanted)
     if (problem !== undefined) {
       const hint = `set ${setting} to a free port`
       throw new StartError(`Port ${wanted} for ${what} cannot be used, ${problem}: ${hint}.`)
     }
     claimed.set(wanted, setting)
     return wanted
+  }
+
+  /** Waits for an occupied port. Returns why it still cannot be used; undefined if it can. */
+  async function waitForPort(port: number) {
+    let problem = await portProblem(port)
+    while (problem !== undefined && performance.now() < waitUntil) {
+      await delay(pauseMs, undefined, { signal })
+      problem = await portProblem(port)
+    }
+    return problem
   }
 
   async function claimFree(setting: string): Promise<number> {
@@ -84,5 +94,9 @@ export async function claimPorts(options: ClaimPortsOptions): Promise<StackPorts
         : await claimNext(previous),
     )
   }
-  return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, s3 }
+  // While the previous engine runs, another one cannot open its data.
+  if (options.previousEnginePort !== undefined) await waitForPort(options.previousEnginePort)
+  const clickhouseEngine =
+    clickhouse === undefined ? undefined : await claimFree('the ClickHouse process')
+  return { gateway, gatewayAdmin, workerAdmin, redis, clickhouse, clickhouseEngine, s3 }
 }

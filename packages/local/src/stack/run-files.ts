@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpointsFile } from '@intake/runtime'
 import type { Endpoints } from '@intake/runtime/endpoints'
@@ -7,6 +7,10 @@ import { writePrivateJson } from './private-json.ts'
 export interface RunFiles {
   /** Whether the previous run of the stack was killed. Its processes may then still be ending. */
   previousRunWasKilled: boolean
+  /** The port of the ClickHouse process of that run, if it had one. */
+  previousEnginePort: number | undefined
+  /** Notes the port of the ClickHouse process, for the start after this run was killed. */
+  noteEnginePort(port: number | undefined): void
   writeEndpoints(endpoints: Endpoints): void
   remove(): void
 }
@@ -19,10 +23,14 @@ export function createRunFiles(dataDir: string): RunFiles {
   const endpointsPath = endpointsFile(dataDir)
   const markFile = join(dataDir, 'running')
   const previousRunWasKilled = existsSync(markFile)
+  const mark = previousRunWasKilled ? readFileSync(markFile, 'utf8') : ''
+  const [, previousPort] = /^\d+ (\d+)$/m.exec(mark) ?? []
   rmSync(endpointsPath, { force: true })
   writeFileSync(markFile, `${process.pid}\n`)
   return {
     previousRunWasKilled,
+    previousEnginePort: previousPort === undefined ? undefined : Number(previousPort),
+    noteEnginePort: (port) => writeFileSync(markFile, `${process.pid} ${port ?? ''}\n`),
     writeEndpoints: (endpoints) => writePrivateJson(endpointsPath, endpoints),
     remove() {
       rmSync(endpointsPath, { force: true })

@@ -4,6 +4,7 @@ import { type Service } from '../engines/service.ts'
 import { startClickHouse } from '../engines/clickhouse.ts'
 import { startRedis } from '../engines/redis.ts'
 import { startS3 } from '../engines/s3.ts'
+import { acceptBasicAuth } from './basic-auth.ts'
 import { splitUrls } from '@intake/runtime'
 import type { StackPorts } from './claim-ports.ts'
 import type { Secrets } from './secrets.ts'
@@ -52,6 +53,8 @@ export interface ServicesOptions {
   onChange: () => void
   /** Called with each process before it is started. */
   add: (process: SupervisedProcess) => void
+  /** Aborts when the stack ends. */
+  ending: AbortSignal
 }
 
 /**
@@ -71,7 +74,7 @@ export function describeReplaced(config: StackConfig): string | undefined {
  * ready.
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
-  const { dataDir, config, ports, secrets, say, onChange, add } = options
+  const { dataDir, config, ports, secrets, say, onChange, add, ending } = options
   const place = (name: string) => ({
     dataDir: join(dataDir, name),
     logFile: join(dataDir, 'logs', `${name}.log`),
@@ -105,8 +108,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 
   async function clickhouse(): Promise<ClickHouseBackend> {
-    const { clickhouse: port } = ports
-    if (port === undefined) {
+    const { clickhouse: publicPort, clickhouseEngine: port } = ports
+    if (publicPort === undefined || port === undefined) {
       const backend = external(config.CLICKHOUSE_URL)
       const { url } = backend
       const [first = url] = splitUrls(url)
@@ -120,8 +123,9 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     } = secrets
     const passwords = { password, workerPassword, readerPassword, analystPassword }
     const { service, process } = await run('ClickHouse', (signal) =>
-      startClickHouse({ ...place('clickhouse'), port, ...passwords, signal, say }),
+      startClickHouse({ ...place('clickhouse'), port, publicPort, ...passwords, signal, say }),
     )
+    await acceptBasicAuth({ port: publicPort, enginePort: port, signal: ending })
     const { url, workerUrl, readerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } =
       service
     if (unconfined === undefined) {
@@ -131,12 +135,12 @@ export async function startServices(options: ServicesOptions): Promise<Services>
             `system cannot prevent it: ${unconfinedNetwork}.`,
         )
       }
-      return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
+    } else {
+      say(
+        `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
+      )
     }
-    say(
-      `ClickHouse has no user for analysts, because this system cannot confine it to its files: ${unconfined}.`,
-    )
-    return { url, workerUrl, readerUrl, analystUrl: url, playUrl, process }
+    return { url, workerUrl, readerUrl, analystUrl, playUrl, process }
   }
 
   async function s3(): Promise<S3Backend> {

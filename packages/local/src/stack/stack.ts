@@ -77,8 +77,12 @@ export function createStack(options: StackOptions): Stack {
     claimDataFormat(dataDir)
     files = createRunFiles(dataDir)
     const waitMs = files.previousRunWasKilled ? 12_000 : 0
-    const ports = await claimPorts({ config, waitMs, signal: ending.signal })
-    const ownPorts = [ports.redis, ports.clickhouse, ports.s3].filter((port) => port !== undefined)
+    const { previousEnginePort } = files
+    const ports = await claimPorts({ config, waitMs, previousEnginePort, signal: ending.signal })
+    files.noteEnginePort(ports.clickhouseEngine)
+    const ownPorts = [ports.redis, ports.clickhouseEngine, ports.s3].filter(
+      (port) => port !== undefined,
+    )
     connectOnlyToOwnUser(ownPorts)
     const env = {
       ...options.env,
@@ -103,6 +107,7 @@ export function createStack(options: StackOptions): Stack {
       say,
       onChange,
       add,
+      ending: ending.signal,
     })
     ending.signal.throwIfAborted()
 

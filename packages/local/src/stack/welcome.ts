@@ -6,31 +6,19 @@ import type { RunningStack } from './stack.ts'
 
 const screenshot = fileURLToPath(new URL('../../examples/screenshot.png', import.meta.url))
 
-/**
- * A SQL expression that replaces some characters by spaces, because a terminal would interpret them
- * or not show them. Examples are escape characters and marks that change the direction of text.
- */
-const printable = (column: string) =>
-  String.raw`replaceRegexpAll(${column}, '[\p{C}\p{Zl}\p{Zp}]', ' ')`
-
-const firstQuery = [
-  `SELECT kind, time, ${printable('bundle_identifier')} AS application,`,
-  `${printable('what')} AS what FROM`,
-  "(SELECT 'log' AS kind, time, bundle_identifier, event AS what FROM intake.logs UNION ALL",
-  "SELECT 'feedback', time, bundle_identifier, text FROM intake.feedback)",
-  'ORDER BY time DESC LIMIT 10 FORMAT PrettyCompact',
-].join(' ')
+const firstQuery = 'SELECT * FROM intake.recent FORMAT PrettyCompact'
 
 /** The text shown at start: the URLs, the key, and one command per operation, ready to paste. */
 export function welcome({ endpoints, analystUrl, playUrl }: RunningStack): string {
   const { gateway, gatewayAdmin, workerAdmin, apiKey, s3 } = endpoints
+  const credentials = credentialsIn(analystUrl)
   return `
 Intake is ready. Press Ctrl-C to stop it.
 
   Gateway      ${gateway}
   Page         ${workerAdmin === null ? 'none' : `${workerAdmin}/`} (feedback, events, dead letters, status)
   Admin        ${gatewayAdmin} (gateway)  ${workerAdmin ?? 'none'} (worker): /healthz /readyz /metrics
-  ClickHouse   ${withoutCredentials(analystUrl)} (headers ${credentialHeaders(analystUrl).join(', ')})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
+  ClickHouse   ${withoutCredentials(analystUrl)} (user ${credentials.user}, password ${credentials.password})${playUrl === undefined ? '' : `\n  Queries      ${playUrl}`}
   S3           ${withoutCredentials(s3)}
   API key      ${apiKey}
 
@@ -100,17 +88,19 @@ function feedbackCommand(gateway: string, apiKey: string) {
 }
 
 function queryCommand(analystUrl: string) {
-  const headers = credentialHeaders(analystUrl).flatMap((header) => ['-H', header])
-  return command([withoutCredentials(analystUrl), ...headers, '-d', firstQuery])
+  const { user, password } = credentialsIn(analystUrl)
+  const headers = [`X-ClickHouse-User: ${user}`, `X-ClickHouse-Key: ${password}`]
+  return command([
+    withoutCredentials(analystUrl),
+    ...headers.flatMap((it) => ['-H', it]),
+    '-d',
+    firstQuery,
+  ])
 }
 
-/** The embedded ClickHouse accepts an analyst's credentials only in these headers. */
-function credentialHeaders(analystUrl: string) {
-  const { username, password } = new URL(analystUrl)
-  return [
-    `X-ClickHouse-User: ${decodeURIComponent(username)}`,
-    `X-ClickHouse-Key: ${decodeURIComponent(password)}`,
-  ]
+function credentialsIn(url: string) {
+  const { username, password } = new URL(url)
+  return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
 function command(args: string[]) {

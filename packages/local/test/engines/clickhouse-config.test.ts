@@ -24,7 +24,7 @@ t.test('each user has one password, loopback, a profile, and rights', (t) => {
   const blocks = [...users.matchAll(/<(\w+)>((?:(?!<\1>)[^])*?)<\/\1>/g)]
   const tagsOf = (block: string) =>
     Array.from(
-      block.replaceAll(/<(grants|networks)>[^]*?<\/\1>/g, '<$1/>').matchAll(/<(\w+)/g),
+      block.replaceAll(/<(grants|networks|databases)>[^]*?<\/\1>/g, '<$1/>').matchAll(/<(\w+)/g),
       ([, tag]) => tag,
     )
   const found = Object.fromEntries(blocks.map(([, user, block = '']) => [user, tagsOf(block)]))
@@ -34,7 +34,7 @@ t.test('each user has one password, loopback, a profile, and rights', (t) => {
     intake: [...ofAll, 'access_management'],
     worker: [...ofAll, 'grants'],
     reader: [...ofAll, 'grants'],
-    analyst: [...ofAll, 'grants'],
+    analyst: [...ofAll, 'grants', 'databases'],
   })
   const profiles = blocks.map(([, user, block = '']) => [user, /<profile>(\w+)/.exec(block)?.[1]])
   t.match(Object.fromEntries(profiles), { reader: 'reader', analyst: 'analyst' })

@@ -1,4 +1,5 @@
 import type { ColumnComments, Definition } from './definition.ts'
+import { deviceCount } from './functions.ts'
 
 const application = { bundle_identifier: 'The application.' }
 const hour = { ...application, hour: 'Beginning of the hour of time, UTC.' }
@@ -29,7 +30,11 @@ const catalogueKey = {
   param: 'Path of the param, with %2E for a dot in a name; empty: the event itself.',
 }
 
-const deviceState = "CAST(unhex(pair.state), 'AggregateFunction(uniqCombined64(12), UUID)')"
+/**
+ * The time types of views are DateTime64: Arrow has no other times, so tools would show a number.
+ * Filters prune through this cast, but not through `toDateTime64`.
+ */
+const hourColumn = "CAST(hours_raw.hour, 'DateTime64(3, ''UTC'')') AS hour"
 
 /** For each version: the events and params that the catalogue has, and the types of each param. */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
@@ -54,7 +59,7 @@ export const countDefinitions: readonly Definition[] = [
     name: 'hours',
     comment: 'Log events per hour, application, event and version, as of intake.counted.',
     columns: { ...hour, ...event, ...hourVersion, events: 'Number of log events.' },
-    select: `SELECT bundle_identifier, hour, entry.event AS event, entry.version_code AS version_code,
+    select: `SELECT bundle_identifier, ${hourColumn}, entry.event AS event, entry.version_code AS version_code,
   entry.version_name AS version_name, sum(entry.records) AS events
 FROM intake.hours_raw FINAL
 ARRAY JOIN event_counts AS entry
@@ -66,10 +71,12 @@ GROUP BY bundle_identifier, hour, event, version_code, version_name`,
     columns: {
       ...hour,
       version_name: hourVersion.version_name,
-      devices: 'State of the devices: uniqCombined64Merge(12)(devices) is their number, ± 1.6 %.',
+      devices: 'Number of devices, ± 1.6 % above some thousands.',
+      devices_state:
+        'The devices as a text, to count several rows together: intake_devices(devices_state).',
     },
-    select: `SELECT bundle_identifier, hour, pair.version_name AS version_name,
-  uniqCombined64MergeState(12)(${deviceState}) AS devices
+    select: `SELECT bundle_identifier, ${hourColumn}, pair.version_name AS version_name,
+  ${deviceCount('pair.state')} AS devices, any(pair.state) AS devices_state
 FROM intake.hours_raw FINAL
 ARRAY JOIN device_states AS pair
 GROUP BY bundle_identifier, hour, version_name`,

@@ -1,24 +1,8 @@
+import type { DeviceField } from '@intake/contract'
 import type { Definition } from './definition.ts'
+import { plainColumns, plainSelect } from './plain-device.ts'
 
-/**
- * Views that are computed from the records whenever they are read, so they are exact even after
- * redelivery and deletion. They group by application. ClickHouse can therefore apply a filter by
- * application before it groups, and uses the sorting key of the records to apply it.
- */
-export const deviceDefinitions: readonly Definition[] = [
-  {
-    name: 'devices',
-    comment:
-      'Devices that sent a record. Computed from all records of the application: filter by bundle_identifier.',
-    columns: {
-      bundle_identifier: 'The application.',
-      device_uuid: 'The device, as the client identifies it.',
-      unique_user_id: 'The user in its latest record, by time.',
-      device: 'Properties of the device in its latest record, by time.',
-      first_seen: 'Time of its first record, UTC.',
-      last_seen: 'Time of its latest record, UTC.',
-    },
-    select: `SELECT
+const devices = `SELECT
   bundle_identifier,
   device_uuid,
   argMax(unique_user_id, (time, id)) AS unique_user_id,
@@ -32,15 +16,50 @@ FROM (
   SELECT bundle_identifier, device_uuid, unique_user_id, device, time, id
   FROM intake.feedback_raw FINAL
 )
-GROUP BY bundle_identifier, device_uuid`,
+GROUP BY bundle_identifier, device_uuid`
+
+const identity = {
+  bundle_identifier: 'The application.',
+  device_uuid: 'The device, as the client identifies it.',
+}
+const user = { unique_user_id: 'The user in its latest record, by time.' }
+const seen = {
+  first_seen: 'Time of its first record, UTC.',
+  last_seen: 'Time of its latest record, UTC.',
+}
+
+/**
+ * Views that are computed from the records whenever they are read, so they are exact even after
+ * redelivery and deletion. They group by application. ClickHouse can therefore apply a filter by
+ * application before it groups, and uses the sorting key of the records to apply it.
+ */
+export const deviceDefinitions = (fields: readonly DeviceField[]): Definition[] => [
+  {
+    name: 'devices',
+    comment:
+      'Devices that sent a record. Computed from all records of the application: filter by bundle_identifier.',
+    columns: {
+      ...identity,
+      ...user,
+      device: 'Properties of the device in its latest record, by time.',
+      ...seen,
+    },
+    select: devices,
+  },
+  {
+    name: 'devices_flat',
+    comment:
+      'Devices for tools that cannot read tuples: a plain column for each property. Filter by bundle_identifier.',
+    columns: { ...identity, ...user, ...plainColumns(fields), ...seen },
+    select: `SELECT bundle_identifier, device_uuid, unique_user_id, ${plainSelect(fields)}, first_seen, last_seen
+FROM (${devices})`,
   },
   {
     name: 'gaps',
     comment:
       'Devices whose client numbers its events, with how many numbers never arrived. Computed from all log events of the application: filter by bundle_identifier.',
     columns: {
-      bundle_identifier: 'The application.',
-      device_uuid: 'The device, as the client identifies it.',
+      ...identity,
       first_sequence: 'The lowest number that arrived.',
       last_sequence: 'The highest number that arrived.',
       missing:
@@ -64,8 +83,7 @@ GROUP BY bundle_identifier, device_uuid`,
     comment:
       'Log events of a device without a pause of more than 30 minutes. Computed from all log events of the application: filter by bundle_identifier.',
     columns: {
-      bundle_identifier: 'The application.',
-      device_uuid: 'The device, as the client identifies it.',
+      ...identity,
       started_at: 'Time of the first event, UTC.',
       ended_at: 'Time of the last event, UTC.',
       events: 'Number of events.',

@@ -13,6 +13,10 @@ export const jsonText = (value: string): string =>
 
 const tokens = String.raw`(?s)"(?:[^"\\\\]|\\\\.)*"|-?[0-9][0-9.eE+-]*|[^"0-9-]+`
 
+/** Returns SQL that counts the devices of all states, which are hexadecimal digits. */
+export const deviceCount = (state: string): string =>
+  `uniqCombined64Merge(12)(CAST(unhex(${state}), 'AggregateFunction(uniqCombined64(12), UUID)'))`
+
 /**
  * Functions that read a param in all forms in which it may have been sent. A client may send the
  * same param as 10, 10.5, "10", true or null, and each value is stored as it was sent. For a param
@@ -32,4 +36,6 @@ export const functionStatements: readonly string[] = [
   transform(
     lower(toString(value)),
     ['true', '1', 'false', '0'], [true, true, false, false]::Array(Nullable(Bool)), NULL)`,
+  // An aggregate function of `devices_state` of intake.device_hours.
+  `CREATE OR REPLACE FUNCTION intake_devices AS (state) -> ${deviceCount('state')}`,
 ]

@@ -6,11 +6,13 @@ import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
 import { rawDefinitions } from './raw-tables.ts'
+import { recentDefinitions } from './recent.ts'
 import { recordDefinitions } from './records.ts'
 
 const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...recordDefinitions(fields),
-  ...deviceDefinitions,
+  ...deviceDefinitions(fields),
+  ...recentDefinitions,
   ...outcomeDefinitions,
   ...countDefinitions,
   ...otherDefinitions,

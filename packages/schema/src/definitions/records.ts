@@ -1,6 +1,7 @@
 import type { DeviceField } from '@intake/contract'
 import type { ColumnComments, Definition } from './definition.ts'
 import { jsonText } from './functions.ts'
+import { plainColumns, plainSelect } from './plain-device.ts'
 
 const head: ColumnComments = {
   id: 'UUIDv7 of the record. The time inside it is the column time.',
@@ -53,9 +54,6 @@ const attachmentCount: ColumnComments = {
     'How many pictures it has. A condition on it costs much less than one on attachments.',
 }
 
-/** Returns the name of a plain column: `os` becomes `device_os`, `device_model` keeps its name. */
-const plainNameOf = (field: string) => (field.startsWith('device_') ? field : `device_${field}`)
-
 const names = (columns: ColumnComments) => Object.keys(columns).join(', ')
 const asText = (columns: ColumnComments) =>
   Object.keys(columns)
@@ -105,22 +103,18 @@ const feedbackText = { ...deviceExtra, ...attachments, ...extra }
 
 /** @param fields the documented properties of the device */
 export function recordDefinitions(fields: readonly DeviceField[]): Definition[] {
-  const plainDevice: ColumnComments = Object.fromEntries(
-    fields.map(({ name, description }) => [plainNameOf(name), description]),
-  )
-  const plainDeviceColumns = fields
-    .map(({ name }) => `device.${name} AS ${plainNameOf(name)}`)
-    .join(', ')
+  const plainDevice = plainColumns(fields)
+  const plainDeviceColumns = plainSelect(fields)
   return [
     {
       name: 'logs',
-      comment: 'Log events, each once.',
+      comment: 'Log events, each once. For tools that cannot read JSON: logs_flat.',
       columns: logColumns,
       select: `SELECT ${names(logColumns)} FROM intake.logs_raw FINAL`,
     },
     {
       name: 'feedback',
-      comment: 'Feedback of users, each once.',
+      comment: 'Feedback of users, each once. For tools that cannot read JSON: feedback_flat.',
       columns: { ...feedbackColumns, ...attachmentCount },
       select: `SELECT ${names(feedbackColumns).replace('attachments', `${attachmentsWithFacts} AS attachments`)}, ${countOfAttachments}
 ${fromFeedback}`,
