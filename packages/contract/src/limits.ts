@@ -35,6 +35,11 @@ export const limits = {
    */
   losslessJsonBytes: 1024 * 1024,
   supportedAbis: 64,
+  /**
+   * Maximum number of entries in the catalogue of an application on a day; the most frequent ones
+   * are kept. The limit keeps rows small even if an application puts values into names.
+   */
+  catalogueEntries: 5_000,
   /** The tables accept only times strictly between these two (constraint of migration 0001). */
   recordTimeMs: { after: Date.UTC(2020, 0), before: Date.UTC(2200, 0) },
   /**

@@ -80,9 +80,9 @@ export async function readCatalogue(
     ),
     read<DriftEntry>(
       'drift',
-      `SELECT toString(version_from) AS version_from, toString(version_to) AS version_to, event, param, change, before, after
+      `SELECT version_from, version_to, event, param, change, before, after
        FROM intake.drift AS drift WHERE ${ofApplication}
-       ORDER BY drift.version_to DESC, event, param`,
+       ORDER BY versions_ago, event, param`,
     ),
     read<WarningEntry>(
       'warnings',

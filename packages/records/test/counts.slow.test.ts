@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createClickHouse, type RecordTable } from '@intake/clickhouse'
+import { limits } from '@intake/contract'
 import { logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
 import {
   addDeadLetter,
@@ -268,6 +269,62 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   t.same(rows, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')
 })
 
+t.test('drift without version codes compares names as versions are ordered', async (t) => {
+  const bundle_identifier = 'com.example.web'
+  const names = ['1.9.0', '1.10.0-beta.2', '1.10.0-beta.10', '1.10.0', '2.0']
+  await insert(
+    'logs',
+    names.map((version_name, n) =>
+      event(`2026-11-21T11:0${n}:00.000Z`, {
+        bundle_identifier,
+        received_at,
+        event: 'open',
+        params: { [`new_in_${n}`]: 1 },
+        device: { version_name },
+      }),
+    ),
+  )
+  await refresh()
+  const changes = await reader.query(
+    `SELECT version_from, version_to, versions_ago, param FROM intake.drift
+     WHERE bundle_identifier = {bundle_identifier:String} AND change = 'new'
+     ORDER BY versions_ago DESC`,
+    { bundle_identifier },
+  )
+  t.same(
+    changes,
+    [1, 2, 3, 4].map((n) => ({
+      version_from: names[n - 1],
+      version_to: names[n],
+      versions_ago: 4 - n,
+      param: `new_in_${n}`,
+    })),
+  )
+})
+
+t.test('a day with more names than are counted is a warning, and shows no drift', async (t) => {
+  const bundle_identifier = 'com.example.cut'
+  const many = (version_code: number, count: number) =>
+    `SELECT '${bundle_identifier}' AS bundle_identifier, toDate('2026-11-2${version_code}') AS day,
+       arrayMap(n -> (concat('e', toString(n)), '', 'event', ${version_code}, '${version_code}', now64(3, 'UTC'), now64(3, 'UTC'), 1, 1), range(${count})) AS entries,
+       [] AS warnings, 1 AS ver`
+  const found = async () => ({
+    drift: await reader.query(
+      `SELECT change FROM intake.drift WHERE bundle_identifier = '${bundle_identifier}'`,
+    ),
+    warnings: await reader.query(
+      `SELECT warning, first_seen FROM intake.warnings WHERE bundle_identifier = '${bundle_identifier}'`,
+    ),
+  })
+  const columns = '(bundle_identifier, day, entries, warnings, ver)'
+  await owner.command(`INSERT INTO intake.days_raw ${columns} ${many(1, limits.catalogueEntries)}`)
+  await owner.command(`INSERT INTO intake.days_raw ${columns} ${many(2, 10)}`)
+  const first_seen = '2026-11-21 00:00:00.000'
+  t.same(await found(), { drift: [], warnings: [{ warning: 'catalogue_cut', first_seen }] })
+  await owner.command(`INSERT INTO intake.days_raw ${columns} ${many(3, 11)}`)
+  t.same((await found()).drift, [{ change: 'new' }], 'whole days are compared')
+})
+
 t.test('drift shows the five planted changes between two releases, and nothing else', async (t) => {
   const bundle_identifier = 'com.example.shop'
   const of = (version: number, name: string, params: object) =>
@@ -302,8 +359,9 @@ t.test('drift shows the five planted changes between two releases, and nothing e
     after: string,
   ) => ({
     bundle_identifier,
-    version_from: 41,
-    version_to: 42,
+    version_from: '41',
+    version_to: '42',
+    versions_ago: 0,
     event: name,
     param,
     change,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { member, startServer } from './fixture.ts'
+import { logRow, member, startServer } from './fixture.ts'
 
 const { connect } = await startServer(t)
 const clickhouse = connect(t)
@@ -66,4 +66,57 @@ t.test('every column of both views has a comment', async (t) => {
        AND comment = ''`,
   )
   t.same(rows, [])
+})
+
+t.test('gaps say since when rules may have left out events of the application', async (t) => {
+  const devices = Array.from({ length: 4 }, () => randomUUID())
+  const [ruled, otherApplication, otherKey, ruledForAll] = devices as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const numbered = (bundle_identifier: string, device_uuid: string, api_key_id: string) =>
+    [1, 3].map((sequence) =>
+      logRow({ bundle_identifier, device_uuid, api_key_id, extra: { log: { sequence } } }),
+    )
+  const rows = [
+    ...numbered('com.a', ruled, 'key_1'),
+    ...numbered('com.b', otherApplication, 'key_1'),
+    ...numbered('com.a', otherKey, 'key_2'),
+    ...numbered('com.b', ruledForAll, 'key_3'),
+  ]
+  await clickhouse.insertRows({ table: 'logs', members: [member(rows)], rows: rows.length })
+  const leftOut = (api_key_id: string, code: string, rule: string, minute: string) =>
+    insert('outcomes', {
+      minute,
+      api_key_id,
+      kind: 'logs',
+      code,
+      run: randomUUID(),
+      records: 1,
+      rule,
+    })
+  await leftOut('key_1', 'dropped', 'rule_a', '2026-11-23T12:01:00.000Z')
+  await leftOut('key_1', 'dropped', 'rule_a', '2026-11-23T12:00:00.000Z')
+  await leftOut('key_3', 'sampled', 'rule_all', '2026-11-23T13:00:00.000Z')
+  await clickhouse.command(
+    `INSERT INTO intake.journal (id, at, who, action, subject, detail) VALUES
+       (generateUUIDv4(), now64(3), '', 'rule-added', 'rule_a', '{"match":{"bundle":"com.a"}}'),
+       (generateUUIDv4(), now64(3), '', 'rule-added', 'rule_all', '{"match":{}}')`,
+  )
+  const found = await clickhouse.query<{ device_uuid: string }>(
+    `SELECT device_uuid, missing, rules_since FROM intake.gaps
+     WHERE device_uuid IN (${devices.map((device) => `'${device}'`).join()})`,
+  )
+  const rulesSince = [
+    [ruled, '2026-11-23 12:00:00.000'],
+    [otherApplication, null],
+    [otherKey, null],
+    [ruledForAll, '2026-11-23 13:00:00.000'],
+  ] as const
+  for (const [device_uuid, rules_since] of rulesSince) {
+    const row = found.find((one) => one.device_uuid === device_uuid)
+    t.same(row, { device_uuid, missing: 1, rules_since })
+  }
 })

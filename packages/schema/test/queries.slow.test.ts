@@ -145,7 +145,13 @@ const expected: Record<string, object[]> = {
     { arrived: '3: within a day', events: 1 },
   ],
   'What never arrived': [
-    { device_uuid: deviceId(1), first_sequence: 4, last_sequence: 7, missing: 2 },
+    {
+      device_uuid: deviceId(1),
+      first_sequence: 4,
+      last_sequence: 7,
+      missing: 2,
+      rules_since: null,
+    },
   ],
   'Clock skew': [{ device_uuid: deviceId(3), events: 1, seconds_ahead: 3600 }],
   'The last 50 events before a feedback': [

@@ -40,6 +40,8 @@ const meanings: Readonly<Record<string, string>> = {
   several_types: 'one param has several types in one version',
   email: 'a text that looks like an e-mail address',
   card: 'a text that looks like the number of a payment card',
+  catalogue_cut:
+    'a day with more events and params than are counted: the rarest are missing here, and the day is left out of changes',
 }
 
 export function catalogueView(options: {
@@ -114,8 +116,8 @@ function codesNote(codes: readonly VersionCode[]): Html {
   const [newest] = codes
   if (newest === undefined)
     return html`<small
-      >Versions are compared by <code>device.version_code</code>. None was counted for this
-      application.</small
+      >Versions are compared by name, because no <code>device.version_code</code> was
+      counted.</small
     >`
   if (codes.length === 1)
     return html`<small>Only version code ${newest.code} is known, so none is compared.</small>`
@@ -149,7 +151,7 @@ function driftTable(application: string, drift: readonly DriftEntry[]): Html {
   )
   return table(
     'Changes',
-    html`<th>Version code</th>
+    html`<th>Version</th>
       <th>Change</th>
       <th>Event or param</th>
       <th>Type</th>`,

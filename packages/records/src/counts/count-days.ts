@@ -9,11 +9,6 @@ const entryTuple =
 const warningTuple =
   "Tuple(warning String, event String, path String, version_name String, first_seen DateTime64(3, 'UTC'), last_seen DateTime64(3, 'UTC'), records UInt64, example UUID)"
 
-/**
- * The maximum number of entries of an application on a day; the most frequent ones are kept. The
- * limit keeps rows small even if an application puts values into names.
- */
-const entriesMax = 5_000
 const warningsMax = 1_000
 
 /**
@@ -75,7 +70,7 @@ export const countDays = (hasAllValues: boolean) => `WITH
     ARRAY JOIN ${paths} AS path
     WHERE ${period}
     GROUP BY bundle_identifier, event, param, type, version_code, version_name
-    ORDER BY records DESC LIMIT ${entriesMax} BY bundle_identifier),
+    ORDER BY records DESC LIMIT ${limits.catalogueEntries} BY bundle_identifier),
   warnings AS (
     SELECT bundle_identifier, found.1 AS warning, event, found.2 AS path,
       ifNull(device.version_name, '') AS version_name,

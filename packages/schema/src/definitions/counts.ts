@@ -1,3 +1,4 @@
+import { limits } from '@intake/contract'
 import type { ColumnComments, Definition } from './definition.ts'
 import { deviceCount } from './functions.ts'
 
@@ -36,14 +37,38 @@ const catalogueKey = {
  */
 const hourColumn = "CAST(hours_raw.hour, 'DateTime64(3, ''UTC'')') AS hour"
 
-/** For each version: the events and params that the catalogue has, and the types of each param. */
+/** Whether a day has all names. If it was cut, a name that is missing in it may have been sent. */
+const isWhole = `length(entries) < ${limits.catalogueEntries}`
+
+const numbersIn = (text: string) =>
+  `arrayMap(digits -> toInt64OrZero(digits), extractAll(${text}, '[0-9]+'))`
+
+/**
+ * SQL for a tuple that sorts as versions are ordered, with the text of the version at its end: by
+ * its code; without one, by the numbers in its name, a pre-release such as 2.0.0-beta.1 before its
+ * release.
+ */
+const orderedVersion = `if(isNull(entry.version_code),
+      (${numbersIn("splitByChar('-', entry.version_name)[1]")}, position(entry.version_name, '-') = 0,
+        ${numbersIn('entry.version_name')}, entry.version_name),
+      ([assumeNotNull(entry.version_code)], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(entry.version_code))))`
+
+/**
+ * For each version: the events and params that the catalogue has, and the types of each param. An
+ * application with version codes is compared by these alone.
+ */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
-    assumeNotNull(entry.version_code) AS version_code,
+    ${orderedVersion} AS ordered, ordered.4 AS version,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
   FROM intake.days_raw FINAL
   ARRAY JOIN entries AS entry
-  WHERE entry.version_code IS NOT NULL
-  GROUP BY bundle_identifier, event, param, version_code`
+  WHERE ${isWhole} AND if(
+    bundle_identifier IN (
+      SELECT bundle_identifier FROM intake.days_raw FINAL
+      WHERE arrayExists(one -> isNotNull(one.version_code), entries)),
+    isNotNull(entry.version_code),
+    entry.version_name != '')
+  GROUP BY bundle_identifier, event, param, ordered`
 
 /**
  * The tables of counts and their views. The counts have a row per application and hour or day. A
@@ -106,8 +131,10 @@ GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
       'What changed in the events and params of an application from one version to the next.',
     columns: {
       ...application,
-      version_from: 'device.version_code of the version before.',
-      version_to: 'The next device.version_code that sent an event.',
+      version_from:
+        'The version before: device.version_code; device.version_name if the application sends no codes.',
+      version_to: 'The next version that sent an event.',
+      versions_ago: 'How many versions version_to is before the newest; 0: it is the newest.',
       event: catalogueKey.event,
       param: catalogueKey.param,
       change: 'new, gone, or type: sent with another type.',
@@ -117,22 +144,23 @@ GROUP BY bundle_identifier, event, param, type, version_code, version_name`,
     select: `WITH
   by_version AS (${typesByVersion}),
   by_name AS (
-    SELECT bundle_identifier, event, param, groupArray(version_code) AS codes, groupArray(types) AS types
+    SELECT bundle_identifier, event, param, groupArray(version) AS versions, groupArray(types) AS types
     FROM by_version GROUP BY bundle_identifier, event, param),
   pairs AS (
-    SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to
+    SELECT bundle_identifier, pair.1 AS version_from, pair.2 AS version_to, pair.3 AS versions_ago
     FROM (
-      SELECT bundle_identifier, arraySort(groupUniqArray(version_code)) AS all_codes
+      SELECT bundle_identifier, arrayMap(one -> one.4, arraySort(groupUniqArray(ordered))) AS all_versions
       FROM by_version GROUP BY bundle_identifier)
-    ARRAY JOIN arrayZip(arrayPopBack(all_codes), arrayPopFront(all_codes)) AS pair),
-  events AS (SELECT bundle_identifier, event, codes AS event_codes FROM by_name WHERE param = '')
-SELECT bundle_identifier, version_from, version_to, event, param,
+    ARRAY JOIN arrayZip(arrayPopBack(all_versions), arrayPopFront(all_versions),
+      reverse(range(length(all_versions) - 1))) AS pair),
+  events AS (SELECT bundle_identifier, event, versions AS event_versions FROM by_name WHERE param = '')
+SELECT bundle_identifier, version_from, version_to, versions_ago, event, param,
   multiIf(before = '', 'new', after = '', 'gone', 'type') AS change,
-  types[indexOf(codes, version_from)] AS before, types[indexOf(codes, version_to)] AS after
+  types[indexOf(versions, version_from)] AS before, types[indexOf(versions, version_to)] AS after
 FROM by_name
 INNER JOIN pairs USING (bundle_identifier)
 INNER JOIN events USING (bundle_identifier, event)
-WHERE before != after AND (param = '' OR (has(event_codes, version_from) AND has(event_codes, version_to)))`,
+WHERE before != after AND (param = '' OR (has(event_versions, version_from) AND has(event_versions, version_to)))`,
   },
   {
     name: 'warnings',
@@ -140,13 +168,13 @@ WHERE before != after AND (param = '' OR (has(event_codes, version_from) AND has
     columns: {
       ...application,
       warning:
-        'timestamp_not_read, device_date_not_read, array_as_text, clock_skew, near_id_window, several_types, email or card.',
+        'timestamp_not_read, device_date_not_read, array_as_text, clock_skew, near_id_window, several_types, email, card, or catalogue_cut: the day has more names than are counted.',
       event: 'Name of the event.',
       path: 'Path of the field or param, with %2E for a dot in a name; empty: it concerns the record.',
       version_name: version.version_name,
       ...seen,
       records: 'Number of log events.',
-      example: 'Id of one of them; zeros for several_types.',
+      example: 'Id of one of them; zeros for several_types and catalogue_cut.',
     },
     select: `SELECT bundle_identifier, warning, event, path, version_name,
   min(first) AS first_seen, max(last) AS last_seen, sum(number) AS records, any(one) AS example
@@ -163,6 +191,11 @@ FROM (
   ARRAY JOIN entries AS entry
   GROUP BY bundle_identifier, event, path, version_name
   HAVING uniqExact(entry.type) > 1
+  UNION ALL
+  SELECT bundle_identifier, 'catalogue_cut', '', '', '', toDateTime64(day, 3, 'UTC'), toDateTime64(day, 3, 'UTC'),
+    0, toUUID('00000000-0000-0000-0000-000000000000')
+  FROM intake.days_raw FINAL
+  WHERE NOT (${isWhole})
 )
 GROUP BY bundle_identifier, warning, event, path, version_name`,
   },

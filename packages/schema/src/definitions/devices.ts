@@ -2,6 +2,20 @@ import type { DeviceField } from '@intake/contract'
 import type { Definition } from './definition.ts'
 import { plainColumns, plainSelect } from './plain-device.ts'
 
+/**
+ * The rules that have left out log events, by the API key of the events: since which minute, and
+ * the application of the rule; empty if the rule is for all, or the journal does not have it.
+ */
+const rulesSince = `SELECT api_key_id, JSONExtractString(any(added.detail), 'match', 'bundle') AS bundle,
+    toDateTime64(min(minute), 3, 'UTC') AS since
+  FROM intake.outcomes_raw AS outcome FINAL
+  LEFT JOIN (
+    SELECT subject, any(journal.detail) AS detail FROM intake.journal
+    WHERE action = 'rule-added' GROUP BY subject
+  ) AS added ON outcome.rule = added.subject
+  WHERE kind = 'logs' AND code IN ('dropped', 'sampled')
+  GROUP BY api_key_id, outcome.rule`
+
 const devices = `SELECT
   bundle_identifier,
   device_uuid,
@@ -63,16 +77,25 @@ FROM (${devices})`,
       first_sequence: 'The lowest number that arrived.',
       last_sequence: 'The highest number that arrived.',
       missing:
-        'Numbers between them that are not in the table: events on their way, given up by the client, rejected, or erased.',
+        'Numbers between them that are not in the table: events on their way, given up by the client, rejected, left out by a rule (see rules_since), or erased.',
+      rules_since:
+        'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has. From then on missing is not only loss.',
     },
-    select: `SELECT
+    select: `WITH (
+  SELECT groupArray((api_key_id, bundle, since)) FROM (${rulesSince})
+) AS ruled
+SELECT
   bundle_identifier,
   device_uuid,
   min(sequence) AS first_sequence,
   max(sequence) AS last_sequence,
-  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) AS missing
+  toUInt64(last_sequence - first_sequence) + 1 - uniqExact(sequence) AS missing,
+  arrayReduce('minOrNull', arrayMap(one -> one.3, arrayFilter(
+    one -> has(groupUniqArray(api_key_id), one.1) AND one.2 IN ('', bundle_identifier),
+    ruled))) AS rules_since
 FROM (
-  SELECT bundle_identifier, device_uuid, assumeNotNull(extra.log.sequence.:Int64) AS sequence
+  SELECT bundle_identifier, device_uuid, api_key_id,
+    assumeNotNull(extra.log.sequence.:Int64) AS sequence
   FROM intake.logs_raw FINAL
   WHERE extra.log.sequence.:Int64 > 0
 )
