@@ -25,20 +25,14 @@ async function createDriver(): Promise<Driver> {
     case 'node':
       return createProcessDriver(platform, () => startClientProcess('node-process.ts'))
     case 'react-native':
-      return createProcessDriver(
-        platform,
-        () => startClientProcess('react-native-process.ts'),
-        ['storageHangs'],
-      )
+      return createProcessDriver(platform, () => startClientProcess('react-native-process.ts'), [
+        'storageHangs',
+      ])
     case 'hermes': {
       const engine = process.env['HERMES']
       if (engine === undefined) throw new Error('HERMES must be the path of the engine')
       const code = await compileForHermes()
-      return createProcessDriver(
-        platform,
-        () => startHermesProcess(engine, code),
-        ['storageHangs'],
-      )
+      return createProcessDriver(platform, () => startHermesProcess(engine, code), ['storageHangs'])
     }
     default:
       throw new Error('which client: web, node, react-native or hermes?')

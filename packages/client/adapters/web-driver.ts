@@ -7,7 +7,9 @@ import type { Driver, InitOptions } from './driver.ts'
 /** The globals that functions running in the page can use. */
 declare const window: PageWindow
 declare const IDBObjectStore: { prototype: { put(): void } }
-declare const IDBFactory: { prototype: { open(name: string): EventTarget & { onsuccess: unknown } } }
+declare const IDBFactory: {
+  prototype: { open(name: string): EventTarget & { onsuccess: unknown } }
+}
 
 export interface PageWindow {
   IntakeClient: typeof web

@@ -324,8 +324,14 @@ t.test('stats name the last request that failed', async (t) => {
   const detail = 'The queue is full.'
   for (const [fault, expected] of [
     ['unreachable', { time, status: 0, code: 'http_0', message: 'unreachable' }],
-    [{ status: 502, body: '<html>' }, { time, status: 502, code: 'http_502', message: undefined }],
-    [{ status: 200, body: '<html>' }, { time, status: 200, code: 'http_200', message: undefined }],
+    [
+      { status: 502, body: '<html>' },
+      { time, status: 502, code: 'http_502', message: undefined },
+    ],
+    [
+      { status: 200, body: '<html>' },
+      { time, status: 200, code: 'http_200', message: undefined },
+    ],
     [
       { status: 503, body: JSON.stringify({ code: 'queue_full', detail }) },
       { time, status: 503, code: 'queue_full', message: detail },

@@ -351,18 +351,21 @@ for (const delayMs of [5500, Infinity]) {
       await first.page.evaluate(() => window.client.log('before'))
       await until('it is a row', () => server.rows.size === 1)
       const { page, create } = await visit()
-      await page.evaluate((ms) => {
-        const { open } = IDBFactory.prototype
-        IDBFactory.prototype.open = function (name) {
-          const request = open.call(this, name)
-          Object.defineProperty(request, 'onsuccess', {
-            set(run: () => void) {
-              request.addEventListener('success', () => ms && setTimeout(run, ms))
-            },
-          })
-          return request
-        }
-      }, Number.isFinite(delayMs) ? delayMs : 0)
+      await page.evaluate(
+        (ms) => {
+          const { open } = IDBFactory.prototype
+          IDBFactory.prototype.open = function (name) {
+            const request = open.call(this, name)
+            Object.defineProperty(request, 'onsuccess', {
+              set(run: () => void) {
+                request.addEventListener('success', () => ms && setTimeout(run, ms))
+              },
+            })
+            return request
+          }
+        },
+        Number.isFinite(delayMs) ? delayMs : 0,
+      )
       await create()
       await page.evaluate(() => {
         for (let i = 0; i < 10; i++) window.client.log('e', { i })
@@ -388,7 +391,12 @@ t.test('stats say that the browser may have blocked the request', { skip }, asyn
     await window.client.flush({ timeoutMs: 2000 })
     return window.client.stats().lastError
   })
-  t.match(lastError, { status: 0, code: 'http_0', message: /blocked by the browser.*CORS_ORIGINS/ })
+  t.match(lastError, {
+    time: /^20.*Z$/,
+    status: 0,
+    code: 'http_0',
+    message: /blocked by the browser.*CORS_ORIGINS/,
+  })
 })
 
 t.test('values of a page that are no JSON are text', { skip }, async (t) => {
@@ -398,7 +406,12 @@ t.test('values of a page that are no JSON are text', { skip }, async (t) => {
   const id = await page.evaluate(() => {
     const target = Object.assign(document.createElement('div'), { __reactFiber: { stateNode: {} } })
     target.__reactFiber.stateNode = target
-    return window.client.log('click', { target, headers: new Headers({ a: 'b' }), big: 5n, kept: 1 })
+    return window.client.log('click', {
+      target,
+      headers: new Headers({ a: 'b' }),
+      big: 5n,
+      kept: 1,
+    })
   })
   t.same(await page.evaluate(() => window.client.flush()), { left: 0 })
   t.same(server.rows.get(id!)!.params, {
