@@ -51,7 +51,13 @@ export function createProcessDriver(
   return {
     name,
     capabilities: [
-      ...['feedback', 'batch', 'clock', 'bounds', 'storageFull', 'storageFails', 'optOut'],
+      'feedback',
+      'batch',
+      'clock',
+      'bounds',
+      'storageFull',
+      'storageFails',
+      'optOut',
       ...more,
     ],
     async init({ clockOffsetMs = 0, storageFull = false, storageFailsMs = 0, ...options }) {

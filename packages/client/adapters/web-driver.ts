@@ -61,8 +61,15 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
   return {
     name: 'web',
     capabilities: [
-      ...['feedback', 'batch', 'clock', 'pageEnd', 'bounds', 'storageFull', 'storageFails'],
-      ...['storageHangs', 'optOut'],
+      'feedback',
+      'batch',
+      'clock',
+      'pageEnd',
+      'bounds',
+      'storageFull',
+      'storageFails',
+      'storageHangs',
+      'optOut',
     ],
     async init(init: InitOptions) {
       const { clockOffsetMs = 0, storageFull = false, ...rest } = init
