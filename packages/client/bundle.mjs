@@ -10,7 +10,7 @@ import { minify } from 'terser'
  * other programs or other releases read them.
  */
 const internal =
-  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total time wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove clear add gzip options end stop setTimeout clearTimeout'
+  'monotonic writeDelayMs keepAttachment runSuffix mayBeStored retryAfterMs shiftFor isDefinite unreported isBusy generation shiftMs failures events memory wasOpen attempted hasUnsaved oldest isUrgent leavePage senderOf newId logDevice sending loops canSend exchange keepaliveBytesMax keepaliveBytes sendAtPageEnd isAll isLast transport lines segment segments observe onPause refused isHeld isAccepted adopt drops retryAfter path date total wake rename list read key user state clock nextId ports contextOf context pageEndBytes unsettled isTooLarge attempt leave save count bytes within send form remove clear add gzip uuid start sequence line options end stop setTimeout clearTimeout'
 
 /** @returns {Promise<string>} the minified script */
 export async function bundleWeb() {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import t from 'tap'
 import { createHost } from './host.ts'
 
@@ -50,8 +51,13 @@ t.test('an address or a key that can never work is refused', (t) => {
     { apiKey: 'ik_ü' },
     { apiKey: 'ik_test\n' },
     { apiKey: '' },
+    { apiKey: undefined },
+    { apiKey: null },
+    { url: undefined },
+    { bundleIdentifier: '' },
+    { bundleIdentifier: undefined },
   ])
-    t.throws(() => createHost().start(wrong), TypeError, JSON.stringify(wrong))
+    t.throws(() => createHost().start(wrong as never), TypeError, inspect(wrong))
   for (const url of ['/i', 'http://127.0.0.1:3000', 'HTTPS://example.com/i/'])
     t.doesNotThrow(() => createHost().start({ url }), url)
   t.end()

@@ -173,11 +173,12 @@ export function createClient<Attachment>(
     core.uuid = core.uuid || uuid || newId()
   }
 
-  type Kept = [device: unknown, isOptedOut: unknown, dropped: unknown, names: string[]]
+  type Kept = [device?: unknown, isOptedOut?: unknown, dropped?: unknown, names?: string[]]
 
   /**
    * Makes all reads at the same time, because a page can end within milliseconds. If one fails, all
    * are repeated until they succeed, because only a successful read says that something is absent.
+   * A storage that the browser forbids to the page is empty.
    */
   const readKept = (pauseMs: number): Promise<Kept> =>
     Promise.all([
@@ -185,12 +186,13 @@ export function createClient<Attachment>(
       storage.get(optOutKey),
       storage.get(droppedKey),
       storage.list(),
-    ]).catch(
-      (): Promise<Kept> =>
-        new Promise((resolve) => {
-          const next = Math.min(pauseMs * 2, 2000)
-          if (!isShut) readTimer = time.setTimeout(() => resolve(readKept(next)), pauseMs, true)
-        }),
+    ]).catch((error): Kept | Promise<Kept> =>
+      Object(error).name === 'SecurityError'
+        ? []
+        : new Promise((resolve) => {
+            const next = Math.min(pauseMs * 2, 2000)
+            if (!isShut) readTimer = time.setTimeout(() => resolve(readKept(next)), pauseMs, true)
+          }),
     )
 
   async function load(): Promise<void> {
@@ -207,7 +209,7 @@ export function createClient<Attachment>(
     addCounts(drops.unreported, Object(dropped) as Record<string, number>)
     if (optedOut && wantsOut !== false) isOptedOut = true
     if (isOptedOut) await removeAll()
-    else await adopt(names)
+    else await adopt(names || [])
     logLoop.wake()
     feedbackLoop.wake()
   }

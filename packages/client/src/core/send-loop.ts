@@ -49,6 +49,8 @@ export function createSendLoop(
   let failures = 0
   let sending: Promise<void> | undefined
   let isClosed = false
+  /** Whether `wake` was called after the current call of `send`. */
+  let isWoken = false
   let isOrdered = false
   let timer: unknown
   /** The time of the monotonic clock before which nothing is sent. */
@@ -59,9 +61,10 @@ export function createSendLoop(
     await start()
     for (;;) {
       // A storage error is treated like a network error, so the records are kept.
+      isWoken = false
       sent = isClosed ? undefined : await send().catch(() => ({ retryAfterMs: 0 }))
-      if (!sent || sent.stop || sent.retryAfterMs !== undefined) break
-      failures = 0
+      if (sent ? sent.stop || sent.retryAfterMs !== undefined : !isWoken) break
+      if (sent) failures = 0
     }
     sending = undefined
     if (sent && !sent.stop) pause(sent.retryAfterMs!)
@@ -85,6 +88,7 @@ export function createSendLoop(
   }
 
   function wake(isUrgent?: boolean): void {
+    isWoken = true
     if (sending || isClosed) return
     const ms = notBefore - time.monotonic()
     if (ms > 1 && (isOrdered || !isUrgent)) return arm(ms)

@@ -6,9 +6,10 @@ import { startHttpIntake } from '../node/http-intake.ts'
 import { startRedirecting } from '../node/redirecting.ts'
 import { executablePath, startBrowser } from './browser.ts'
 
-declare const window: PageWindow
-declare const document: { createElement(tag: string): object }
-declare function dispatchEvent(event: Event): boolean
+declare const window: PageWindow & {
+  dispatchEvent(event: Event): void
+  document: { createElement(name: string): object }
+}
 declare const IDBFactory: {
   prototype: { open(name?: string): EventTarget & { onsuccess: unknown } }
 }
@@ -371,8 +372,8 @@ for (const delayMs of [5500, Infinity]) {
       await create()
       await page.evaluate(() => {
         for (let i = 0; i < 10; i++) window.client.log('e', { i })
-        dispatchEvent(new Event('online'))
-        dispatchEvent(new Event('pagehide'))
+        window.dispatchEvent(new Event('online'))
+        window.dispatchEvent(new Event('pagehide'))
       })
       await until('all are rows', () => server.rows.size === 11)
       t.same(await page.evaluate(() => window.client.stats().dropped), {})
@@ -393,7 +394,12 @@ t.test('stats say that the browser may have blocked the request', { skip }, asyn
     await window.client.flush({ timeoutMs: 2000 })
     return window.client.stats().lastError
   })
-  t.match(lastError, { status: 0, code: 'http_0', message: /blocked by the browser.*CORS_ORIGINS/ })
+  t.match(lastError, {
+    time: /^20.*Z$/,
+    status: 0,
+    code: 'http_0',
+    message: /blocked by the browser.*CORS_ORIGINS/,
+  })
 })
 
 t.test('values of a page that are no JSON are text', { skip }, async (t) => {
@@ -401,8 +407,8 @@ t.test('values of a page that are no JSON are text', { skip }, async (t) => {
   const { page, create } = await visit()
   await create()
   const id = await page.evaluate(() => {
-    const target = Object.assign(document.createElement('div'), { fiber: { stateNode: {} } })
-    target.fiber.stateNode = target
+    const target = Object.assign(window.document.createElement('div'), { fiber: { node: {} } })
+    target.fiber.node = target
     return window.client.log('click', {
       target,
       headers: new Headers({ a: 'b' }),

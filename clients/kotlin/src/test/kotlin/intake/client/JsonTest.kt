@@ -62,9 +62,8 @@ class JsonTest {
                 override fun toString(): String = "$this"
             }
         val broken =
-            object : AbstractMap<String, Any>() {
-                override val entries
-                    get() = throw IllegalStateException("no")
+            object : Iterable<Any> {
+                override fun iterator() = throw IllegalStateException("no")
             }
         val params =
             linkedMapOf(
