@@ -9,7 +9,7 @@ t.test('all wrong settings of the stack, gateway and worker are named at once', 
     PORT: 'x',
     WORKERS: '-1',
     RATE_LIMIT_MAX: '10k',
-    CORS_ORIGINS: 'app.example',
+    CORS_ORIGINS: 'elsewhere.test',
     TRUST_PROXY: 'yes',
     PAGE_PASSWORD: 'short',
     S3_PREFIX: '/a',
@@ -17,7 +17,7 @@ t.test('all wrong settings of the stack, gateway and worker are named at once', 
   const problems = problemsOf(() => readConfig(wrong))
   const named = new Set(problems.map((problem) => problem.split(' ')[0]))
   t.same(named, new Set(Object.keys(wrong)))
-  for (const value of ['10k', 'app.example ', 'yes', 'short']) t.notMatch(problems.join(), value)
+  for (const value of ['10k', 'elsewhere.test', 'yes', 'short']) t.notMatch(problems.join(), value)
 })
 
 t.test('with nothing set, or with URLs in files, nothing is wrong', async (t) => {
