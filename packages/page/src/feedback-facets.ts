@@ -1,7 +1,7 @@
 import { conditionsOf } from './list-records.ts'
 import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
-import { querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
 import type { Search } from './search.ts'
 
 /** Counts of the feedback that matches a search in a period. */
@@ -31,7 +31,7 @@ export async function readFeedbackFacets(
     `SELECT pair.1 AS facet, pair.2 AS name, count() AS count FROM intake.feedback
        ARRAY JOIN [
          ('step', toString(${stepOf('time', steps)})),
-         ('version', toString(ifNull(device.version_name, ''))),
+         ('version', toString(${cutName("ifNull(device.version_name, '')")})),
          ('application', toString(bundle_identifier)),
          ('pictures', if(attachment_count > 0, '1', '0')),
          ('email', if(email IS NULL, '0', '1'))] AS pair

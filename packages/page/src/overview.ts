@@ -12,6 +12,7 @@ import {
 } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
+import { unlessClickHouseFails } from './without-clickhouse.ts'
 
 /** The data of the overview. It contains counts of events, but no single event. */
 export interface OverviewData {
@@ -29,6 +30,8 @@ export interface OverviewData {
   feedback: FeedbackSummary[]
   /** When workers last counted the hours, in ms since 1970; undefined if never. */
   countedAtMs: number | undefined
+  /** Whether ClickHouse could not read some counts of events, which are then empty or zero. */
+  isPartial: boolean
 }
 
 const latestFeedback = 3
@@ -38,12 +41,20 @@ export async function readOverview(
   steps: Steps,
   names: Promise<ReadonlyMap<string, string>>,
 ): Promise<OverviewData> {
+  let isPartial = false
+  /** Counts of events, whose cost depends on what clients send, must not end the whole view. */
+  async function orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
+    const found = await unlessClickHouseFails(reading)
+    if (found === undefined) isPartial = true
+    return found ?? otherwise
+  }
+
   const [arrivals, refusals, applications, topEvents, versions] = await Promise.all([
     readArrivals(reader, steps),
     readKeyOutcomes(reader, steps, { onlyRefused: true }),
-    readApplications(reader, steps),
-    readTopEvents(reader, steps),
-    readVersions(reader, steps),
+    orElse(readApplications(reader, steps), []),
+    orElse(readTopEvents(reader, steps), []),
+    orElse(readVersions(reader, steps), []),
   ])
   const [feedbackByApplication, devices, countedAtMs, feedback] = await Promise.all([
     countFeedback(
@@ -51,7 +62,7 @@ export async function readOverview(
       steps,
       applications.map((one) => one.bundle_identifier),
     ),
-    countDevices(reader, steps),
+    orElse(countDevices(reader, steps), 0),
     readCountedAt(reader),
     listRecords(reader, 'feedback', {}),
   ])
@@ -66,6 +77,7 @@ export async function readOverview(
     versions,
     devices,
     countedAtMs,
+    isPartial,
     feedback: feedback.rows.slice(0, latestFeedback),
   }
 }
@@ -88,7 +100,14 @@ export async function countFeedback(
 /**
  * Whether there is nothing: no event in 30 days, no feedback, no arrival or refusal in the period.
  */
-export const isNew = ({ arrivals, refusals, applications, feedback }: OverviewData): boolean =>
+export const isNew = ({
+  isPartial,
+  arrivals,
+  refusals,
+  applications,
+  feedback,
+}: OverviewData): boolean =>
+  !isPartial &&
   applications.length === 0 &&
   feedback.length === 0 &&
   refusals.length === 0 &&

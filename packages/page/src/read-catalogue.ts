@@ -1,4 +1,4 @@
-import { querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
 
 /** An event or param of an application, over all its versions. */
 export interface CatalogueEntry {
@@ -71,22 +71,23 @@ export async function readCatalogue(
   const [entries, drift, warnings] = await Promise.all([
     read<CatalogueEntry>(
       'entries',
-      `SELECT event, param, arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types,
+      `SELECT event, ${cutName('param')} AS param, arrayStringConcat(arraySort(groupUniqArray(type)), ', ') AS types,
          sum(catalogue.records) AS records, max(catalogue.devices) AS devices,
          max(catalogue.last_seen) AS last_seen,
-         argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen)) AS newest_version
+         ${cutName('argMax(version_name, (ifNull(version_code, 0), catalogue.last_seen))')} AS newest_version
        FROM intake.catalogue AS catalogue WHERE ${ofApplication}
        GROUP BY event, param ORDER BY event, param`,
     ),
     read<DriftEntry>(
       'drift',
-      `SELECT version_from, version_to, event, param, change, before, after
+      `SELECT ${cutName('version_from')} AS version_from, ${cutName('version_to')} AS version_to, event,
+         ${cutName('param')} AS param, change, before, after
        FROM intake.drift AS drift WHERE ${ofApplication}
        ORDER BY versions_ago, event, param`,
     ),
     read<WarningEntry>(
       'warnings',
-      `SELECT warning, event, path, version_name, records, last_seen, example
+      `SELECT warning, event, ${cutName('path')} AS path, ${cutName('version_name')} AS version_name, records, last_seen, example
        FROM intake.warnings WHERE ${ofApplication}
        ORDER BY records DESC, warning, event, path, version_name`,
     ),

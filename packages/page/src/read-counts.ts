@@ -1,6 +1,6 @@
 import { isoTime } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
-import { querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
 
@@ -47,7 +47,7 @@ export async function readApplications(
     }
   >(
     `SELECT bundle_identifier, sumIf(number, at >= {first:UInt32}) AS events,
-       argMax(version, (code, latest)) AS newest_version,
+       ${cutName('argMax(version, (code, latest))')} AS newest_version,
        max(latest) AS last, groupArrayIf(CAST((at, number), 'Tuple(UInt32, UInt64)'), at >= {first:UInt32}) AS counts
      FROM (
        SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
@@ -94,9 +94,9 @@ export const readTopEvents = (
   application?: string,
 ): Promise<TopEvent[]> =>
   reader.query<TopEvent>(
-    `SELECT event AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM intake.hours
+    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM intake.hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
-     GROUP BY event ORDER BY count DESC, event LIMIT 10 ${querySettings}`,
+     GROUP BY name ORDER BY count DESC, name LIMIT 10 ${querySettings}`,
     { ...windowParams(window), ...(application !== undefined && { application }) },
   )
 
@@ -112,10 +112,10 @@ export const readVersions = (
   names?: readonly string[],
 ): Promise<NameCount[]> =>
   reader.query<NameCount>(
-    `SELECT version_name AS name, intake_devices(devices_state) AS count FROM intake.device_hours
+    `SELECT ${cutName('version_name')} AS name, intake_devices(devices_state) AS count FROM intake.device_hours
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
        ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
-     GROUP BY version_name ORDER BY count DESC, version_name LIMIT 8 ${querySettings}`,
+     GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
     {
       ...windowParams(window),
       ...(application !== undefined && { application }),
@@ -163,7 +163,7 @@ export async function readVersionSteps(
 ): Promise<{ at: number; version: string; events: number }[]> {
   const rows = await reader.query<{ version: string; counts: [number, number][] }>(
     `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
-       SELECT version_name AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
+       SELECT ${cutName('version_name')} AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
        FROM intake.hours WHERE ${period} AND ${ofApplication} GROUP BY version, at)
      GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
     { ...windowParams(steps), application },

@@ -6,7 +6,7 @@ import {
   type NameCount,
   type TopEvent,
 } from './read-counts.ts'
-import { querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings, type RecordReader } from './records.ts'
 
 export interface RecentCounts {
   applications: Pick<ApplicationCounts, 'bundle_identifier' | 'events' | 'devices' | 'series'>[]
@@ -42,7 +42,7 @@ export async function readRecentCounts(reader: RecordReader, steps: Steps): Prom
       'GROUP BY event ORDER BY count DESC, event LIMIT 10',
     ),
     read<NameCount>(
-      `ifNull(device.version_name, '') AS name, ${devices} AS count`,
+      `${cutName("ifNull(device.version_name, '')")} AS name, ${devices} AS count`,
       'GROUP BY name ORDER BY count DESC, name LIMIT 8',
     ),
     read<{ devices: number }>(`${devices} AS devices`),

@@ -74,6 +74,7 @@ export async function startRowStore(t: Test) {
   const owner = connect(t)
   return {
     owner,
+    readerUrl: server.readerUrl,
     insert: (table: 'feedback' | 'logs', rows: object[]) =>
       owner.insertRows({ table, members: [member(rows)], rows: rows.length }),
     startReaderPage: (t: Test, options: Partial<PageOptions> = {}) =>

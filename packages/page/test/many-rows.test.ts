@@ -1,7 +1,10 @@
 import t from 'tap'
+import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { linksIn, startRowStore, view } from './fixture.ts'
 
-const { owner, startReaderPage } = await startRowStore(t)
+const { owner, readerUrl, startReaderPage } = await startRowStore(t)
+const reader = createClickHouse({ url: readerUrl })
+t.teardown(() => reader.close())
 
 t.test('more than 1,000 applications are no failure of any view', async (t) => {
   await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
@@ -69,4 +72,41 @@ t.test('a view says which versions and outcomes it leaves out', async (t) => {
   t.match(await status.text(), 'Of the 200 most frequent outcomes of a key.')
   for (const path of ['/', '/live'])
     t.match((await view(url, path)).text, 'The 8 most frequent.', path)
+})
+
+t.test('names of a megabyte leave every view small, and are no links', async (t) => {
+  const long = (letter: string) => `repeat('${letter}', 1000000)`
+  await owner.command(`INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, device_states, ver)
+    SELECT 'com.example.long', toStartOfHour(now('UTC')) - INTERVAL 1 HOUR,
+      [('opened', 1, ${long('v')}, 1000000)],
+      [(${long('v')}, (SELECT hex(uniqCombined64State(12)(generateUUIDv4()))))], 1`)
+  await owner.command(`INSERT INTO intake.days_raw (bundle_identifier, day, entries, warnings, ver)
+    SELECT 'com.example.long', today(),
+      [('opened', ${long('p')}, 'text', 1, ${long('v')}, now64(3, 'UTC'), now64(3, 'UTC'), 1, 1)],
+      [('email', 'opened', ${long('w')}, ${long('v')}, now64(3, 'UTC'), now64(3, 'UTC'), 1, toUUID('01a1fc28-0000-7000-8000-000000000001'))], 1`)
+  const { url } = await startReaderPage(t)
+  const application = '/applications/com.example.long'
+  for (const path of ['/', '/events', application, `${application}?tab=catalogue`]) {
+    const { status, text } = await view(url, path)
+    t.equal(status, 200, path)
+    t.ok(text.length < 300_000, `${path} has ${text.length} characters`)
+    t.notOk(
+      linksIn(text, path).some((link) => link.includes('vvvv')),
+      path,
+    )
+  }
+})
+
+t.test('a view without the counts that ClickHouse cannot make says so', async (t) => {
+  const { url } = await startReaderPage(t, {
+    reader: {
+      query: (sql, params) =>
+        /FROM intake\.(hours|device_hours)\b/.test(sql)
+          ? Promise.reject(new ClickHouseError('too much', { kind: 'split', code: 241 }))
+          : reader.query(sql, params),
+      lines: (sql, params) => reader.lines(sql, params),
+    },
+  })
+  t.match(await view(url, '/'), { status: 200, text: 'Some counts of events could not be read' })
+  t.match(await view(url, '/events?from=2026-11-01T00:00:00Z&event=x&user=y'), { status: 200 })
 })

@@ -116,7 +116,7 @@ t.test('gaps say since when rules may have left out events of the application', 
     [ruledForAll, '2026-11-23 13:00:00.000'],
   ] as const
   for (const [device_uuid, rules_since] of rulesSince) {
-    const row = found.find((one) => one.device_uuid === device_uuid)
-    t.same(row, { device_uuid, missing: 1, rules_since })
+    const gap = found.find((one) => one.device_uuid === device_uuid)
+    t.same(gap, { device_uuid, missing: 1, rules_since })
   }
 })

@@ -7,6 +7,7 @@ import { readSearch, type Search } from '../search.ts'
 import { eventList } from '../views/event-list.ts'
 import type { Suggestions } from '../views/filter-form.ts'
 import type { ViewContext } from './context.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 
 /**
  * Returns the period of a search. The reader chooses it by name (`isGiven` is then true), or by a
@@ -53,8 +54,10 @@ export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext
       (isLong ? cached : cachedBriefly)(key, async () =>
         countEvents(reader, { search: counted, steps, countedAtMs: await readCountedAt(reader) }),
       ),
-      cached(`names ${counted.application ?? ''}`, () =>
-        readSuggestions(counted.application, header.nowMs),
+      unlessClickHouseFails(
+        cached(`names ${counted.application ?? ''}`, () =>
+          readSuggestions(counted.application, header.nowMs),
+        ),
       ),
     ])
     return eventList({ header, search, found, counts, steps, period, isGiven, suggestions })

@@ -14,7 +14,7 @@ import { freshnessOf } from '../views/document.ts'
 import { eventRow } from '../views/event-rows.ts'
 import { liveAside, liveChart, liveView, type LiveBesides } from '../views/live.ts'
 import type { Header } from '../worker-state.ts'
-import { unlessClickHouseFails } from './without-clickhouse.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 import type { ViewContext } from './context.ts'
 
 const minuteMs = 60_000

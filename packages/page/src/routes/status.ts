@@ -2,7 +2,7 @@ import { stepsOf } from '../period.ts'
 import { readArrivals, readKeyOutcomes } from '../read-outcomes.ts'
 import { statusView, type StatusData } from '../views/status.ts'
 import type { ViewContext } from './context.ts'
-import { unlessClickHouseFails } from './without-clickhouse.ts'
+import { unlessClickHouseFails } from '../without-clickhouse.ts'
 
 /** `GET /status`, for a browser; other clients get JSON from the admin server. */
 export function statusRoutes({ reader, state, cachedBriefly, view }: ViewContext) {

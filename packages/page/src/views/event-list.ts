@@ -24,7 +24,8 @@ export function eventList(options: {
   period: PeriodName | undefined
   /** Whether the reader has chosen `period`; if so, the list is limited to it. */
   isGiven: boolean
-  suggestions: Suggestions
+  /** Undefined if they could not be read. */
+  suggestions: Suggestions | undefined
 }): Html {
   const { header, search, found, counts, steps, period, isGiven, suggestions } = options
   const { after: _, from, to, ...rest } = search
@@ -40,7 +41,7 @@ export function eventList(options: {
       path: '/events',
       fields: ['event', 'application', 'version', 'user', 'device'],
       search,
-      suggestions,
+      ...(suggestions && { suggestions }),
       hidden: {
         from: from?.toISOString(),
         to: to?.toISOString(),

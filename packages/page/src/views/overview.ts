@@ -11,7 +11,17 @@ import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
 import { applicationLink, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
-import { badge, bars, behindAlert, card, periodLinks, problemAlert, table, tile } from './parts.ts'
+import {
+  alert,
+  badge,
+  bars,
+  behindAlert,
+  card,
+  periodLinks,
+  problemAlert,
+  table,
+  tile,
+} from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 
 const hourMs = 3_600_000
@@ -33,7 +43,7 @@ export function overviewView(options: {
     header,
     view: 'overview',
     title: 'Overview',
-    alert: html`${down.map(problemAlert)}${behindAlert(header)}`,
+    alert: html`${down.map(problemAlert)}${behindAlert(header)}${data.isPartial ? partialAlert : undefined}`,
     tools: periodLinks(period, '/'),
     body: html`${tiles(options)}
       ${card(
@@ -63,6 +73,12 @@ export function overviewView(options: {
       </section>`,
   })
 }
+
+const partialAlert = alert(
+  'warning',
+  html`<b>Some counts of events could not be read.</b> ClickHouse took too long, or needed too much
+    memory. What is missing here is empty or zero.`,
+)
 
 function tiles({
   header,

@@ -3,6 +3,7 @@ import { clientText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import { periods, type PeriodName } from '../period.ts'
+import { nameMax } from '../records.ts'
 import type { Header, PageProblem } from '../worker-state.ts'
 
 const icons = { warn: 'M8 1.6 15 14H1zM8 6v4M8 11.6v.9', ok: 'M2.5 8.5l3.5 3.5 7.5-8' } as const
@@ -50,14 +51,21 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
   const items = rows.map(
     ({ name, count, note, href }) =>
       html`<li>
-        ${barBehind(count / most, series)}<a href="${href}"
-          >${name === '' ? html`<i class="mute">none</i>` : clientText(name, 300)}</a
-        ><span>${wholeNumber(count)}</span><span class="mute">${note}</span>
+        ${barBehind(count / most, series)}${barName(name, href)}<span>${wholeNumber(count)}</span
+        ><span class="mute">${note}</span>
       </li>`,
   )
   return html`<ol class="bars">
     ${items}
   </ol>`
+}
+
+/** A name that was cut has no link: a search for it would find nothing. */
+function barName(name: string, href: string): Html {
+  if (name.length > nameMax) return html`<span>${clientText(name, nameMax)}</span>`
+  return html`<a href="${href}"
+    >${name === '' ? html`<i class="mute">none</i>` : clientText(name)}</a
+  >`
 }
 
 /** A table that scrolls separately from the page if it is wider than the window. */
