@@ -156,6 +156,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     const report = await erase({
       services,
       subject,
+      subjectKey: await createPolicyStore({ redis: services.redis }).subjectKey(),
       deadline: performance.now() + flags.wait * 60_000,
       progress: progress.say,
     })
@@ -210,6 +211,9 @@ function describePreview({ rows, deadLetters, frames }: Preview): string {
   ].join('\n')
 }
 
+const notCovered =
+  'Not covered, among others: messages that the webhook has sent. docs/erasure.md lists them.'
+
 function describe(report: ErasureReport): string {
   const { tombstones, rowsDeleted, objectsDeleted, remaining, complete } = report
   const period = report.from === undefined ? '' : `, accepted from ${report.from} to ${report.to}`
@@ -218,11 +222,11 @@ function describe(report: ErasureReport): string {
     `${tombstones.logs} logs, ${tombstones.feedback} feedback, ${tombstones.deadLetters} dead letters`,
     `${rowsDeleted} rows and ${objectsDeleted} objects deleted`,
   ]
-  if (complete) return [...lines, 'complete: nothing is left'].join('\n')
-  const { frames, unreadableFrames, rows, parts } = remaining
+  if (complete) return [...lines, 'complete: nothing is left', notCovered].join('\n')
+  const { frames, unreadableFrames, rows, parts, counts } = remaining
   return [
     ...lines,
-    `INCOMPLETE: ${frames} frames in Redis (${unreadableFrames} unreadable), ${rows} rows and ${parts} parts are left.`,
+    `INCOMPLETE: ${frames} frames in Redis (${unreadableFrames} unreadable), ${rows} rows, ${parts} parts and ${counts} counts are left.`,
     'Run the same command again when a worker is running.',
   ].join('\n')
 }
