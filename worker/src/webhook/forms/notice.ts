@@ -40,7 +40,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
       line([os, system]),
       pictures === 0 ? '' : `${pictures} ${pictures === 1 ? 'picture' : 'pictures'}`,
       line([email]),
-    ].filter((fact) => fact !== ''),
+    ].filter((fact) => fact.trim() !== ''),
     link: pageUrl && linkOf(feedback, pageUrl),
   }
 }
