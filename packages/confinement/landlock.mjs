@@ -102,13 +102,13 @@ export function confine({ readable, writable, port }) {
  */
 function denySockets() {
   const { name, socket } = processors[process.arch]
-  const [load, ifEqual, ifAtLeast, end] = [0x20, 0x15, 0x35, 0x06]
+  const [read, ifEqual, ifAtLeast, end] = [0x20, 0x15, 0x35, 0x06]
   const [allow, deny] = [0x7fff0000, 0x00050001]
   // Each instruction: what it does, how many to skip if its condition is true and if not, a value.
   const filter = [
-    [load, 0, 0, 4], // the architecture
+    [read, 0, 0, 4], // the architecture
     [ifEqual, 0, 5, name],
-    [load, 0, 0, 0], // the number of the system call
+    [read, 0, 0, 0], // the number of the system call
     [ifAtLeast, 3, 0, 0x40000000], // those of x32
     [ifEqual, 2, 0, socket],
     [ifEqual, 1, 0, ioUringSetup],

@@ -3,7 +3,7 @@ import { signatureOf } from './signature.ts'
 
 const timeoutMs = 10_000
 /** The statuses 4xx after which the same request can succeed: a timeout, and too many requests. */
-const passingStatuses = [408, 429]
+const passingStatuses = new Set([408, 429])
 
 /**
  * Posts a signed body. Resolves when the receiver has responded with 2xx. Rejects for any other
@@ -41,6 +41,6 @@ export async function sendWebhook(options: {
   const { status } = response
   if (response.ok) return
   const message = `the receiver responded with ${status}`
-  const isFinal = status >= 400 && status < 500 && !passingStatuses.includes(status)
+  const isFinal = status >= 400 && status < 500 && !passingStatuses.has(status)
   throw isFinal ? new FinalDeliveryError(message) : new Error(message)
 }

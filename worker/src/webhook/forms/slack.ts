@@ -34,7 +34,7 @@ export function slackBody({ app, text, facts, link }: Notice): string {
 }
 
 /** Spaces, line ends, and the characters that join or vary others. */
-const isBlank = /^[\s\u200c\u200d\ufe0e\ufe0f]*$/
+const isBlank = /^(?:\s|\u200c|\u200d|\ufe0e|\ufe0f)*$/
 
 /**
  * Cuts a text so that it keeps to a limit, whether Slack counts UTF-16 units before or after it has
