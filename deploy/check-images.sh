@@ -33,7 +33,7 @@ cp -rT "$folder/context" .
 node_modules/.bin/tsc -b gateway worker packages/cli
 find gateway/dist worker/dist packages/*/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
-cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* packages/confinement/*.mjs gateway/docs.html
+cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* packages/confinement/src/*.mjs gateway/docs.html
 
 for image in gateway worker cli; do # gateway-modules … cli
   cp -r "$folder/manifests" "$folder/$image" && cd "$folder/$image"

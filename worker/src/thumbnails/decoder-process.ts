@@ -58,7 +58,7 @@ const writtenMax = 2_000
 const isSource = import.meta.url.endsWith('.ts')
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const script = pathOf(isSource ? 'decoder/main.ts' : 'decoder/main.js')
-const confinedStart = pathOf('../../../packages/confinement/run-confined.mjs')
+const confinedStart = pathOf('../../../packages/confinement/src/run-confined.mjs')
 /** The code that the process needs. No setting, secret or data is in these folders. */
 const readable = ['../..', '../../../packages', '../../../node_modules'].map(pathOf)
 /**

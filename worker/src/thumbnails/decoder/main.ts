@@ -24,7 +24,7 @@ const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
   writeMessage(process.stdout, { head: { missing: error.message }, body: Buffer.alloc(0) })
 })
 if (decoder !== undefined) {
-  // Why the process is not confined; empty if it is (packages/confinement/run-confined.mjs).
+  // Why the process is not confined; empty if it is (packages/confinement/src/run-confined.mjs).
   const obstacle = process.argv.at(-1)
   writeMessage(process.stdout, { head: { obstacle }, body: Buffer.alloc(0) })
   for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
