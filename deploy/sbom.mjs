@@ -6,18 +6,18 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pnpm } from '../scripts/bootstrap.mjs'
 import { isPermitted } from '../scripts/release-rules.mjs'
 
 const folder = resolve(process.argv[2] ?? '')
-const manifest = new URL('../package.json', import.meta.url)
-const pnpm = JSON.parse(readFileSync(manifest, 'utf8')).packageManager.split('+')[0]
+const [npx, ...pnpmOptions] = pnpm()
 mkdirSync(join(folder, 'sbom'), { recursive: true })
 
 for (const image of ['gateway', 'worker', 'cli']) {
   const file = join(folder, 'sbom', `${image}.cdx.json`)
   const filter = ['--prod', '--filter-prod', `@intake/${image}...`]
   const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--out', file]
-  execFileSync('npx', ['--yes', pnpm, 'sbom', ...format, ...filter], {
+  execFileSync(npx, [...pnpmOptions, 'sbom', ...format, ...filter], {
     cwd: join(folder, image),
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: 300_000,

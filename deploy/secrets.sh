@@ -66,6 +66,10 @@ make_all() {
   write worker clickhouse-url "$(clickhouse_url worker clickhouse-worker-password clickhouse:8123)"
   write worker page-clickhouse-url "$(clickhouse_url reader clickhouse-reader-password clickhouse:8123)"
   write worker page-password "$(kept page-password)"
+  for name in url secret token; do
+    value=$(given feedback-webhook-$name)
+    rm_or_write worker feedback-webhook-$name "$value"
+  done
   write cli clickhouse-url "$(clickhouse_url intake clickhouse-password clickhouse:8123)"
 }
 
@@ -91,6 +95,11 @@ fit_for_url() {
 require() {
   case " $names " in *" ${1:-?} "*) ;; *) fail "NAME is one of: $names" ;; esac
   [ -s "$folder/kept/$1" ] || fail "$1 does not exist yet"
+}
+
+# A secret that nobody gives any more does not stay.
+rm_or_write() { # folder, name, value
+  if [ -n "$3" ]; then write "$1" "$2" "$3"; else rm -f "$folder/$1/$2"; fi
 }
 
 # Writes a file atomically, and only if its content changes, so that an unchanged file keeps its

@@ -77,7 +77,13 @@ try {
     await reader.close()
   }
   console.log('a log, and a feedback with an image, went through gateway, queue and worker')
-  console.log('worker: the image has a thumbnail')
+  const status = await fetch(`http://127.0.0.1:${worker.up.adminPort}/status`, {
+    signal: AbortSignal.timeout(20_000),
+  })
+  const { picture_decoder: decoder } = await status.json()
+  // Anything else than a lack of the system's means that the image lacks a file.
+  assert.match(decoder, /^(?:confined|not confined: (?:it has no Landlock|its processor is) .*)$/)
+  console.log(`worker: the image has a thumbnail; its decoder is ${decoder}`)
 
   await intake('retention', 'apply')
   await intake('erasures', 'apply')

@@ -1,11 +1,12 @@
 // Installs the dependencies of a fresh clone and builds it, so that the built code can run. Does
-// almost nothing if the dependencies and the build are up to date. This module imports only Node's
-// own modules, because it may run before anything is installed.
+// almost nothing if the dependencies and the build are up to date. This module and what
+// it imports use only Node's own modules, because it may run before anything is installed.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fetchPnpm } from './pnpm.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
@@ -53,7 +54,8 @@ export async function installDependencies() {
   const wanted = dependencyHash()
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return
   console.error('Installing dependencies (once, about 250 MB) ...')
-  const code = await run('npx', ['--yes', pnpm(), 'install', '--frozen-lockfile'], {
+  const [npx, ...options] = pnpm()
+  const code = await run(npx, [...options, 'install', '--frozen-lockfile'], {
     ...process.env,
     CI: 'true', // pnpm asks no questions
   })
@@ -62,14 +64,8 @@ export async function installDependencies() {
   writeFileSync(stampFile, wanted)
 }
 
-/**
- * Returns pnpm with its version in package.json, such as `pnpm@1.2.3`, without the hash. (The hash
- * is for Corepack; npx does not accept it.)
- */
-export function pnpm() {
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return packageManager.split('+')[0]
-}
+/** Returns the command that runs pnpm, with the version and the hash in package.json. */
+export const pnpm = () => ['npx', '--yes', '--prefer-offline', `--package=${fetchPnpm()}`, 'pnpm']
 
 /** Compiles the sources that have changed. */
 export async function build() {

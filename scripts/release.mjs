@@ -85,7 +85,7 @@ async function check() {
       execute(process.execPath, 'scripts/generate-docs.mjs', '--check'),
     'the licences of what images contain are known': () => {
       const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter=@intake/${name}...`)
-      const list = run('npx', '--yes', pnpm(), 'licenses', 'list', '--prod', '--json', ...filters)
+      const list = run(...pnpm(), 'licenses', 'list', '--prod', '--json', ...filters)
       return findLicenceProblems(JSON.parse(list))
     },
     ...(!values['without-images'] && { 'the contents of the images start': checkImages }),

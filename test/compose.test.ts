@@ -221,11 +221,36 @@ t.test('the secrets of compose', async (t) => {
       const volume = volumes.find((mount) => mount.includes(':/run/intake-secrets:'))
       t.match(volume ?? ':ro', /:ro$/, name)
       for (const [setting, path] of Object.entries(environment)) {
-        if (!setting.endsWith('_FILE')) continue
+        // A webhook has no secret until an operator gives one.
+        if (!setting.endsWith('_FILE') || setting.startsWith('FEEDBACK_WEBHOOK_')) continue
         const source = `${volume?.split('-secrets:')[0]}/${path.replace('/run/intake-secrets/', '')}`
         t.ok(first.has(source), `${name}: ${setting}`)
       }
     }
+  })
+
+  t.test('of the webhook are files for workers only, as long as they are given', async (t) => {
+    const given = {
+      FEEDBACK_WEBHOOK_URL: 'https://hooks.example.com/a?b=c&d',
+      FEEDBACK_WEBHOOK_SECRET: 'whsec_ab+/cd==',
+      FEEDBACK_WEBHOOK_TOKEN: 'a token',
+    }
+    t.equal(run([], given).stderr, '')
+    for (const [name, value] of Object.entries(given)) {
+      const file = name.toLowerCase().replaceAll('_', '-')
+      t.equal(read(`worker/${file}`), value)
+      t.same(
+        files().filter((one) => one.endsWith(file)),
+        [`worker/${file}`],
+      )
+      for (const service of ['worker', 'page']) {
+        const { environment = {} } = compose.services[service] ?? {}
+        t.equal(environment[`${name}_FILE`], `\${${name}:+/run/intake-secrets/${file}}`)
+        t.notOk(name in environment, `${service} has no ${name} in its environment`)
+      }
+    }
+    t.equal(run([]).status, 0)
+    t.same(contents(), first)
   })
 
   t.test('stay the same at the next start', async (t) => {

@@ -245,7 +245,9 @@ async function serve(
     log,
     onFailed: () => problems.note('page_fails', 'a view or picture could not be shown'),
   })
-  const facts = { backlogs, activity: watch.metrics.activity, stored, noThumbnails }
+  const decoderConfinement = () => thumbnails?.confinement()
+  const { activity } = watch.metrics
+  const facts = { backlogs, activity, stored, noThumbnails, decoderConfinement }
   const admin = await startAdminServer({
     service: 'worker',
     host: config.ADMIN_HOST,

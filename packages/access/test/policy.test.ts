@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, createSecretKey, hash, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { claimInstallation, connectRedis } from '@intake/redis'
 import { ownRedis } from '@intake/test-kit/own-services'
@@ -119,7 +119,7 @@ t.test('a gateway learns of rules, and counts on when others change', async (t) 
   t.equal(await store.removeRule('secret'), undefined)
   await until('it has forgotten one', () => policy.rules().active.length === 1)
   t.equal(await redis.hget('{intake}:rules', 'secret'), secret, 'hashes join for ever')
-  t.equal((await store.load())!.ruleSecret, secret)
+  t.equal((await store.load())!.secret, secret)
 })
 
 t.test('a rule that cannot be read is not followed, unless it was before', async (t) => {
@@ -148,7 +148,7 @@ t.test('there are at most a hundred rules', async (t) => {
   t.equal(rules.length, rulesMax)
   await store.removeRule(rules[0]!.id)
   t.ok(await store.addRule(drop('fits'), 'a'))
-  await redis.del('{intake}:rules')
+  for (const { id } of (await store.load())!.rules) await store.removeRule(id)
 })
 
 t.test('the list is bounded and holds no identifiers', async (t) => {
@@ -236,3 +236,70 @@ t.test('a suppressed sender remains suppressed, even if entries are damaged', as
   t.ok(before.isSuppressed(sender({ unique_user_id: user.id })))
   await redis.del('{intake}:suppressed', retentionKey)
 })
+
+t.test('the list alone, with the mark of the installation, identifies nobody', async (t) => {
+  const user = { kind: 'user', id: randomUUID() } as const
+  await store.suppress(user)
+  const { salt, suppressed, secret } = (await store.load())!
+  t.match([...suppressed], [/^hmac-sha256:[\w+/]{43}=$/])
+  t.notOk(suppressed.has(earlierHash(salt, user)))
+  // Rules hash values with the secret, so anybody can have a text hashed that they send.
+  const text = JSON.stringify(['suppression', 'user', '', user.id])
+  const visible = createHmac('sha256', Buffer.from(secret!, 'base64')).update(text).digest('base64')
+  t.notOk(suppressed.has(`hmac-sha256:${visible}`))
+  t.notOk((await store.subjectKey()).equals(createSecretKey(secret!, 'base64')))
+  await store.unsuppress(user)
+})
+
+/** The hash of a sender in the list of earlier versions. */
+const earlierHash = (salt: string, { kind, id }: { kind: string; id: string }) =>
+  hash('sha256', JSON.stringify([salt, kind, '', id]), 'base64')
+
+t.test('whom an earlier version suppressed remains suppressed, beside others', async (t) => {
+  const [earlier, later] = [randomUUID(), randomUUID()].map(
+    (id) => ({ kind: 'user', id }) as const,
+  ) as [{ kind: 'user'; id: string }, { kind: 'user'; id: string }]
+  const { salt } = (await store.load())!
+  await redis.hset('{intake}:suppressed', earlierHash(salt, earlier), '2026-01-01')
+  await redis.set('{intake}:policy:revision', randomUUID())
+  const policy = watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: fail(t) })
+  t.teardown(() => policy.close())
+  const isSuppressed = ({ id }: { id: string }) =>
+    policy.isSuppressed(sender({ unique_user_id: id }))
+  await until('it is loaded', () => policy.isLoaded())
+  t.ok(isSuppressed(earlier))
+  t.notOk(isSuppressed(later))
+
+  t.ok(await store.suppress(later))
+  await until('it knows both forms', () => isSuppressed(later))
+  t.ok(isSuppressed(earlier))
+  t.ok(await store.suppress(earlier), 'it is on the list')
+  t.equal(await redis.hlen('{intake}:suppressed'), 2, 'gateways of earlier versions still know it')
+  t.ok(await store.unsuppress(earlier))
+  await until('it has forgotten', () => !isSuppressed(earlier))
+  t.notOk(await store.unsuppress(earlier))
+  t.ok(isSuppressed(later))
+  await store.unsuppress(later)
+})
+
+t.test(
+  'if the secret is lost, a running gateway keeps it, and one that starts says so',
+  async (t) => {
+    const user = { kind: 'user', id: randomUUID() } as const
+    await store.suppress(user)
+    const names: string[][] = []
+    const watch = () =>
+      watchPolicy({ store, intervalMs: 20, onError: fail(t), onUnreadable: (n) => names.push(n) })
+    const running = watch()
+    t.teardown(() => running.close())
+    await until('it is loaded', () => running.isLoaded())
+    await redis.multi().del('{intake}:rules').set('{intake}:policy:revision', randomUUID()).exec()
+    await until('it is read again', () => names.length > 0)
+    t.ok(running.isSuppressed(sender({ unique_user_id: user.id })))
+    const started = watch()
+    t.teardown(() => started.close())
+    await until('it is loaded', () => started.isLoaded())
+    t.same(names, [['the field secret of {intake}:rules'], ['the field secret of {intake}:rules']])
+    await redis.del('{intake}:suppressed')
+  },
+)

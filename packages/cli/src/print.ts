@@ -94,7 +94,10 @@ export const note = (text: string): void => void output.stderr.write(`${visibleT
  * sent, and the quoted text must not look like a message of its own.
  */
 export const printError = (error: unknown): void =>
-  note((error instanceof Error ? error.message : String(error)).replaceAll('\n', '\n  '))
+  note(indentLines(visibleText(error instanceof Error ? error.message : String(error))))
+
+/** Indents all lines but the first. */
+const indentLines = (text: string) => text.replaceAll(/\n(?!$)/g, '\n  ')
 
 export const clearScreen = (): void => void output.stdout.write('\u001B[2J\u001B[H')
 
@@ -113,6 +116,6 @@ export function configureOutput(program: Command): void {
   })
   program.configureOutput({
     writeOut: (text) => void output.stdout.write(visibleText(text)),
-    writeErr: (text) => void output.stderr.write(visibleText(text.replaceAll(/\n(?!$)/g, '\n  '))),
+    writeErr: (text) => void output.stderr.write(indentLines(visibleText(text))),
   })
 }

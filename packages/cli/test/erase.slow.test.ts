@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createSecretKey, randomUUID } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createPolicyStore } from '@intake/access'
 import { thumbnailKey } from '@intake/contract'
-import { addDeadLetter, erase as eraseSubject } from '@intake/records'
+import { addDeadLetter, countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
 import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
 import { registerShard } from '@intake/queue'
 import { createJobSource } from '@intake/queue/consume'
@@ -50,6 +50,7 @@ async function erase(...args: string[]): Promise<Report> {
   return JSON.parse(outcome.stdout) as Report
 }
 
+const subjectKey = createSecretKey(Buffer.alloc(32))
 const rejected = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
 const rawRows = (id: string) =>
   number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
@@ -169,6 +170,8 @@ t.test('a user is erased in every version and place; other users are kept', asyn
     const [first] = stdout.split('\n')
     t.match(JSON.parse(first!), {
       kind: 'user',
+      // Neither the id nor the mark of the installation, which is in ClickHouse too, suffices to
+      // compute it.
       subject_sha256: /^[\da-f]{64}$/,
       finished_at: String,
       report: { complete: true, rowsDeleted: 13 },
@@ -197,6 +200,63 @@ t.test(
     t.notOk(await isOnDisk(victim))
   },
 )
+
+t.test('names from erased events are in no count, not even in a replaced part', async (t) => {
+  const [victim, other] = [user(), user()]
+  const name = `opened_${randomUUID()}`
+  const params = { [`p_${randomUUID()}`]: 'a', mail: 'victim@example.com' }
+  const [mine] = logsOf(victim, 1, { event: name, params })
+  const theirs = logsOf(other, 3)
+  await insert('logs', [mine!, ...theirs])
+  for (const count of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name: count })
+  const inCounts = (text: string) =>
+    number(`count() AS n FROM (
+      SELECT toString(event_counts) AS counts FROM intake.hours_raw
+      UNION ALL SELECT concat(toString(entries), toString(warnings)) FROM intake.days_raw)
+      WHERE position(counts, '${text}') > 0`)
+  t.equal(await inCounts(name), 2)
+  t.equal(await inCounts(mine!.id), 1, 'the example of a warning')
+
+  t.match(await erase('user', 'erase', victim), { complete: true, remaining: { counts: 0 } })
+  for (const text of [name, Object.keys(params)[0]!, mine!.id]) t.equal(await inCounts(text), 0)
+  t.ok((await inCounts(theirs[0]!.event)) > 0, 'what others sent is still counted')
+  for (const table of ['hours_raw', 'days_raw'])
+    await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
+})
+
+t.test('an erasure is not complete while a count from before it is stored', async (t) => {
+  const victim = user()
+  const [mine] = logsOf(victim, 1, { event: `late_${randomUUID()}` })
+  await insert('logs', [mine!])
+  // A worker that began to count before the erasure stores its count when the erasure has counted.
+  const hour = `${mine!.time.slice(0, 13)}:00:00`
+  const late = () =>
+    clickhouse.insertSelect(
+      `INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, ver)
+       SELECT {bundle:String}, {hour:DateTime('UTC')}, [({event:String}, NULL, '', 1)], 1`,
+      { bundle: mine!.bundle_identifier, hour: hour.replace('T', ' '), event: mine!.event },
+    )
+  let isLate = true
+  const interrupted = {
+    ...clickhouse,
+    async command(sql: string, params?: Record<string, unknown>) {
+      await clickhouse.command(sql, params)
+      if (isLate && sql.includes('logs_raw DELETE')) await late()
+      isLate &&= !sql.includes('logs_raw DELETE')
+    },
+  }
+  const report = await eraseSubject({
+    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    subjectKey,
+    deadline: performance.now() + 600_000,
+    progress: () => {},
+  })
+  t.notOk(isLate)
+  t.match(report, { complete: true, remaining: { counts: 0 } })
+  t.equal(await number(`count() AS n FROM intake.hours_raw WHERE ver = 1`), 0)
+})
 
 t.test('--bundle erases in one application only', async (t) => {
   const victim = user()
@@ -284,6 +344,7 @@ t.test('waits for the frames that hold rows of the user, and only for them', asy
   const done = eraseSubject({
     services: { clickhouse, redis: keys, objects, installation: 'x' },
     subject: { kind: 'user', id: victim },
+    subjectKey,
     deadline: performance.now() + 600_000,
     progress: (sentence) => said.push(sentence),
   })
@@ -360,6 +421,7 @@ t.test('rows that become visible while it runs are erased too', async (t) => {
   const report = await eraseSubject({
     services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
     subject: { kind: 'user', id: victim },
+    subjectKey,
     deadline: performance.now() + 600_000,
     progress: () => {},
   })

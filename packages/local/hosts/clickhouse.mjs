@@ -7,8 +7,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname } from 'node:path'
-import { becomeConfinedNode } from './confined-node.mjs'
-import { obstacles } from './landlock.mjs'
+import { becomeConfinedNode } from '@intake/confinement/confined-node.mjs'
+import { obstacles } from '@intake/confinement/landlock.mjs'
+import { pathOf, program } from './program.mjs'
 
 const found = obstacles()
 
@@ -27,9 +28,9 @@ function startConfined(args) {
   )
   const processors = ['/sys/devices/system', '/sys/fs/cgroup']
   becomeConfinedNode({
-    script: 'clickhouse-engine.mjs',
+    script: pathOf('clickhouse-engine.mjs'),
     args,
-    readable: [dirname(configFile), ...facts, ...processors],
+    readable: [...program, dirname(configFile), ...facts, ...processors],
     writable: [dataDir],
     port,
   })

@@ -1,4 +1,4 @@
-import { codeOf, invisible } from '@intake/runtime'
+import { codeOf, invisible, withLineFeeds } from '@intake/runtime'
 import { html, type Html, type HtmlValue } from './html.ts'
 
 /** Matches one invisible character. The pattern is a group, so `split` also returns the matches. */
@@ -10,7 +10,8 @@ const separated = new RegExp(`(${invisible.source})`, 'u')
  *
  * @param lengthMax the maximum length in UTF-16 units; the rest is replaced by a note
  */
-export function clientText(text: string, lengthMax = 20_000): Html {
+export function clientText(value: string, lengthMax = 20_000): Html {
+  const text = withLineFeeds(value)
   const shown = text.slice(0, lengthMax).toWellFormed()
   const rest = text.length - shown.length
   const parts = shown.split(separated)

@@ -22,6 +22,10 @@ t.test('markup, lists and absent values are inserted; nothing from JSON is marku
   t.notMatch(html`${[imitation] as string[]}`.toString(), '<b>')
 })
 
+t.test('line ends of any system are line ends', async (t) => {
+  t.equal(String(clientText('one\r\ntwo\rthree')), '<bdi>one\ntwo\nthree</bdi>')
+})
+
 t.test('invisible characters are shown by their code, and joiners are kept', async (t) => {
   const shown = (text: string) => clientText(text).toString()
   t.match(shown('a\u202eb'), 'a<span class="code">U+202E</span>b')

@@ -35,6 +35,16 @@ t.test('the pixels are the same for an independent decoder', async (t) => {
   }
 })
 
+t.test('all frames of an animation are kept, whichever header is first', async (t) => {
+  for (const name of ['animated', 'animated, the first frame before its header']) {
+    const sample = corpus.find((one) => one.name === `image/png: ${name}`)!
+    const kept = cleaned(sample)
+    const frames = (png: Buffer) => png.toString('latin1').match(/acTL|fcTL|fdAT/g)
+    t.equal(frames(kept)?.length, 4, name)
+    t.same(frames(kept), frames(sample.bytes), 'in the same order')
+  }
+})
+
 /** The names of tags that identify a person, a place or a device, or that contain text. */
 const telling =
   /gps|latitude|maker|serial|comment|artist|copyright|make$|^model|description|software|keyword|caption|source/i

@@ -1,6 +1,6 @@
 export type { BatchLimits } from './batch-room.ts'
 export { createFrameConsumer, type ClaimedFrame, type FrameConsumer } from './consumer.ts'
-export { startDeliveryQueue } from './delivery-queue.ts'
+export { FinalDeliveryError, startDeliveryQueue } from './delivery-queue.ts'
 export { createJobSource, type ClaimedJob, type JobSource, type Waiting } from './job-source.ts'
 export { createShardedSource } from './shards/sharded-source.ts'
 export { createQueuePause, type QueuePause } from './queue-pause.ts'

@@ -1,4 +1,4 @@
-import { Queue, WaitingError, Worker, type Job } from 'bullmq'
+import { Queue, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq'
 import type { Redis } from '@intake/redis'
 import { withTimeout } from '@intake/runtime'
 import { queuePrefix } from './names.ts'
@@ -31,10 +31,15 @@ interface Delivery {
   sender: string
 }
 
+/** `deliver` rejects with this error if no later attempt can succeed. */
+export class FinalDeliveryError extends Error {
+  override name = 'FinalDeliveryError'
+}
+
 interface FailedDelivery {
   id: string
   attempt: number
-  /** Whether this was the last attempt: the delivery is given up. */
+  /** Whether this was the last attempt, or a final error: the delivery is given up. */
   isLast: boolean
   error: Error
 }
@@ -50,7 +55,7 @@ const daySeconds = 24 * 60 * 60
 /**
  * Delivers each id at least once. All processes that call this function share the deliveries. A
  * delivery that rejects is repeated after the next of `retryDelaysMs`, varied by up to a tenth. It
- * is given up when it fails after the last delay.
+ * is given up when it fails after the last delay, or with a `FinalDeliveryError`.
  *
  * @param options.redis a connection of the role `consumer`, which the caller closes
  * @param options.deliver delivers a record, with a timeout of its own; `attempt` counts from 1.
@@ -77,7 +82,9 @@ export function startDeliveryQueue(options: {
         const context = { attempt: attemptsMade + 1, signal }
         await orAbort(() => deliver(parseJobId(id).id, context), signal)
       } catch (error) {
-        if (!closing.signal.aborted) throw error
+        if (!closing.signal.aborted) {
+          throw error instanceof FinalDeliveryError ? new UnrecoverableError(error.message) : error
+        }
         // The job is returned to the queue, because a failure would use up one of its attempts. A
         // job that cannot be returned waits until its lock expires.
         const returned = job.moveToWait(token)
@@ -102,7 +109,8 @@ export function startDeliveryQueue(options: {
   worker.on('failed', (job, error) => {
     if (job?.id === undefined) return
     const attempt = job.attemptsMade
-    onFailed({ id: parseJobId(job.id).id, attempt, isLast: attempt > retryDelaysMs.length, error })
+    const isLast = attempt > retryDelaysMs.length || error instanceof UnrecoverableError
+    onFailed({ id: parseJobId(job.id).id, attempt, isLast, error })
   })
 
   const jobOptions = {

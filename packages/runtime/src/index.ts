@@ -23,4 +23,11 @@ export { sha256InTurns } from './sha256-in-turns.ts'
 export { TimeoutError, withTimeout } from './timeout.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
-export { codeOf, invisible, visibleJson, visibleLine, visibleText } from './visible-text.ts'
+export {
+  codeOf,
+  invisible,
+  visibleJson,
+  visibleLine,
+  visibleText,
+  withLineFeeds,
+} from './visible-text.ts'

@@ -14,11 +14,17 @@ export const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
 /**
+ * Replaces the line ends of Windows (`\r\n`) and of old systems (`\r`) by line feeds, so that a
+ * text has no carriage returns.
+ */
+export const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
+
+/**
  * Prepares a text for a terminal: invisible characters are shown by their codes, such as
- * `<U+001B>`. Tabs and line feeds are kept.
+ * `<U+001B>`. Tabs and line ends are kept; a line end becomes a line feed.
  */
 export const visibleText = (text: string): string =>
-  text.toWellFormed().replaceAll(all, (character) => `<${codeOf(character)}>`)
+  withLineFeeds(text.toWellFormed()).replaceAll(all, (character) => `<${codeOf(character)}>`)
 
 /**
  * Like `visibleText`, but in one line, so that a text from outside cannot look like the next line

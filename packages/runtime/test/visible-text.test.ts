@@ -29,6 +29,8 @@ t.test('a text for a terminal keeps no character that a terminal obeys', async (
   fc.assert(fc.property(hostile, (text) => !/[\t\n]/.test(visibleLine(text))))
   t.equal(visibleText('a\u001b[31m\n\u202eb\ud800'), 'a<U+001B>[31m\n<U+202E>b\ufffd')
   t.equal(visibleLine('x\tlogs\nstored'), 'x<U+0009>logs<U+000A>stored')
+  t.equal(visibleText('a\r\nb\rc\n\rd'), 'a\nb\nc\n\nd', 'line ends are line ends')
+  t.equal(visibleLine('a\r\nb'), 'a<U+000A>b')
   t.equal(visibleText('日本 שלום 👩‍💻 \ufe0f é'), '日本 שלום 👩‍💻 \ufe0f é', 'texts stay')
 })
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { thumbnailBytesMax } from '@intake/contract'
 import { withTimeout } from '@intake/runtime'
@@ -25,6 +26,11 @@ export interface Decoder {
   /** The id of the process; undefined while there is none. */
   readonly pid: number | undefined
   /**
+   * How the last process was confined: `confined`, or why it was not; undefined if there was none.
+   * A confined process can read only its program, write nothing, and use no network.
+   */
+  readonly confinement: string | undefined
+  /**
    * Examines a picture. Call it for one picture at a time. It starts the process if necessary.
    *
    * @throws {DecoderMissingError}
@@ -50,9 +56,11 @@ const memoryKib = 400_000
 const writtenMax = 2_000
 
 const isSource = import.meta.url.endsWith('.ts')
-const script = fileURLToPath(
-  new URL(isSource ? 'decoder/main.ts' : 'decoder/main.js', import.meta.url),
-)
+const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const script = pathOf(isSource ? 'decoder/main.ts' : 'decoder/main.js')
+const confinedStart = pathOf('../../../packages/confinement/src/run-confined.mjs')
+/** The code that the process needs. No setting, secret or data is in these folders. */
+const readable = ['../..', '../../../packages', '../../../node_modules'].map(pathOf)
 /**
  * `--jitless` turns off V8's compiler. From Node 24 on, this compiler reserves 520 MB of memory,
  * which counts as data, so `ulimit -d` would end the process at its start. Tests run the TypeScript
@@ -71,6 +79,7 @@ export function createDecoder(
   options: { script?: string; pictureTimeoutMs?: number } = {},
 ): Decoder {
   let running: Running | undefined
+  let confinement: string | undefined
 
   function endRunning(): void {
     running?.kill()
@@ -80,6 +89,9 @@ export function createDecoder(
   return {
     get pid() {
       return running?.pid
+    },
+    get confinement() {
+      return confinement
     },
     async examine(bytes, request) {
       if (running !== undefined && running.pictures >= picturesMax) endRunning()
@@ -91,7 +103,7 @@ export function createDecoder(
       }
       // A process that does not become ready has not got the picture yet. So the picture is not at
       // fault, and the error is thrown unchanged.
-      await current.ready.catch((error: unknown) => {
+      confinement = await current.ready.catch((error: unknown) => {
         endCurrent()
         throw error
       })
@@ -115,6 +127,11 @@ export function createDecoder(
 type Running = ReturnType<typeof start>
 
 function start(path: string) {
+  const options = JSON.stringify({
+    options: nodeOptions,
+    script: path,
+    readable: [...readable, dirname(path)],
+  })
   // A shell sets the limit of memory, because Node cannot set one.
   const child = spawn(
     '/bin/sh',
@@ -124,7 +141,8 @@ function start(path: string) {
       'sh',
       process.execPath,
       ...nodeOptions,
-      path,
+      confinedStart,
+      options,
     ],
     {
       // The process gets no setting and no secret of the worker. The first two variables keep its
@@ -159,10 +177,11 @@ function start(path: string) {
     return value
   }
 
-  async function untilReady(): Promise<void> {
+  async function untilReady(): Promise<string> {
     const { head } = await withTimeout(read(), startTimeoutMs, 'starting the decoder')
-    const { missing } = head as { missing?: string }
+    const { missing, obstacle } = head as { missing?: string; obstacle?: string }
     if (missing !== undefined) throw new DecoderMissingError(missing)
+    return obstacle ? `not confined: ${obstacle}` : 'confined'
   }
 
   return {

@@ -23,6 +23,8 @@ export interface Thumbnails {
    * The reason remains until the worker is started again.
    */
   missing(): string | undefined
+  /** See `Decoder.confinement`. */
+  confinement(): string | undefined
   /** Resolves when ClickHouse and the object store get no more requests, or after three seconds. */
   close(): Promise<void>
 }
@@ -100,6 +102,7 @@ export function startThumbnails(
       }, gatherMs)
     },
     missing: () => (isMissing ? sharpMissing : undefined),
+    confinement: () => decoder.confinement,
     async close() {
       isClosed = true
       clock.clearTimeout(timer)

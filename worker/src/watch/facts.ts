@@ -11,6 +11,7 @@ interface Sources {
    * Why this worker makes no thumbnails; undefined if it makes them, or has not had a picture yet.
    */
   noThumbnails: () => string | undefined
+  decoderConfinement: () => string | undefined
 }
 
 /**
@@ -24,7 +25,8 @@ const neverSeconds = 86_400
  * `drain_seconds` can also mean that the queue is not getting shorter, and a null `no_thumbnails`
  * that nothing prevents thumbnails.
  */
-export function workerFacts({ backlogs, activity, stored, noThumbnails }: Sources) {
+export function workerFacts(sources: Sources) {
+  const { backlogs, activity, stored, noThumbnails, decoderConfinement } = sources
   const { deadLetters = null, visibleUntil = null } = stored.state() ?? {}
   return {
     backlog: ofKinds((kind) => {
@@ -46,6 +48,7 @@ export function workerFacts({ backlogs, activity, stored, noThumbnails }: Source
     dead_letters: deadLetters,
     visible_until: visibleUntil,
     no_thumbnails: noThumbnails() ?? null,
+    picture_decoder: decoderConfinement() ?? null,
   }
 }
 

@@ -1,10 +1,15 @@
+import { FinalDeliveryError } from '@intake/queue/consume'
 import { signatureOf } from './signature.ts'
 
 const timeoutMs = 10_000
+/** The statuses 4xx after which the same request can succeed: a timeout, and too many requests. */
+const passingStatuses = new Set([408, 429])
 
 /**
  * Posts a signed body. Resolves when the receiver has responded with 2xx. Rejects for any other
  * status, and when there is no response for ten seconds. Redirects are not followed.
+ *
+ * @throws {FinalDeliveryError} if the receiver refuses the request (4xx)
  */
 export async function sendWebhook(options: {
   url: string
@@ -33,5 +38,9 @@ export async function sendWebhook(options: {
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
   await response.body?.cancel()
-  if (!response.ok) throw new Error(`the receiver responded with ${response.status}`)
+  const { status } = response
+  if (response.ok) return
+  const message = `the receiver responded with ${status}`
+  const isFinal = status >= 400 && status < 500 && !passingStatuses.has(status)
+  throw isFinal ? new FinalDeliveryError(message) : new Error(message)
 }

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
+import { obstacles } from '@intake/confinement/landlock.mjs'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownRedis } from '@intake/test-kit/own-services'
 import { until } from '@intake/test-kit/until'
 import { heic } from '../../../packages/pictures/test/corpus/heic.ts'
 import { chunk } from '../../../packages/pictures/test/corpus/containers.ts'
@@ -152,6 +157,75 @@ t.test('the process has no setting of the worker', async (t) => {
   t.notMatch(environment, /SECRET/)
   t.match(environment, /UV_THREADPOOL_SIZE=1/)
 })
+
+const obstacle = obstacles().files ?? obstacles().sockets
+
+t.test('it says whether the process is confined', async (t) => {
+  const decoder = openDecoder(t)
+  t.equal(decoder.confinement, undefined, 'nobody knows before the first picture')
+  await decoder.examine(photo, requestFor(photo))
+  t.equal(decoder.confinement, obstacle === undefined ? 'confined' : `not confined: ${obstacle}`)
+})
+
+t.test(
+  'code that a picture brings in reads no secret, writes nothing and reaches nobody',
+  { skip: obstacle ?? false },
+  async (t) => {
+    process.env['SECRET_OF_THE_WORKER'] = 'a secret'
+    t.teardown(() => delete process.env['SECRET_OF_THE_WORKER'])
+    const redis = await ownRedis(t)
+    const folder = createDataDir(t)
+    const secrets = join(folder, 'secrets.json')
+    writeFileSync(secrets, 'a secret')
+    const socket = createServer().listen(join(folder, 'socket'))
+    t.teardown(() => socket.close())
+    await once(socket, 'listening')
+    // Stands for code that runs in a library of the decoder. Each attempt is allowed to a process of
+    // this user that is not confined.
+    const script = program(
+      t,
+      `import { readFileSync, readdirSync, writeFileSync, writeSync } from 'node:fs'
+      import { connect } from 'node:net'
+      import { createSocket } from 'node:dgram'
+      import { execFileSync } from 'node:child_process'
+      import { once } from 'node:events'
+      ${ready}
+      const attempts = {
+        environment: () => readFileSync('/proc/${process.pid}/environ'),
+        ownEnvironment: () => readFileSync('/proc/self/environ'),
+        secrets: () => readFileSync('${secrets}'),
+        folder: () => readdirSync('${folder}'),
+        passwords: () => readFileSync('/etc/passwd'),
+        write: () => writeFileSync('${folder}/new', ''),
+        writeCode: () => writeFileSync(import.meta.filename ?? new URL(import.meta.url).pathname, ''),
+        run: () => execFileSync('/bin/sh', ['-c', 'true']),
+        signal: () => process.kill(${process.pid}, 0),
+        redis: () => once(connect(${new URL(redis.url).port}, '127.0.0.1'), 'connect'),
+        unix: () => once(connect('${folder}/socket'), 'connect'),
+        udp: () => once(createSocket('udp4').bind(0), 'listening'),
+      }
+      process.stdin.once('data', async () => {
+        const succeeded = []
+        for (const [name, attempt] of Object.entries(attempts))
+          await Promise.resolve().then(attempt).then(() => succeeded.push(name), () => {})
+        writeSync(2, JSON.stringify({ succeeded, environment: Object.keys(process.env) }))
+        process.exit(3)
+      })`,
+    )
+    const decoder = openDecoder(t, { script })
+    const error = await decoder.examine(photo, requestFor(photo)).catch((reason: unknown) => reason)
+    const { message } = (error as { cause: { cause: Error } }).cause.cause
+    const [found = ''] = /\{.*\}/.exec(message) ?? [] // after a warning of Node
+    const { succeeded, environment } = JSON.parse(found) as Record<string, string[]>
+    // Landlock keeps signals in from Linux 6.12 on.
+    t.same(
+      succeeded?.filter((name) => name !== 'signal'),
+      [],
+    )
+    t.notOk(environment?.includes('SECRET_OF_THE_WORKER'))
+    t.equal(readFileSync(secrets, 'utf8'), 'a secret', 'this process can read it')
+  },
+)
 
 t.test('a process that takes more than 400 MB fails', async (t) => {
   const script = program(

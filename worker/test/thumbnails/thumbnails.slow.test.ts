@@ -108,6 +108,7 @@ function failing(error: Error, times = Infinity): Decoder & { asked: number } {
   const decoder = {
     asked: 0,
     pid: undefined,
+    confinement: undefined,
     async examine() {
       if (++decoder.asked <= times) throw error
       return { width: 1, height: 1, error: 'format' as const }
@@ -166,6 +167,7 @@ t.test('the decoder killed again and again: no row is affected, and thumbnails c
     get pid() {
       return decoder.pid
     },
+    confinement: undefined,
     examine(bytes, request) {
       const examined = decoder.examine(bytes, request)
       if (decoder.pid !== undefined && kills++ % 2 === 0) process.kill(decoder.pid, 'SIGKILL')
@@ -220,6 +222,7 @@ t.test('each kind of failure of the decoder is logged once', async (t) => {
   let asked = 0
   const ending: Decoder = {
     pid: undefined,
+    confinement: undefined,
     async examine() {
       // A feedback is tried three times, and an attempt ends with the first picture that fails.
       const cause = new Error(++asked === 2 ? 'SIGSEGV' : 'exit code 1')
@@ -243,6 +246,7 @@ t.test('a picture that the decoder refuses is tried three times', async (t) => {
   let asked = 0
   const refusing: Decoder = {
     pid: undefined,
+    confinement: undefined,
     async examine() {
       asked++
       return { width: 1, height: 1, error: 'undecodable' }
@@ -317,6 +321,7 @@ t.test('a worker that closes stores nothing more, also at the last attempt', asy
   let close = () => Promise.resolve()
   const ending: Decoder = {
     pid: undefined,
+    confinement: undefined,
     async examine() {
       // Closes the worker during the third attempt, which is the last one. Closing ends the
       // decoder.
@@ -401,6 +406,7 @@ t.test('a picture that arrives while many wait, or fail, has its turn soon', asy
   // Every picture takes six seconds, and then fails.
   const slow: Decoder = {
     pid: undefined,
+    confinement: undefined,
     async examine() {
       await clock.advance(6_000)
       if (read.length === 20) {
@@ -481,6 +487,7 @@ t.test('feedback that is erased while its picture is decoded gets no facts', asy
   let wasErased = false
   const erasing: Decoder = {
     pid: undefined,
+    confinement: undefined,
     async examine(bytes, request) {
       const examined = await decoder.examine(bytes, request)
       await owner.insertSelect(

@@ -45,7 +45,8 @@ t.test('the status says why a worker makes no thumbnails', async (t) => {
       activity: () => ({ storedPerSecond: 0 }) as ReturnType<WorkerMetrics['activity']>,
       stored: { state: () => undefined },
       noThumbnails: () => reason,
+      decoderConfinement: () => 'confined',
     })
   t.match(factsOf('sharp cannot be loaded'), { no_thumbnails: 'sharp cannot be loaded' })
-  t.match(factsOf(), { no_thumbnails: null })
+  t.match(factsOf(), { no_thumbnails: null, picture_decoder: 'confined' })
 })

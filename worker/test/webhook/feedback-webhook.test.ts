@@ -138,6 +138,29 @@ t.test('each feedback is sent once, signed, however often it is announced', asyn
   }
 })
 
+t.test('a refusal is final, and neither a timeout nor a limit is one', async (t) => {
+  for (const [status, requests] of [
+    [400, 1],
+    [404, 1],
+    [410, 1],
+    [408, 2],
+    [429, 2],
+    [302, 2],
+    [500, 2],
+  ] as const) {
+    const { url, received } = await startReceiver(t, [status])
+    const { webhook, lines, failed } = await start(t, { url, delaysMs: [1] })
+    await webhook.announce([rowOf(1)])
+    await until('it is over', () => (requests === 1 ? failed.length > 0 : received.length === 2))
+    // A later request shows that the refused one is not repeated.
+    await webhook.announce([rowOf(2)])
+    await until('another is sent', () => received.length === requests + 1)
+    t.same(failed, [requests === 1 ? 'a request was given up' : failed[0]], String(status))
+    t.equal(lines.filter((line) => line.includes('given up')).length, 2 - requests)
+    await webhook.close()
+  }
+})
+
 t.test('a chat form is signed, repeated and queued like the standard one', async (t) => {
   const { url, received } = await startReceiver(t, [500])
   const { webhook } = await start(t, { url, form: 'slack', token: 'a-token', delaysMs: [1] })
@@ -158,7 +181,7 @@ t.test('a chat form is signed, repeated and queued like the standard one', async
 })
 
 t.test('a failed request is repeated under its id, also after a redirect', async (t) => {
-  const { url, received } = await startReceiver(t, [500, 302, 404])
+  const { url, received } = await startReceiver(t, [500, 302, 429])
   const { webhook, lines, failed } = await start(t, { url, delaysMs: [1, 1, 1] })
   await webhook.announce([rowOf(1)])
   await until('it is delivered', () => received.length >= 4)

@@ -99,6 +99,47 @@ t.test('a text is cut where chats would refuse it, and what is invisible is show
   }
 })
 
+t.test('line ends of any system are line ends', async (t) => {
+  for (const form of chats) {
+    const said = textsOf(JSON.parse(write(form, { text: 'one\r\ntwo\rthree' })))
+    t.ok(
+      said.some((one) => one.includes('one\ntwo\nthree')),
+      form,
+    )
+    t.notMatch(said.join(''), /U\+000D|\r/, form)
+  }
+})
+
+t.test('a message keeps to the limits of Slack, whatever was sent', async (t) => {
+  const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').length
+  for (const sent of ['\u{1F600}', '&', '<', 'a', '\u202e', '\u{1F600}&'])
+    for (const length of [1, 1_499, 1_500, 2_000, 20_000]) {
+      const { blocks } = JSON.parse(
+        write('slack', { text: sent.repeat(length), bundle_identifier: sent.repeat(200) }),
+      ) as { blocks: { type: string; text: { text: string } }[] }
+      const { header, section } = Object.fromEntries(
+        blocks.map(({ type, text }) => [type, text?.text]),
+      )
+      t.ok(escaped(section!) <= 3_000, `${sent} ${length}`)
+      t.ok(escaped(header!) <= 150, sent)
+      t.ok(section!.isWellFormed() && header!.isWellFormed())
+    }
+  t.match(write('slack', { text: 'a'.repeat(2_000) }), 'a'.repeat(2_000), 'is not cut')
+
+  for (const text of [' ', '\n', '\u3000\u200d\t']) {
+    const { blocks } = JSON.parse(
+      write('slack', { text, device: '{"os":" ","device_brand":" "}', attachments: [] }),
+    ) as { blocks: { type: string }[] }
+    t.same(
+      blocks.map(({ type }) => type),
+      ['header', 'actions'],
+      JSON.stringify(text),
+    )
+  }
+  const application = '\u{1F600}'.repeat(255)
+  t.notMatch(write('slack', { bundle_identifier: application }), '"actions"', 'the URL is too long')
+})
+
 t.test(
   'what was not sent is left out, and without the address of the page there is no link',
   async (t) => {

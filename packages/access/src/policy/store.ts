@@ -1,17 +1,15 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID, type KeyObject } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
 import { readRevision, revisionKey } from '../revision.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
-
-/** A sender whose records gateways acknowledge but do not store. */
-interface Suppression {
-  kind: 'user' | 'device'
-  /** `unique_user_id`, or `device_uuid` in lower case. */
-  id: string
-  /** The application whose records are not stored; undefined means every application. */
-  bundleIdentifier?: string | undefined
-}
+import {
+  deriveSubjectKey,
+  earlierSuppressionHash,
+  isEarlierHash,
+  suppressionHash,
+  type Suppression,
+} from './suppression.ts'
 
 /**
  * An operator's decisions: which senders are suppressed, how long records are kept, and which rules
@@ -19,6 +17,12 @@ interface Suppression {
  * Redis has lost its data.
  */
 export interface PolicyStore {
+  /**
+   * Resolves to the key of the hashes that stand for people and devices, in the list of suppressed
+   * senders and in the journal of erasures. Creates the secret of the installation if there is
+   * none.
+   */
+  subjectKey(): Promise<KeyObject>
   /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
   suppress(sender: Suppression): Promise<boolean>
   /**
@@ -55,13 +59,13 @@ export interface PolicyStore {
 
 export interface StoredPolicy {
   /**
-   * The mark that setup wrote once for this installation. It is the salt in the hashes of
-   * suppressed senders.
+   * The mark that setup wrote once for this installation. It is the salt in the hashes of senders
+   * that an earlier version suppressed.
    */
   salt: string
   /** Changes with each change of the policy, and of the API keys. */
   revision: string
-  /** Hashes made by `suppressionHash`. */
+  /** Hashes of suppressed senders (suppression.ts). */
   suppressed: ReadonlySet<string>
   retentionDays: Record<RecordKind, number | undefined>
   /**
@@ -73,8 +77,11 @@ export interface StoredPolicy {
   rules: readonly Rule[]
   /** Ids of rules that cannot be read. */
   unreadableRules: string[]
-  /** The secret, in base64, with which rules hash values; undefined if there was never a rule. */
-  ruleSecret: string | undefined
+  /**
+   * The secret of the installation, in base64, with which rules hash values, and from which
+   * `subjectKey` is derived; undefined if nothing has needed it yet, or if it was lost.
+   */
+  secret: string | undefined
   /** The fields and rules in Redis that cannot be read, each named in words for an operator. */
   unreadable: string[]
 }
@@ -88,7 +95,7 @@ const suppressedKey = '{intake}:suppressed'
 const retentionKey = '{intake}:retention'
 /**
  * The key of a Redis hash that maps the ids of rules to rules as JSON. The hash also contains the
- * secret with which rules hash values. The secret is kept when the rules are removed.
+ * secret of the installation. The secret is kept when the rules are removed.
  */
 const rulesKey = '{intake}:rules'
 const secretField = 'secret'
@@ -99,6 +106,7 @@ const secretField = 'secret'
  */
 const addScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
+if redis.call('HEXISTS', KEYS[1], ARGV[5]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
@@ -112,23 +120,19 @@ local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[3])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
-/** Checks the limit, creates the secret and adds the rule in one step. */
+/** Creates the secret if there is none, so that concurrent commands get the same one. */
+const secretScript = `
+if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
+  redis.call('HSET', KEYS[1], '${secretField}', ARGV[1])
+end
+return redis.call('HGET', KEYS[1], '${secretField}')`
+/** Checks the limit and adds the rule in one step. The secret is not counted. */
 const addRuleScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
-if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
-  redis.call('HSET', KEYS[1], '${secretField}', ARGV[3])
-end
-if redis.call('HLEN', KEYS[1]) - 1 >= tonumber(ARGV[4]) then return 0 end
-redis.call('SET', KEYS[2], ARGV[5])
+if redis.call('HLEN', KEYS[1]) - 1 >= tonumber(ARGV[3]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
 const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
-
-export function suppressionHash(
-  salt: string,
-  { kind, id, bundleIdentifier = '' }: Suppression,
-): string {
-  return hash('sha256', JSON.stringify([salt, kind, bundleIdentifier, id]), 'base64')
-}
 
 export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
   async function readSalt(): Promise<string> {
@@ -137,10 +141,20 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     return installation
   }
 
+  async function readSecret(): Promise<string> {
+    await readSalt()
+    const created = randomBytes(32).toString('base64')
+    return (await redis.eval(secretScript, 1, rulesKey, created)) as string
+  }
+  const subjectKey = async () => deriveSubjectKey(await readSecret())
+
   return {
+    subjectKey,
+
     async suppress(sender) {
       const now = new Date().toISOString()
-      const field = suppressionHash(await readSalt(), sender)
+      const field = suppressionHash(await subjectKey(), sender)
+      const earlier = earlierSuppressionHash(await readSalt(), sender)
       const keys = [suppressedKey, revisionKey]
       const added = await redis.eval(
         addScript,
@@ -150,15 +164,22 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         suppressedMax,
         now,
         randomUUID(),
+        earlier,
       )
       return added === 1
     },
 
     async unsuppress(sender) {
-      const field = suppressionHash(await readSalt(), sender)
-      const change = redis.multi().hdel(suppressedKey, field).set(revisionKey, randomUUID())
+      const fields = [
+        suppressionHash(await subjectKey(), sender),
+        earlierSuppressionHash(await readSalt(), sender),
+      ]
+      const change = redis
+        .multi()
+        .hdel(suppressedKey, ...fields)
+        .set(revisionKey, randomUUID())
       const [removed] = await execAll(change)
-      return removed === 1
+      return removed !== 0
     },
 
     async setRetention(kind, days) {
@@ -178,7 +199,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     },
 
     async addRule(choice, createdBy) {
-      await readSalt()
+      await readSecret()
       const { action, rate, path, match } = choice
       const rule: Rule = {
         id: `rule_${randomBytes(6).toString('hex')}`,
@@ -196,7 +217,6 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         ...keys,
         rule.id,
         JSON.stringify(rule),
-        randomBytes(32).toString('base64'),
         rulesMax,
         randomUUID(),
       )
@@ -229,6 +249,11 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       const stored = new Map(entries)
       const { rules, unreadableRules } = parseRules(stored)
       const unreadable = unreadableRules.map((id) => `the entry ${id} of ${rulesKey}`)
+      const storedSecret = stored.get(secretField)
+      const needsSecret = [...suppressed].some((field) => !isEarlierHash(field))
+      if (storedSecret === undefined && needsSecret) {
+        unreadable.push(`the field ${secretField} of ${rulesKey}`)
+      }
       const numberOf = (field: string): number | undefined => {
         const text = retention.get(field) ?? '0'
         if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -247,7 +272,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         droppedUntilMs: { logs: droppedUntil('logs'), feedback: droppedUntil('feedback') },
         rules,
         unreadableRules,
-        ruleSecret: stored.get(secretField),
+        secret: storedSecret,
         unreadable,
       }
     },

@@ -1,7 +1,14 @@
 import { dayMs, type RecordKind } from '@intake/contract'
 import { startPolling } from '@intake/runtime'
 import { compileRules, type ActiveRule, type CompiledRules } from '../rules/compile.ts'
-import { suppressionHash, type PolicyStore, type StoredPolicy } from './store.ts'
+import type { PolicyStore, StoredPolicy } from './store.ts'
+import {
+  deriveSubjectKey,
+  earlierSuppressionHash,
+  isEarlierHash,
+  suppressionHash,
+  type Suppression,
+} from './suppression.ts'
 
 /** Which records a gateway must not store. The methods do no I/O. */
 export interface Policy {
@@ -36,7 +43,7 @@ function beginningOfMonth(atMs: number): number {
 /**
  * Keeps the policy in memory and checks every `intervalMs` whether it has changed. While the store
  * is unavailable the last known policy remains valid. A known rule also remains valid when its
- * entry becomes unreadable.
+ * entry becomes unreadable, and so does the secret.
  *
  * @param options.onUnreadable called after each reading of a changed policy that has unreadable
  * fields or rules, with their names
@@ -52,15 +59,18 @@ export function watchPolicy(options: {
   const { wallMs = () => Date.now() } = options
   let policy: StoredPolicy | undefined
   let rules = noRules
+  let hashesOf: (sender: Suppression) => string[] = () => []
 
   const { close } = startPolling({
     async poll() {
       const changed = await options.store.load(policy?.revision)
       if (changed === undefined) return
-      policy = changed
+      const { secret = policy?.secret } = changed
+      policy = { ...changed, secret }
+      hashesOf = suppressionHashesOf(policy)
       rules = compileRules({
         rules: [...changed.rules, ...stillKnown(rules.active, changed)],
-        secret: changed.ruleSecret,
+        secret,
         known: rules.active,
       })
       if (changed.unreadable.length > 0) options.onUnreadable(changed.unreadable)
@@ -83,12 +93,12 @@ export function watchPolicy(options: {
     },
     isSuppressed({ bundle_identifier, device_uuid, unique_user_id }) {
       if (policy === undefined || policy.suppressed.size === 0) return false
-      const { salt, suppressed } = policy
+      const { suppressed } = policy
       const user = { kind: 'user', id: unique_user_id } as const
       const device = { kind: 'device', id: device_uuid.toLowerCase() } as const
       return [undefined, bundle_identifier].some((bundleIdentifier) =>
         [user, device].some((sender) =>
-          suppressed.has(suppressionHash(salt, { ...sender, bundleIdentifier })),
+          hashesOf({ ...sender, bundleIdentifier }).some((hash) => suppressed.has(hash)),
         ),
       )
     },
@@ -102,4 +112,19 @@ export function watchPolicy(options: {
  */
 function stillKnown(active: readonly ActiveRule[], { unreadableRules }: StoredPolicy) {
   return active.map(({ rule }) => rule).filter(({ id }) => unreadableRules.includes(id))
+}
+
+/**
+ * Returns the function that hashes a sender in the forms that occur in the list. Usually that is
+ * one form, so that a request costs no more than four hashes.
+ */
+function suppressionHashesOf({ suppressed, salt, secret }: StoredPolicy) {
+  const forms: ((sender: Suppression) => string)[] = []
+  const fields = [...suppressed]
+  if (secret !== undefined && fields.some((field) => !isEarlierHash(field))) {
+    const key = deriveSubjectKey(secret)
+    forms.push((sender) => suppressionHash(key, sender))
+  }
+  if (fields.some(isEarlierHash)) forms.push((sender) => earlierSuppressionHash(salt, sender))
+  return (sender: Suppression) => forms.map((hashOf) => hashOf(sender))
 }

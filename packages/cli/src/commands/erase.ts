@@ -157,6 +157,7 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
     const report = await erase({
       services,
       subject,
+      subjectKey: await createPolicyStore({ redis: services.redis }).subjectKey(),
       deadline: performance.now() + flags.wait * 60_000,
       progress: progress.say,
     })
@@ -214,6 +215,9 @@ function describePreview({ rows, deadLetters, frames }: Preview): string {
   ].join('\n')
 }
 
+const notCovered =
+  'Not covered, among others: messages that the webhook has sent. docs/erasure.md lists them.'
+
 function describe(report: ErasureReport): string {
   const { tombstones, rowsDeleted, objectsDeleted, remaining, complete } = report
   const period = report.from === undefined ? '' : `, accepted from ${report.from} to ${report.to}`
@@ -222,12 +226,12 @@ function describe(report: ErasureReport): string {
     `${counted(tombstones.logs, 'log')}, ${tombstones.feedback} feedback, ${counted(tombstones.deadLetters, 'dead letter')}`,
     `${counted(rowsDeleted, 'row')} and ${counted(objectsDeleted, 'object')} deleted`,
   ]
-  if (complete) return [...lines, 'complete: nothing is left'].join('\n')
-  const { frames, unreadableFrames, rows, parts } = remaining
+  if (complete) return [...lines, 'complete: nothing is left', notCovered].join('\n')
+  const { frames, unreadableFrames, rows, parts, counts } = remaining
   return [
     ...lines,
-    `INCOMPLETE: ${counted(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${counted(rows, 'row')} and ` +
-      `${counted(parts, 'part')} are left.`,
+    `INCOMPLETE: ${counted(frames, 'frame')} in Redis (${unreadableFrames} unreadable), ${counted(rows, 'row')}, ` +
+      `${counted(parts, 'part')} and ${counted(counts, 'count')} are left.`,
     'Run the same command again when a worker is running.',
   ].join('\n')
 }

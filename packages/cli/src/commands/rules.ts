@@ -152,7 +152,7 @@ Example:
       const json = requireJson(
         file === undefined ? await text(process.stdin) : await readFile(file, 'utf8'),
       )
-      const { rules: list, ruleSecret: secret } = await withRedis(async (redis) =>
+      const { rules: list, secret } = await withRedis(async (redis) =>
         loadPolicy(createPolicyStore({ redis })),
       )
       const compiled = compileRules({ rules: list, secret })

@@ -123,6 +123,7 @@ function describeProcesses(services: readonly AskedService[], now: Date): string
 function load(service: ServiceStatus): string {
   const { requests_in_flight: requests, connections, refused_per_second: refused } = service
   const shards = service.queue_shards
+  const { picture_decoder: decoder } = service
   const unused = shards && !Array.isArray(shards) ? shards.unused : []
   const inserts = Object.entries(service.insert_in_progress_seconds ?? {})
     .filter(([, seconds]) => seconds > 0)
@@ -134,5 +135,6 @@ function load(service: ServiceStatus): string {
     ...inserts,
     ...(unused.length === 0 ? [] : [`uses no queue shard ${unused.join(', ')}`]),
     ...(service.no_thumbnails ? [`no thumbnails: ${service.no_thumbnails}`] : []),
+    ...(decoder && decoder !== 'confined' ? [`decoder of pictures ${decoder}`] : []),
   ].join(', ')
 }

@@ -69,6 +69,8 @@ export const ServiceStatus = Type.Object({
   dead_letters: Type.Optional(orNull(byKind(number))),
   visible_until: Type.Optional(orNull(byKind(orNull(Type.String())))),
   no_thumbnails: Type.Optional(orNull(Type.String())),
+  /** `confined`, or why the decoder of pictures is not. */
+  picture_decoder: Type.Optional(orNull(Type.String())),
 })
 export type ServiceStatus = Static<typeof ServiceStatus>
 

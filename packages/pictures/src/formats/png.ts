@@ -72,6 +72,7 @@ export function walkPng(bytes: Buffer): Walked {
   const reader = new Reader(bytes, 'big-endian')
   const largest = new Largest()
   const parts = new PartCount()
+  const isAnimated = hasAnimationHeader(reader)
   const found = new Set<number>()
   let last = 0
   edit.keep(0, 8)
@@ -83,7 +84,7 @@ export function walkPng(bytes: Buffer): Walked {
       throw new PictureError('its first chunk is not its header')
     }
     if (type === chunks.header) largest.add(reader.u32(at + 8), reader.u32(at + 12))
-    const isNeeded = draws(type, { found, last })
+    const isNeeded = draws(type, { found, last, isAnimated })
     if (to > bytes.length) {
       // The file was cut off within this chunk. Only pixels are kept.
       if (isNeeded && (type === chunks.data || type === chunks.frameData)) {
@@ -118,11 +119,32 @@ export function walkPng(bytes: Buffer): Walked {
  *
  * @param before.found the types of the chunks before this one
  * @param before.last the type of the chunk directly before this one
+ * @param before.isAnimated whether the header of an animation is before the pixels
  */
-function draws(type: number, { found, last }: { found: ReadonlySet<number>; last: number }) {
+function draws(
+  type: number,
+  { found, last, isAnimated }: { found: ReadonlySet<number>; last: number; isAnimated: boolean },
+) {
   if (type === chunks.data) return last === chunks.data || !found.has(chunks.data)
-  if (type === chunks.frame || type === chunks.frameData) return found.has(chunks.animation)
+  if (type === chunks.frame || type === chunks.frameData)
+    return isAnimated || found.has(chunks.animation)
   return !found.has(type)
+}
+
+/**
+ * Whether the header of an animation is before the pixels. Some programs write the header of the
+ * first frame before it.
+ */
+function hasAnimationHeader(reader: Reader): boolean {
+  const { length } = reader.bytes
+  const parts = new PartCount()
+  for (let at = 8; at + 8 <= length; at += framing + reader.u32(at)) {
+    parts.add()
+    const type = reader.u32(at + 4)
+    if (type === chunks.animation) return true
+    if (type === chunks.data || type === chunks.end) return false
+  }
+  return false
 }
 
 function keepOrientation(bytes: Buffer, from: number, to: number, edit: Edit): void {

@@ -56,8 +56,13 @@ export function pngWith(
   ])
 }
 
-/** Makes an animation of two frames that both have the pixels of a PNG. */
-export function animatedPng(png: Buffer): Buffer {
+/**
+ * Makes an animation of two frames that both have the pixels of a PNG.
+ *
+ * @param isFrameFirst whether the header of the first frame is before that of the animation, as
+ * some programs write it
+ */
+export function animatedPng(png: Buffer, isFrameFirst = false): Buffer {
   const width = png.subarray(16, 20)
   const height = png.subarray(20, 24)
   const u32 = (value: number) => {
@@ -74,8 +79,9 @@ export function animatedPng(png: Buffer): Buffer {
       data.push(png.subarray(at + 8, at + 8 + size))
     at += size + 12
   }
+  const headers = [chunk('acTL', u32(2), u32(0)), control(0)]
   return pngWith(png, {
-    early: [chunk('acTL', u32(2), u32(0)), control(0)],
+    early: isFrameFirst ? headers.toReversed() : headers,
     late: [control(1), chunk('fdAT', u32(2), ...data)],
   })
 }

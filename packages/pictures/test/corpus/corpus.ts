@@ -201,6 +201,10 @@ async function pngs(): Promise<Sample[]> {
       pngWith(interlaced, { behind: Buffer.from(`PK\x03\x04${planted}`, 'latin1') }),
     ],
     ['animated', pngWith(animatedPng(rgb), { early: [text], late: [international] })],
+    [
+      'animated, the first frame before its header',
+      pngWith(animatedPng(rgb, true), { early: [text] }),
+    ],
     ['a claim (C2PA)', pngWith(rgb, { early: [chunk('caBX', planted)] })],
     ['cut off', pngWith(rgb, { early: [text] }).subarray(0, -300)],
   ]

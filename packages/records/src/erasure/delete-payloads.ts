@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sqlTime, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { alterStored, storedTable, syncReplicas, systemTable } from '@intake/schema'
+import { namesOfCountTables } from './erase-counts.ts'
 import { deadLetterCondition, mutationCondition, recordCondition, type Subject } from './subject.ts'
 import {
   identity,
@@ -87,7 +88,7 @@ interface DeletionProgress {
 
 /**
  * Watches the deletions that were started. They are done when every part is rewritten and the
- * replaced parts are gone from the disk.
+ * replaced parts are gone from the disk, also those of the tables of counts.
  *
  * @returns a function that reports the progress, with zeros when the deletions are done
  */
@@ -95,7 +96,8 @@ export function watchDeletion(
   clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
 ): () => Promise<DeletionProgress> {
   let replaced: string[] | undefined
-  const tables = erasedTables.map((table) => `'${storedTable(clickhouse, table)}'`).join(', ')
+  const stored = erasedTables.map((table) => storedTable(clickhouse, table))
+  const tables = [...stored, ...namesOfCountTables].map((table) => `'${table}'`).join(', ')
   const ofTables = `database = 'intake' AND table IN (${tables})`
   const mutations = systemTable(clickhouse, 'mutations')
   const oldParts = `SELECT concat(hostName(), ' ', table, ' ', name) AS part FROM ${systemTable(clickhouse, 'parts')} WHERE ${ofTables} AND NOT active`

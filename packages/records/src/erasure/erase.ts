@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, type KeyObject } from 'node:crypto'
 import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
+import { countOutdated, replaceCounts } from './erase-counts.ts'
 import { noteErasure } from './journal.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
@@ -44,6 +45,11 @@ interface Remaining {
   rows: number
   /** Parts on disk that may contain deleted rows. */
   parts: number
+  /**
+   * Rows of the counts of hours and days that were made before the erasure. They may contain names
+   * from its events, and the id of one.
+   */
+  counts: number
 }
 
 export interface EraseOptions {
@@ -53,6 +59,8 @@ export interface EraseOptions {
    * again, or for the first time, after that erasure.
    */
   subject: Subject | undefined
+  /** The key of the hash that stands for the subject in the journal (`PolicyStore.subjectKey`). */
+  subjectKey: KeyObject
   /**
    * The time at which the erasure ends even if it is incomplete, in milliseconds of
    * `performance.now()`.
@@ -62,19 +70,21 @@ export interface EraseOptions {
 }
 
 const pollMs = 500
+/** The pause before hours or days that could not be counted are counted again. */
+const recountPauseMs = 5_000
 
 /**
  * Erases a subject (docs/decisions/0012-erasure-and-retention.md). Every step finds its work in the
  * stored data, so a new call completes an interrupted one.
  */
 export async function erase(options: EraseOptions): Promise<ErasureReport> {
-  const { services, subject, deadline, progress } = options
-  const { clickhouse, objects, installation } = services
+  const { services, subject, subjectKey, deadline, progress } = options
+  const { clickhouse, objects } = services
   const startedAt = new Date()
   const entry = {
     id: randomUUID(),
     kind: subject?.kind ?? 'repeats',
-    subjectHash: subject === undefined ? '' : subjectHash(subject, installation),
+    subjectHash: subject === undefined ? '' : subjectHash(subject, subjectKey),
     startedAt,
   }
   await noteErasure(clickhouse, { ...entry, finishedAt: undefined, report: '{}' })
@@ -91,7 +101,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     tombstones: { logs: 0, feedback: 0, deadLetters: 0 },
     rowsDeleted: 0,
     objectsDeleted: 0,
-    remaining: { frames: 0, unreadableFrames: 0, rows: 0, parts: 0 },
+    remaining: { frames: 0, unreadableFrames: 0, rows: 0, parts: 0, counts: 0 },
     complete: false,
   }
   const { remaining, tombstones } = report
@@ -100,7 +110,7 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
   }
   if (subject !== undefined) await untilStored(options, subject, report)
 
-  do {
+  for (;;) {
     progress('writing tombstones')
     if (subject === undefined) tombstones.deadLetters += await spreadTombstones(clickhouse)
     else {
@@ -108,6 +118,8 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
       tombstones.logs += written.logs
       tombstones.feedback += written.feedback
       tombstones.deadLetters += written.deadLetters
+      progress('counting hours and days again')
+      await replaceCounts(clickhouse, (reason) => progress(`they cannot be counted: ${reason}`))
     }
     progress('deleting objects')
     await removeObjects()
@@ -117,9 +129,14 @@ export async function erase(options: EraseOptions): Promise<ErasureReport> {
     // before the tombstones were written.
     await removeObjects()
     remaining.rows = await countPayloads(clickhouse, subject, startedAt)
-  } while (remaining.rows > 0 && performance.now() < deadline)
+    // A worker may have stored a count that it began before the tombstones were written.
+    if (subject !== undefined) remaining.counts = await countOutdated(clickhouse)
+    if (remaining.rows + remaining.counts === 0 || performance.now() >= deadline) break
+    if (remaining.counts > 0) await pause(recountPauseMs)
+  }
 
-  report.complete = remaining.frames + remaining.rows + remaining.parts === 0
+  const { frames, rows, parts, counts } = remaining
+  report.complete = frames + rows + parts + counts === 0
   const finishedAt = report.complete ? new Date() : undefined
   await noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })
   return report

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash, type KeyObject } from 'node:crypto'
 import { sqlTime, type QueryParams } from '@intake/clickhouse'
 
 /**
@@ -77,10 +77,14 @@ export function deadLetterCondition(subject: Subject): Condition {
   }
 }
 
-/** A hash that identifies a subject in the journal without naming it. */
-export function subjectHash(subject: Subject, installation: string): string {
+/**
+ * A hash that identifies a subject in the journal without naming it. Without the key nobody can
+ * test whether it stands for a known id.
+ */
+export function subjectHash(subject: Subject, key: KeyObject): string {
   const bundle = subject.kind === 'api-key' ? '' : (subject.bundleIdentifier ?? '')
-  return hash('sha256', JSON.stringify([installation, subject.kind, bundle, subject.id]))
+  const text = JSON.stringify(['erasure', subject.kind, bundle, subject.id])
+  return createHmac('sha256', key).update(text).digest('hex')
 }
 
 const during = (time: string) =>

@@ -23,7 +23,7 @@ export const otherDefinitions: readonly Definition[] = [
       id: 'Id of the erasure.',
       kind: 'user, device, api-key, repeats (intake erasures apply) or retention.',
       subject_sha256:
-        'SHA-256 of installation, kind, application and identifier; empty: none is named.',
+        'HMAC-SHA256 of kind, application and identifier, with a secret that is not in ClickHouse; empty: none is named.',
       started_at: 'When it began, UTC.',
       finished_at: 'When it ended, UTC; NULL: it was interrupted, run it again.',
       report: 'What was erased, as JSON.',

@@ -1,5 +1,6 @@
 // This process decodes pictures that strangers sent. It has no settings, no secrets and no
-// connections: it reads a picture from standard input, and writes the result to standard output.
+// connections: it reads a picture from standard input, and writes the result to standard output. Where
+// the system supports it, it cannot open files or connections either.
 // The worker ends it by closing its input, or kills it.
 import { constants, getPriority, setPriority } from 'node:os'
 import { pictureBytesMax } from '../examined.ts'
@@ -23,7 +24,9 @@ const decoder = await import('./make-thumbnail.ts').catch((error: Error) => {
   writeMessage(process.stdout, { head: { missing: error.message }, body: Buffer.alloc(0) })
 })
 if (decoder !== undefined) {
-  writeMessage(process.stdout, { head: {}, body: Buffer.alloc(0) })
+  // Why the process is not confined; empty if it is (packages/confinement/src/run-confined.mjs).
+  const obstacle = process.argv.at(-1)
+  writeMessage(process.stdout, { head: { obstacle }, body: Buffer.alloc(0) })
   for await (const { head, body } of readMessages(process.stdin, pictureBytesMax)) {
     // The process kills itself, because `process.exit` would wait for the decoder.
     const timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), pictureMs)

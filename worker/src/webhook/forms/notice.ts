@@ -40,7 +40,7 @@ export function noticeOf(feedback: StoredFeedback, pageUrl: string | undefined):
       line([os, system]),
       pictures === 0 ? '' : `${pictures} ${plural(pictures, 'picture')}`,
       line([email]),
-    ].filter((fact) => fact !== ''),
+    ].filter((fact) => fact.trim() !== ''),
     link: pageUrl && linkOf(feedback, pageUrl),
   }
 }

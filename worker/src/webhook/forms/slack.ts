@@ -1,29 +1,55 @@
 import type { Notice } from './notice.ts'
 
+/** The limits of Slack, which refuses the whole message if one is exceeded. */
+const limits = { section: 3_000, header: 150, url: 3_000 }
+
 /**
  * Returns a message for an incoming webhook of Slack. Texts of a client are sent as plain text, so
- * they can neither mention people nor look like a link.
+ * they can neither mention people nor look like a link. A block without a visible character is left
+ * out, because Slack refuses it, too.
  */
 export function slackBody({ app, text, facts, link }: Notice): string {
   const plain = (content: string) => ({ type: 'plain_text', text: content, emoji: false })
+  const block = (type: 'header' | 'section', content: string) =>
+    isBlank.test(content) ? [] : [{ type, text: plain(cut(content, limits[type])) }]
+  const hasLink = link !== undefined && link.length <= limits.url
   return JSON.stringify({
     // Notifications show this text. Slack would interpret mentions and links in it, so the special
     // characters are escaped.
     text: escape(`${app}: ${text.slice(0, 200).toWellFormed()}`),
     blocks: [
-      { type: 'header', text: plain(app.slice(0, 150).toWellFormed()) },
-      { type: 'section', text: plain(text) },
+      ...block('header', app),
+      ...block('section', text),
       ...(facts.length > 0 ? [{ type: 'context', elements: facts.map(plain) }] : []),
-      ...(link === undefined
-        ? []
-        : [
+      ...(hasLink
+        ? [
             {
               type: 'actions',
               elements: [{ type: 'button', text: plain('Open'), url: link }],
             },
-          ]),
+          ]
+        : []),
     ],
   })
+}
+
+/** Spaces, line ends, and the characters that join or vary others. */
+const isBlank = /^(?:\s|\u200c|\u200d|\ufe0e|\ufe0f)*$/
+
+/**
+ * Cuts a text so that it keeps to a limit, whether Slack counts UTF-16 units before or after it has
+ * replaced `&`, `<` and `>` by entities.
+ */
+function cut(text: string, lengthMax: number): string {
+  if (escape(text).length <= lengthMax) return text
+  let length = 1 // that of the mark
+  let kept = ''
+  for (const character of text) {
+    length += escape(character).length
+    if (length > lengthMax) break
+    kept += character
+  }
+  return `${kept}…`
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

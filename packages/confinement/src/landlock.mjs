@@ -1,6 +1,6 @@
-// Calls Landlock (https://docs.kernel.org/userspace-api/landlock.html) and exec through the C
-// library, because Node provides neither. With Landlock, a process on Linux gives up rights
-// permanently, without being root. With exec, the process becomes another program, which does not
+// Calls Landlock (https://docs.kernel.org/userspace-api/landlock.html), seccomp and exec through the
+// C library, because Node provides none of them. With Landlock and seccomp, a process on Linux gives
+// up rights permanently, without being root. With exec, the process becomes another program, which does not
 // get the rights back.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
@@ -8,6 +8,8 @@ import { DataType, load, open } from 'ffi-rs'
 // Renaming between folders needs version 2 of Landlock: version 1 always forbids it.
 const filesVersionMin = 2
 const networkVersionMin = 4
+/** From this version on, a process cannot send signals to processes outside, or use their sockets. */
+const scopesVersionMin = 6
 const createRuleset = 444
 const addRule = 445
 const restrictSelf = 446
@@ -16,6 +18,8 @@ const closeOnExec = 4
 const lastDescriptor = 2 ** 32 - 1
 const noNewPrivileges = 38
 const setDescriptorFlags = 2
+const setSeccomp = 22
+const filterMode = 2
 
 const execute = 1n << 0n
 const writeFile = 1n << 1n
@@ -24,36 +28,53 @@ const readFolder = 1n << 3n
 const truncate = 1n << 14n
 const bindTcp = 1n << 0n
 const connectTcp = 1n << 1n
+const allScopes = 3n
+
+/** What a filter of system calls needs to know of a processor: its name for Linux, `socket`. */
+const processors = {
+  x64: { name: 0xc000003e, socket: 41 },
+  arm64: { name: 0xc00000b7, socket: 198 },
+}
+/** Every io_uring can make sockets without the system call `socket`. */
+const ioUringSetup = 425
 
 /** All file rights that this version of Landlock knows. */
 const fileRights = (version) => (1n << (version >= 5 ? 16n : version >= 3 ? 15n : 14n)) - 1n
 
 /**
- * Returns two reasons: why this system cannot restrict a process to given files (`files`), and why
- * it cannot restrict a process to a given port (`network`). A reason is undefined if the system can
- * do it.
+ * Returns three reasons: why this system cannot restrict a process to given files (`files`), why it
+ * cannot restrict a process to a given port (`network`), and why it cannot keep a process from
+ * making sockets (`sockets`). A reason is undefined if the system can do it.
  */
 export function obstacles() {
-  if (process.platform !== 'linux') return { files: 'it is not Linux', network: 'it is not Linux' }
+  if (process.platform !== 'linux') {
+    const reason = 'it is not Linux'
+    return { files: reason, network: reason, sockets: reason }
+  }
   const version = landlockVersion()
   const [files, network] = [
     version < filesVersionMin ? 'it has no Landlock (Linux 5.19)' : undefined,
     version < networkVersionMin ? 'it has no Landlock for networks (Linux 6.7)' : undefined,
   ]
-  return { files, network }
+  const isKnown = process.arch in processors
+  return { files, network, sockets: isKnown ? undefined : `its processor is ${process.arch}` }
 }
 
 /**
  * Confines the calling thread to these paths and the files below them. This also applies to every
  * process that the thread starts or becomes. Paths that do not exist are ignored. If Landlock can
  * restrict TCP (see `obstacles`), TCP sockets can be bound only to `port` and cannot be connected.
- * Other protocols are not restricted.
+ * Other protocols are not restricted. Without a port, no socket of any kind can be made.
  */
 export function confine({ readable, writable, port }) {
   const version = landlockVersion()
   const all = fileRights(version)
   const hasNetwork = version >= networkVersionMin
-  const attributes = hasNetwork ? words(all, bindTcp | connectTcp) : words(all)
+  const attributes = words(
+    all,
+    ...(hasNetwork ? [bindTcp | connectTcp] : []),
+    ...(version >= scopesVersionMin ? [allScopes] : []),
+  )
   const rules = systemCall(createRuleset, attributes, attributes.length, 0)
 
   const allow = (path, onFolder, onFile) => {
@@ -66,11 +87,45 @@ export function confine({ readable, writable, port }) {
   }
   for (const path of readable) allow(path, readFolder | readFile | execute, readFile | execute)
   for (const path of writable) allow(path, all & ~execute, readFile | writeFile | truncate)
-  if (hasNetwork) systemCall(addRule, rules, 2, words(bindTcp, BigInt(port)), 0)
+  if (hasNetwork && port !== undefined)
+    systemCall(addRule, rules, 2, words(bindTcp, BigInt(port)), 0)
 
   call('prctl', noNewPrivileges, 1, 0, 0, 0)
   systemCall(restrictSelf, rules, 0)
   closeSync(rules)
+  if (port === undefined) denySockets()
+}
+
+/**
+ * Makes every attempt to make a socket fail with EPERM, also by system calls of another
+ * architecture. Pairs of connected sockets remain: they lead nowhere else.
+ */
+function denySockets() {
+  const { name, socket } = processors[process.arch]
+  const [read, ifEqual, ifAtLeast, end] = [0x20, 0x15, 0x35, 0x06]
+  const [allow, deny] = [0x7fff0000, 0x00050001]
+  // Each instruction: what it does, how many to skip if its condition is true and if not, a value.
+  const filter = [
+    [read, 0, 0, 4], // the architecture
+    [ifEqual, 0, 5, name],
+    [read, 0, 0, 0], // the number of the system call
+    [ifAtLeast, 3, 0, 0x40000000], // those of x32
+    [ifEqual, 2, 0, socket],
+    [ifEqual, 1, 0, ioUringSetup],
+    [end, 0, 0, allow],
+    [end, 0, 0, deny],
+  ].map(([code, onTrue, onFalse, value]) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeUInt16LE(code, 0)
+    bytes.writeUInt8(onTrue, 2)
+    bytes.writeUInt8(onFalse, 3)
+    bytes.writeUInt32LE(value, 4)
+    return bytes
+  })
+  const program = Buffer.concat(filter)
+  const address = call('malloc', program.length)
+  call('memcpy', address, program, program.length)
+  call('prctl', setSeccomp, filterMode, words(BigInt(filter.length), BigInt(address)), 0, 0)
 }
 
 /**

@@ -1,0 +1,47 @@
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
+
+/** A sender whose records gateways acknowledge but do not store. */
+export interface Suppression {
+  kind: 'user' | 'device'
+  /** `unique_user_id`, or `device_uuid` in lower case. */
+  id: string
+  /** The application whose records are not stored; undefined means every application. */
+  bundleIdentifier?: string | undefined
+}
+
+/** Begins every hash of `suppressionHashes`. Hashes of earlier versions are base64 alone. */
+const prefix = 'hmac-sha256:'
+
+/**
+ * Returns the key of all hashes that stand for a person or device. It is derived from the secret of
+ * the installation, because rules hash values with the secret itself, and anyone may see the hash
+ * of a value that they sent.
+ *
+ * @param secret in base64
+ */
+export function deriveSubjectKey(secret: string): KeyObject {
+  const rulesKey = createSecretKey(secret, 'base64')
+  return createSecretKey(createHmac('sha256', rulesKey).update('subjects').digest())
+}
+
+/**
+ * Hashes a sender for the list of suppressed senders. Without the key, nobody can test whether a
+ * known id is on the list.
+ */
+export function suppressionHash(
+  key: KeyObject,
+  { kind, id, bundleIdentifier = '' }: Suppression,
+): string {
+  const text = JSON.stringify(['suppression', kind, bundleIdentifier, id])
+  return prefix + createHmac('sha256', key).update(text).digest('base64')
+}
+
+/** Hashes a sender as earlier versions did. Entries that they stored remain valid. */
+export function earlierSuppressionHash(
+  salt: string,
+  { kind, id, bundleIdentifier = '' }: Suppression,
+): string {
+  return hash('sha256', JSON.stringify([salt, kind, bundleIdentifier, id]), 'base64')
+}
+
+export const isEarlierHash = (field: string): boolean => !field.startsWith(prefix)

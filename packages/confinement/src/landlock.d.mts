@@ -1,0 +1,5 @@
+export function obstacles(): {
+  files: string | undefined
+  network: string | undefined
+  sockets: string | undefined
+}

@@ -1,0 +1,62 @@
+import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { countNames, refreshCounts } from '../counts/refresh-counts.ts'
+
+/** The tables of counts, with the column of their period and its value for a marked hour. */
+const countTables = [
+  { table: 'hours_raw', column: 'hour', period: 'hour' },
+  { table: 'days_raw', column: 'day', period: 'toDate(hour)' },
+] as const
+
+/** On a cluster every server holds these tables completely, under these names. */
+export const namesOfCountTables = countTables.map(({ table }) => table)
+
+/**
+ * Selects the rows of counts that are older than the last mark of their hour or day
+ * (`recountHours`). They may contain names from erased events, or the id of one as an example.
+ */
+const outdated = ({ table, column, period }: (typeof countTables)[number]) =>
+  `FROM intake.${table} AS counts INNER JOIN (
+     SELECT bundle_identifier, ${period} AS period, max(asked_at) AS asked
+     FROM intake.recounts_raw GROUP BY bundle_identifier, period
+   ) AS marks ON marks.bundle_identifier = counts.bundle_identifier AND marks.period = counts.${column}
+   WHERE counts.ver < toUnixTimestamp64Milli(marks.asked)`
+
+/**
+ * Counts the marked hours and days again, and merges the months that have former counts, so that
+ * no active part contains them. If counting fails, the former counts remain, and
+ * `countOutdated` reports them.
+ *
+ * @param onFailed called with the reason why something could not be counted
+ */
+export async function replaceCounts(
+  clickhouse: Pick<ClickHouse, 'query' | 'lines' | 'insertRows' | 'command'>,
+  onFailed: (reason: string) => void,
+): Promise<void> {
+  for (const name of countNames) {
+    try {
+      await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+    } catch (error) {
+      if (!(error instanceof ClickHouseError)) throw error
+      onFailed(error.message)
+    }
+  }
+  for (const one of countTables) {
+    const months = await clickhouse.query<{ month: number }>(
+      `SELECT DISTINCT toYYYYMM(counts.${one.column}) AS month ${outdated(one)}`,
+    )
+    for (const { month } of months)
+      await clickhouse.command(`OPTIMIZE TABLE intake.${one.table} PARTITION ID '${month}' FINAL`)
+  }
+}
+
+/** Counts the rows that `replaceCounts` has to replace, on whatever part they are. */
+export async function countOutdated(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
+  let rows = 0
+  for (const one of countTables) {
+    const [found] = await clickhouse.query<{ rows: number }>(
+      `SELECT count() AS rows ${outdated(one)}`,
+    )
+    rows += found?.rows ?? 0
+  }
+  return rows
+}

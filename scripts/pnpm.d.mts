@@ -1,0 +1,1 @@
+export function fetchPnpm(folder?: string, manifest?: string): string

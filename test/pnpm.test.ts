@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { fetchPnpm } from '../scripts/pnpm.mjs'
+
+const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+
+t.test('a package of pnpm with another hash is not used', async (t) => {
+  const folder = t.testdir()
+  const { packageManager } = JSON.parse(readFileSync(pathOf('package.json'), 'utf8')) as {
+    packageManager: string
+  }
+  t.match(fetchPnpm(folder), /pnpm-[\d.]+\.tgz$/)
+
+  const manifest = join(folder, 'package.json')
+  const write = (text: string) => writeFileSync(manifest, JSON.stringify({ packageManager: text }))
+  const last = packageManager.endsWith('0') ? '1' : '0'
+  write(packageManager.slice(0, -1) + last)
+  t.throws(() => fetchPnpm(join(folder, 'other'), manifest), /does not have the hash/)
+  t.same(readdirSync(join(folder, 'other')), [], 'it is removed')
+  write(packageManager.replace(/\+.*/, ''))
+  t.throws(() => fetchPnpm(folder, manifest), /needs a version and a hash/)
+})
+
+t.test('whatever runs pnpm has its hash checked', async (t) => {
+  for (const name of [
+    'deploy/Dockerfile',
+    'deploy/check-images.sh',
+    '.github/workflows/ci.yml',
+    'scripts/bootstrap.mjs',
+  ]) {
+    const text = readFileSync(pathOf(name), 'utf8')
+    t.match(text, 'pnpm.mjs', name)
+    t.notMatch(text, /packageManager/, name)
+  }
+})
