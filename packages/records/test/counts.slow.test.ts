@@ -268,6 +268,55 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
   t.same(rows, [2, 2, 2, 1, 1], 'four inserts of empty hours, and the note that all was counted')
 })
 
+t.test('an application that cannot be counted delays no other', async (t) => {
+  const refusal = new ClickHouseError('too large', { kind: 'split', code: 241, isTooLarge: true })
+  const applications = ['com.example.evil', 'com.example.good', 'com.example.other']
+  const counted: string[] = []
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: '2026-11-24 00:00:00.000', now: '2026-11-24 00:00:00.000' }]
+          : applications.map((bundle_identifier) => ({
+              bundle_identifier,
+              period: '2026-11-24 09:00:00',
+            }))) as Row[],
+    lines: async (_: string, params: Record<string, unknown> = {}) => {
+      const asked = params['applications'] as string[]
+      if (asked.includes('com.example.evil')) throw refusal
+      counted.push(...asked)
+      return []
+    },
+  }
+  const tables: string[] = []
+  const into = { insertGzip: async (one: { table: string }) => void tables.push(one.table) }
+  await t.rejects(refreshCounts({ reader: fake, store: into, name: 'hours' }), refusal)
+  t.same(counted, ['com.example.good', 'com.example.other'])
+  t.notOk(tables.includes('counted'), 'what could not be counted remains due')
+})
+
+t.test('versions of a megabyte as names are counted, each by itself', async (t) => {
+  const bundle_identifier = 'com.example.long'
+  const of = (end: string) =>
+    event('2026-11-24T14:00:00.000Z', {
+      bundle_identifier,
+      received_at,
+      device: { version_name: `${'v'.repeat(1_000_000)}${end}` },
+    })
+  await insert('logs', [of('a'), of('b')])
+  await refresh()
+  for (const view of ['hours', 'catalogue'])
+    t.same(
+      await owner.query(
+        `SELECT uniqExact(version_name) AS versions, max(length(version_name)) < 1000 AS isShort FROM intake.${view}
+         WHERE bundle_identifier = 'com.example.long'`,
+      ),
+      [{ versions: 2, isShort: 1 }],
+      view,
+    )
+})
+
 t.test('drift shows the five planted changes between two releases, and nothing else', async (t) => {
   const bundle_identifier = 'com.example.shop'
   const of = (version: number, name: string, params: object) =>

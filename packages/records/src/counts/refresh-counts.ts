@@ -45,6 +45,10 @@ const compress = promisify(gzip)
  * count replaces the former one; so the counts are exact even after repeats, late events and
  * erasures. Several processes may call this at the same time.
  *
+ * A day of an application that ClickHouse cannot count delays no other. The first such error is
+ * thrown at the end; until a run has none, `intake.counted` does not advance and each run counts
+ * again what has changed since then.
+ *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
  * @returns the number of hours or days that were counted
@@ -58,12 +62,18 @@ export async function refreshCounts(options: {
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
   const sql = tables[name].sql(state.hasAllValues === 1)
+  const failures: ClickHouseError[] = []
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(stale)) {
     const all = [...applications.values()]
     for (let at = 0; at < all.length; at += applicationsMax)
-      await countApplications({ ...options, sql }, day, all.slice(at, at + applicationsMax))
+      await countApplications(
+        { ...options, sql, failures },
+        day,
+        all.slice(at, at + applicationsMax),
+      )
   }
+  if (failures[0] !== undefined) throw failures[0]
   const { until, now } = state
   await insert(store, 'counted', [
     JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
@@ -87,10 +97,11 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
 
 /**
  * Counts some applications on a day. If one statement cannot count them, for example because it
- * needs too much memory, each half of the applications is counted by itself.
+ * needs too much memory, each half of the applications is counted by itself. An application that
+ * cannot be counted alone is left out, and its error is added to `failures`.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0] & { sql: string },
+  options: Parameters<typeof refreshCounts>[0] & { sql: string; failures: ClickHouseError[] },
   day: string,
   applications: readonly Stale[][],
 ): Promise<void> {
@@ -100,7 +111,11 @@ async function countApplications(
     await insert(store, tables[name].table, rows)
   } catch (error) {
     const isTooLarge = error instanceof ClickHouseError && error.kind === 'split'
-    if (!isTooLarge || applications.length === 1) throw error
+    if (!isTooLarge) throw error
+    if (applications.length === 1) {
+      options.failures.push(error)
+      return
+    }
     const middle = Math.ceil(applications.length / 2)
     await countApplications(options, day, applications.slice(0, middle))
     await countApplications(options, day, applications.slice(middle))
