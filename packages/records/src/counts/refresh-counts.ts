@@ -45,8 +45,8 @@ const compress = promisify(gzip)
  * count replaces the former one; so the counts are exact even after repeats, late events and
  * erasures. Several processes may call this at the same time.
  *
- * A day of an application that ClickHouse cannot count delays no other. The first such error is
- * thrown at the end; until a run has none, `intake.counted` does not advance and each run counts
+ * If ClickHouse lacks the memory for a day of an application, all others are counted. The first
+ * such error is thrown at the end (any other error ends the run at once); until a run has none, `intake.counted` does not advance and each run counts
  * again what has changed since then.
  *
  * @param options.reader may read the views
