@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { createClickHouse, type RecordTable } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
@@ -250,7 +251,7 @@ t.test('what is too large for one statement is counted in halves', async (t) => 
       (sql.includes('AS ver')
         ? [{ ver: 1 }]
         : sql.includes('AS until')
-          ? [{ until: '2026-11-24 00:00:00.000', now: '2026-11-24 00:00:00.000' }]
+          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
           : applications.map((bundle_identifier) => ({
               bundle_identifier,
               period: '2026-11-24 09:00:00',
@@ -323,6 +324,68 @@ t.test('a day with more names than are counted is a warning, and shows no drift'
   t.same(await found(), { drift: [], warnings: [{ warning: 'catalogue_cut', first_seen }] })
   await owner.command(`INSERT INTO intake.days_raw ${columns} ${many(3, 11)}`)
   t.same((await found()).drift, [{ change: 'new' }], 'whole days are compared')
+})
+
+t.test('an application that cannot be counted delays no other', async (t) => {
+  const refusal = new ClickHouseError('too large', { kind: 'split', code: 241, isTooLarge: true })
+  const applications = ['com.example.evil', 'com.example.good', 'com.example.other']
+  const counted: string[] = []
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: '2026-11-25 00:00:00.000', now: '2026-11-25 00:00:00.000' }]
+          : applications.map((bundle_identifier) => ({
+              bundle_identifier,
+              period: '2026-11-24 09:00:00',
+            }))) as Row[],
+    lines: async (_: string, params: Record<string, unknown> = {}) => {
+      const asked = params['applications'] as string[]
+      if (asked.includes('com.example.evil')) throw refusal
+      counted.push(...asked)
+      return []
+    },
+  }
+  const inserted: Record<string, object[]> = {}
+  const into = {
+    insertRows: async (one: { table: string; members: readonly Buffer[] }) => {
+      const lines = gunzipSync(Buffer.concat(one.members)).toString().trim().split('\n')
+      inserted[one.table] = lines.map((line) => JSON.parse(line) as object)
+    },
+  }
+  await t.rejects(refreshCounts({ reader: fake, store: into, name: 'hours' }), refusal)
+  t.same(counted, ['com.example.good', 'com.example.other'])
+  t.match(inserted['counted'], [{ name: 'hours' }], 'progress goes on')
+  // 2026-11-24 09:00 is fifteen hours old, so the pause is seven and a half hours.
+  t.same(inserted['recounts'], [
+    {
+      bundle_identifier: 'com.example.evil',
+      hour: '2026-11-24T09:00:01.000Z',
+      asked_at: '2026-11-25T07:30:00.000Z',
+    },
+  ])
+})
+
+t.test('versions of a megabyte as names are counted, each by itself', async (t) => {
+  const bundle_identifier = 'com.example.long'
+  const of = (end: string) =>
+    event('2026-11-24T14:00:00.000Z', {
+      bundle_identifier,
+      received_at,
+      device: { version_name: `${'v'.repeat(1_000_000)}${end}` },
+    })
+  await insert('logs', [of('a'), of('b')])
+  await refresh()
+  for (const view of ['hours', 'catalogue'])
+    t.same(
+      await owner.query(
+        `SELECT uniqExact(version_name) AS versions, max(length(version_name)) < 1000 AS isShort FROM intake.${view}
+         WHERE bundle_identifier = 'com.example.long'`,
+      ),
+      [{ versions: 2, isShort: 1 }],
+      view,
+    )
 })
 
 t.test('drift shows the five planted changes between two releases, and nothing else', async (t) => {

@@ -1,4 +1,5 @@
 import { limits, momentDeviceFields } from '@intake/contract'
+import { countedName } from './counted-name.ts'
 import { textWarnings } from './text-warnings.ts'
 
 const period = `time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}
@@ -26,7 +27,7 @@ const typeOf = `multiIf(
  * for the event itself. Each other pair is a param with its type.
  */
 const paths = `arrayPushFront(
-      arrayMap((name, type) -> (name, type),
+      arrayMap((name, type) -> (${countedName('name')}, type),
         mapKeys(JSONAllPathsWithTypes(params)), mapValues(JSONAllPathsWithTypes(params))),
       ('', 'event'))`
 
@@ -63,8 +64,8 @@ const recordWarnings = (hasAllValues: boolean) => `arrayConcat(
  */
 export const countDays = (hasAllValues: boolean) => `WITH
   entries AS (
-    SELECT bundle_identifier, event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
-      device.version_code AS version_code, ifNull(device.version_name, '') AS version_name,
+    SELECT bundle_identifier, ${countedName('logs.event')} AS event, path.1 AS param, if(path.1 = '', 'event', ${typeOf}) AS type,
+      device.version_code AS version_code, ${countedName("ifNull(device.version_name, '')")} AS version_name,
       min(time) AS first_seen, max(time) AS last_seen, count() AS records, uniqCombined64(device_uuid) AS devices
     FROM intake.logs
     ARRAY JOIN ${paths} AS path
@@ -72,8 +73,8 @@ export const countDays = (hasAllValues: boolean) => `WITH
     GROUP BY bundle_identifier, event, param, type, version_code, version_name
     ORDER BY records DESC LIMIT ${limits.catalogueEntries} BY bundle_identifier),
   warnings AS (
-    SELECT bundle_identifier, found.1 AS warning, event, found.2 AS path,
-      ifNull(device.version_name, '') AS version_name,
+    SELECT bundle_identifier, found.1 AS warning, ${countedName('logs.event')} AS event, ${countedName('found.2')} AS path,
+      ${countedName("ifNull(device.version_name, '')")} AS version_name,
       min(time) AS first_seen, max(time) AS last_seen, count() AS records, any(id) AS example
     FROM intake.logs
     ARRAY JOIN ${recordWarnings(hasAllValues)} AS found

@@ -1,3 +1,5 @@
+import { countedName } from './counted-name.ts'
+
 /** The type of an element of the column `event_counts`. */
 const eventTuple =
   'Tuple(event String, version_code Nullable(Int64), version_name String, records UInt64)'
@@ -19,8 +21,8 @@ const versionsMax = 500
  */
 export const countHours = `WITH
   counted AS (
-    SELECT bundle_identifier, toStartOfHour(time) AS hour, event, device.version_code AS version_code,
-      ifNull(device.version_name, '') AS version_name, count() AS records,
+    SELECT bundle_identifier, toStartOfHour(time) AS hour, ${countedName('logs.event')} AS event, device.version_code AS version_code,
+      ${countedName("ifNull(device.version_name, '')")} AS version_name, count() AS records,
       uniqCombined64State(12)(device_uuid) AS devices
     FROM intake.logs
     WHERE time >= {from:DateTime64(3, 'UTC')} AND time < {to:DateTime64(3, 'UTC')}

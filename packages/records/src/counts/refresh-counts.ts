@@ -28,6 +28,15 @@ const tables = {
 const recountMarginSeconds = 600
 const querySettings = 'SETTINGS max_threads = 2, max_execution_time = 110'
 /**
+ * For an application that has too many names to be counted: the names that are found first are
+ * counted, and the events of all others are left out.
+ */
+const boundedSettings = `${querySettings}, max_rows_to_group_by = 50000, group_by_overflow_mode = 'any'`
+/** What could not be counted is tried again after this time at the earliest. */
+const postponedMsMin = 10 * 60_000
+/** The maximum number of hours or days of applications that one call counts. */
+const staleMax = 200_000
+/**
  * The maximum number of applications that one statement counts. Their identifiers are one parameter
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
  */
@@ -45,6 +54,10 @@ const compress = promisify(gzip)
  * count replaces the former one; so the counts are exact even after repeats, late events and
  * erasures. Several processes may call this at the same time.
  *
+ * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
+ * not delay the others: its day is marked in `intake.recounts` and tried again later, after a pause
+ * that grows with its age. The first such error is thrown when everything else has been counted.
+ *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
  * @returns the number of hours or days that were counted
@@ -58,17 +71,51 @@ export async function refreshCounts(options: {
   const state = await readState(reader, name)
   const stale = await findStale(reader, name, state)
   const sql = tables[name].sql(state.hasAllValues === 1)
+  const failures: Failure[] = []
   // The newest days come first, because people look at them most.
   for (const [day, applications] of byDay(stale)) {
     const all = [...applications.values()]
-    for (let at = 0; at < all.length; at += applicationsMax)
-      await countApplications({ ...options, sql }, day, all.slice(at, at + applicationsMax))
+    for (let at = 0; at < all.length; at += applicationsMax) {
+      const some = all.slice(at, at + applicationsMax)
+      await countApplications({ ...options, sql, failures }, day, some)
+    }
   }
   const { until, now } = state
+  await postpone(store, failures, Date.parse(isoTime(now)))
   await insert(store, 'counted', [
     JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
   ])
+  if (failures[0] !== undefined) throw failures[0].error
   return stale.length
+}
+
+/** Hours or days of an application that ClickHouse could not count. */
+interface Failure {
+  stale: readonly Stale[]
+  error: ClickHouseError
+}
+
+/**
+ * Marks what could not be counted, to be counted later. The mark has a time of its own beside those
+ * of `recountHours`, one second into the hour, so that it hides no mark of an erasure.
+ */
+async function postpone(
+  store: Pick<ClickHouse, 'insertRows'>,
+  failures: readonly Failure[],
+  nowMs: number,
+): Promise<void> {
+  const marks = failures.flatMap(({ stale }) =>
+    stale.map(({ bundle_identifier, period }) => {
+      const beginsMs = Date.parse(isoTime(period.length === 10 ? `${period} 00:00:00` : period))
+      const pauseMs = Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
+      return JSON.stringify({
+        bundle_identifier,
+        hour: new Date(beginsMs + 1_000).toISOString(),
+        asked_at: new Date(nowMs + pauseMs).toISOString(),
+      })
+    }),
+  )
+  await insert(store, 'recounts', marks)
 }
 
 /** Groups stale hours or days by day, then by application. Days keep their order in `stale`. */
@@ -86,26 +133,48 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
 }
 
 /**
- * Counts some applications on a day. If one statement cannot count them, for example because it
- * needs too much memory, each half of the applications is counted by itself.
+ * Counts some applications on a day. If one statement cannot count them, each half of the
+ * applications is counted by itself. An application that cannot be counted alone is counted within
+ * bounds (see `boundedSettings`); if that fails too, it is added to `failures`.
  */
 async function countApplications(
-  options: Parameters<typeof refreshCounts>[0] & { sql: string },
+  options: Parameters<typeof refreshCounts>[0] & { sql: string; failures: Failure[] },
   day: string,
   applications: readonly Stale[][],
 ): Promise<void> {
   const { reader, store, name, sql } = options
-  try {
-    const rows = await count(reader, { name, sql, day, stale: applications.flat() })
+  const countAll = async (settings: string) => {
+    const rows = await count(reader, {
+      name,
+      sql: `${sql} ${settings}`,
+      day,
+      stale: applications.flat(),
+    })
     await insert(store, tables[name].table, rows)
+  }
+  try {
+    await countAll(querySettings)
   } catch (error) {
-    const isTooLarge = error instanceof ClickHouseError && error.kind === 'split'
-    if (!isTooLarge || applications.length === 1) throw error
+    if (!isTooMuch(error)) throw error
+    if (applications.length === 1) {
+      await countAll(boundedSettings).catch((again: unknown) => {
+        if (!isTooMuch(again)) throw again
+        options.failures.push({ stale: applications.flat(), error: again })
+      })
+      return
+    }
     const middle = Math.ceil(applications.length / 2)
     await countApplications(options, day, applications.slice(0, middle))
     await countApplications(options, day, applications.slice(middle))
   }
 }
+
+/** Too slow, too many rows, and the result too large: codes of ClickHouse. */
+const tooMuch: ReadonlySet<number | undefined> = new Set([159, 160, 396])
+
+/** Whether fewer applications in one statement might succeed. */
+const isTooMuch = (error: unknown): error is ClickHouseError =>
+  error instanceof ClickHouseError && (error.kind === 'split' || tooMuch.has(error.code))
 
 interface State {
   /** Every record that arrived before this time is visible. */
@@ -139,21 +208,27 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
   return state
 }
 
+/**
+ * Finds what must be counted, the newest first. Beyond `staleMax`, the applications with the fewest
+ * events are left out until they send again: only somebody who invents names has so many.
+ */
 async function findStale(
   reader: Pick<ClickHouse, 'query'>,
   name: CountName,
-  { lastUntil, lastNow }: State,
+  { lastUntil, lastNow, now }: State,
 ): Promise<Stale[]> {
   const { period } = tables[name]
   return reader.query<Stale>(
-    `SELECT DISTINCT bundle_identifier, period FROM (
-       SELECT bundle_identifier, ${period}(time) AS period FROM intake.logs
+    `SELECT bundle_identifier, period FROM (
+       SELECT bundle_identifier, ${period}(time) AS period, count() AS records FROM intake.logs
        WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} GROUP BY bundle_identifier, period
        UNION ALL
-       SELECT bundle_identifier, ${period}(hour) AS period FROM intake.recounts
+       SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records FROM intake.recounts
        WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
-     ) ORDER BY period DESC ${querySettings}`,
-    { lastUntil, lastNow },
+         AND asked_at <= {now:DateTime64(3, 'UTC')}
+     ) GROUP BY bundle_identifier, period
+     ORDER BY period DESC, sum(records) DESC LIMIT ${staleMax} ${querySettings}`,
+    { lastUntil, lastNow, now },
   )
 }
 
@@ -179,7 +254,7 @@ async function count(
   )
   const ver = clock?.ver ?? 0
   const from = new Date(`${day}T00:00:00Z`)
-  const lines = await reader.lines(`${sql} ${querySettings}`, {
+  const lines = await reader.lines(sql, {
     from: sqlTime(from),
     to: sqlTime(new Date(from.getTime() + dayMs)),
     applications: [...new Set(stale.map(({ bundle_identifier }) => bundle_identifier))],
@@ -205,7 +280,7 @@ async function count(
 
 async function insert(
   store: Pick<ClickHouse, 'insertRows'>,
-  table: 'hours' | 'days' | 'counted',
+  table: 'hours' | 'days' | 'counted' | 'recounts',
   lines: readonly string[],
 ): Promise<void> {
   if (lines.length === 0) return

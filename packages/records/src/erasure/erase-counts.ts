@@ -17,7 +17,7 @@ export const namesOfCountTables = countTables.map(({ table }) => table)
 const outdated = ({ table, column, period }: (typeof countTables)[number]) =>
   `FROM intake.${table} AS counts INNER JOIN (
      SELECT bundle_identifier, ${period} AS period, max(asked_at) AS asked
-     FROM intake.recounts_raw GROUP BY bundle_identifier, period
+     FROM intake.recounts_raw WHERE asked_at <= now64(3, 'UTC') GROUP BY bundle_identifier, period
    ) AS marks ON marks.bundle_identifier = counts.bundle_identifier AND marks.period = counts.${column}
    WHERE counts.ver < toUnixTimestamp64Milli(marks.asked)`
 

@@ -23,7 +23,8 @@ const seen = {
 }
 const recount: ColumnComments = {
   ...hour,
-  asked_at: 'When records of this hour were last erased or replayed, UTC.',
+  asked_at:
+    'From when on it is counted again, UTC: when records were erased or replayed, or a later try.',
 }
 const catalogueKey = {
   ...application,
@@ -214,15 +215,11 @@ GROUP BY name`,
   },
   {
     name: 'recounts',
-    comment: 'Hours that are counted again because records in them were erased or replayed.',
+    comment:
+      'Hours that are counted again: records in them were erased or replayed, or they could not be counted.',
     columns: recount,
     select: `SELECT bundle_identifier, hour, max(recounts_raw.asked_at) AS asked_at
 FROM intake.recounts_raw
 GROUP BY bundle_identifier, hour`,
-  },
-  {
-    name: 'recounts_raw',
-    comment: 'Every demand to count again. Query intake.recounts.',
-    columns: recount,
   },
 ]

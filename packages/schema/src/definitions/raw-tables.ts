@@ -12,6 +12,7 @@ const comments: Record<keyof typeof rawTables, string> = {
   attachments:
     'What workers found out about the pictures of feedback, with older facts. Query intake.feedback.',
   counted: 'Every run that has counted. Query intake.counted.',
+  recounts: 'Every demand to count again. Query intake.recounts.',
 }
 
 /** The tables that workers write. Only the columns of the views have comments. */

@@ -10,7 +10,7 @@ const printable = (column: string) =>
 const latest = (kind: string, what: string, table: string) =>
   `SELECT '${kind}' AS kind, received_at, ${printable('bundle_identifier')} AS application, ${printable(what)} AS what, id
   FROM intake.${table} FINAL
-  WHERE received_at >= now64(3) - INTERVAL 1 DAY
+  WHERE received_at >= now64(3, 'UTC') - INTERVAL 1 DAY
   ORDER BY received_at DESC, id DESC
   LIMIT 20`
 
