@@ -22,6 +22,7 @@ import { createMetrics } from '../packages/runtime/dist/process.js'
 import { StackConfig } from '../packages/local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../worker/dist/watch/metrics.js'
+import { registerCountMetrics } from '../worker/dist/watch/counts.js'
 import { registerStoredStateMetrics } from '../worker/dist/watch/stored-state.js'
 import { createThumbnailMetrics } from '../worker/dist/thumbnails/metrics.js'
 import { createWebhookMetrics } from '../worker/dist/webhook/metrics.js'
@@ -161,6 +162,7 @@ function workerMetrics() {
   createWorkerMetrics(registry)
   registerBacklogMetrics(registry, {})
   registerStoredStateMetrics(registry, {})
+  registerCountMetrics(registry, {})
   createThumbnailMetrics(registry)
   createWebhookMetrics(registry)
   return registry

@@ -26,6 +26,7 @@ const metrics = {
   queue_paused: 'intake_backlog_rows',
   watermark: 'intake_watermark_age_seconds',
   webhook_fails: 'intake_webhook_requests_total{outcome="failed"}',
+  counts_late: 'intake_counted_age_seconds',
   process_ends: 'up',
   clickhouse_disk: 'ClickHouseAsyncMetrics_DiskAvailable_default',
 }
@@ -38,6 +39,7 @@ const eventLines = {
   request_refused: 'unexpected error',
   locks_lost: 'locks lost: another worker may store the same rows again',
   webhook_fails: 'a webhook request failed; it will be repeated',
+  counts_late: 'the events could not be counted',
   process_ends: 'cannot start`, `uncaught error: closing`, `killed by timeout',
 }
 /**

@@ -1,4 +1,4 @@
-import { createClickHouse } from '@intake/clickhouse'
+import { ClickHouseError, createClickHouse, describeError } from '@intake/clickhouse'
 import { checkWorkerConfig, objectStoreSettings, type WorkerConfig } from '@intake/config'
 import { startAdminServer } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
@@ -16,7 +16,7 @@ import { startWorker } from './deliver/worker.ts'
 import { startThumbnails, type Thumbnails } from './thumbnails/thumbnails.ts'
 import { workerFacts, workerScaling } from './watch/facts.ts'
 import { whileConfirmed } from './watch/installation-check.ts'
-import { startCounts } from './watch/counts.ts'
+import { registerCountMetrics, startCounts } from './watch/counts.ts'
 import { startWatch, type Watch } from './watch/watch.ts'
 import { startFeedbackWebhook } from './webhook/feedback-webhook.ts'
 import { createBodyWriter } from './webhook/forms/index.ts'
@@ -36,6 +36,8 @@ type Connections = ReturnType<typeof connect>
 const readTimeoutMs = 15_000
 /** Timeout for a statement that counts records. ClickHouse cancels it earlier by itself. */
 const countTimeoutMs = 120_000
+/** For so long the problem `counts_late` is shown after a failure; hours are counted every minute. */
+const countsLateMs = 5 * 60_000
 /** Timeout for reading or storing an object, with retries. */
 const storeTimeoutMs = 20_000
 /**
@@ -66,7 +68,7 @@ export async function compose(context: Context): Promise<void> {
   const refusals = createRefusalRuns()
   const watch = startWatch({ ...context, ...connections, registry, refusals })
   const webhook = openWebhook(context, { registry, connections, watch })
-  count(context, connections)
+  count(context, { connections, registry, watch })
   const objects = connectObjects(context, registry)
   const thumbnails = objects && makeThumbnails(context, { registry, connections, objects })
   const adminPort = await serve(context, { registry, connections, watch, objects, thumbnails })
@@ -140,7 +142,10 @@ function connect({ config, log, secrets, owner }: Context) {
 }
 
 /** Starts the counts per hour and day that the page shows. They have a connection of their own. */
-function count({ config, log, secrets, owner }: Context, { clickhouse }: Connections): void {
+function count(
+  { config, log, secrets, owner }: Context,
+  { connections, registry, watch }: { connections: Connections; registry: Registry; watch: Watch },
+): void {
   const reader = createClickHouse({
     url: secrets.follow(config.PAGE_CLICKHOUSE_URL ? 'PAGE_CLICKHOUSE_URL' : 'CLICKHOUSE_URL'),
     spread: true,
@@ -149,14 +154,23 @@ function count({ config, log, secrets, owner }: Context, { clickhouse }: Connect
     connectionsMax: 1,
   })
   owner.add(() => reader.close())
+  const warn = limitRepeats((err, omitted) => {
+    log.warn({ err, omitted, help: helpOf('counts_late') }, 'the events could not be counted')
+  })
   const counts = startCounts({
     reader,
-    store: clickhouse,
-    onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/counts-late.md'
-      log.warn({ err, omitted, help }, 'the events could not be counted')
-    }),
+    store: connections.clickhouse,
+    onError(error) {
+      warn(error)
+      // Without a reader nothing can be counted, and without a response ClickHouse is away, which
+      // is another problem.
+      const hasResponded = error instanceof ClickHouseError && error.code !== undefined
+      if (config.PAGE_CLICKHOUSE_URL !== undefined && hasResponded) {
+        watch.problems.note('counts_late', describeError(error), countsLateMs)
+      }
+    },
   })
+  registerCountMetrics(registry, counts)
   owner.add(() => counts.close())
 }
 

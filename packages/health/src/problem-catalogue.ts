@@ -49,6 +49,7 @@ export const problemCatalogue = {
   watermark: { title: 'the watermark is not advancing', state: 'degraded' },
   worker_stuck: { title: 'this worker takes no frames', state: 'down' },
   page_fails: { title: 'the page could not be shown', state: 'degraded' },
+  counts_late: { title: 'events of an application could not be counted', state: 'degraded' },
   webhook_fails: { title: 'webhook requests fail', state: 'degraded' },
   clickhouse_version: { title: 'this version of ClickHouse is not supported', state: 'down' },
   clickhouse_schema: { title: 'the tables differ from this version of Intake', state: 'down' },
@@ -66,7 +67,12 @@ export function helpOf(code: ProblemCode): string {
 }
 
 /** Problems that follow from others, so they say least about what to do. */
-const consequences: ReadonlySet<string> = new Set(['backlog', 'watermark', 'insert_stalled'])
+const consequences: ReadonlySet<string> = new Set([
+  'backlog',
+  'watermark',
+  'insert_stalled',
+  'counts_late',
+])
 
 function rankOf(code: string): number {
   if (consequences.has(code)) return 2

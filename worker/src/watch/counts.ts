@@ -1,6 +1,7 @@
 import type { ClickHouse } from '@intake/clickhouse'
 import { countNames, refreshCounts, type CountName } from '@intake/records'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
+import { addGauge, type Registry } from '@intake/runtime/process'
 
 const intervalMs = 60_000
 /** The minimum time between two runs of a count, by the same worker or by different ones. */
@@ -11,6 +12,25 @@ const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_
  */
 const pausePerRun = 20
 
+export interface Counts {
+  /** Milliseconds since a count was last made; undefined if this worker does not know that yet. */
+  ageMs(name: CountName): number | undefined
+  close(): void
+}
+
+export function registerCountMetrics(registry: Registry, { ageMs }: Pick<Counts, 'ageMs'>): void {
+  addGauge(registry, {
+    name: 'intake_counted_age_seconds',
+    help: 'Time since the hours, or the catalogue, were last counted. Every worker reports the same: take `max`, not `sum`.',
+    labels: ['name'],
+    read: () =>
+      countNames.flatMap((name) => {
+        const age = ageMs(name)
+        return age === undefined ? [] : [[{ name }, age / 1_000] as [object, number]]
+      }),
+  })
+}
+
 /**
  * Keeps two counts of records up to date: `hours` (per hour) and `catalogue` (per day). Each runs
  * independently, so that a failure of one does not delay the other. Any worker may count, but first
@@ -18,15 +38,17 @@ const pausePerRun = 20
  *
  * @param options.reader may read the views; has connections of its own
  * @param options.store may insert into the tables of counts
- * @param options.onError called when counting failed; the counts are then late, not wrong
+ * @param options.onError called when something could not be counted; it is then late, not wrong
  */
 export function startCounts(options: {
   reader: Pick<ClickHouse, 'query' | 'lines'>
   store: Pick<ClickHouse, 'insertRows'>
   onError: (error: unknown) => void
   clock?: Clock
-}): { close(): void } {
+}): Counts {
   const { reader, store, onError, clock = systemClock } = options
+  /** When each count was last made, in milliseconds of `clock.now()`. */
+  const countedAt = new Map<CountName, number>()
   const notBefore: Record<CountName, number> = { hours: 0, catalogue: 0 }
 
   async function refresh(name: CountName): Promise<void> {
@@ -38,8 +60,10 @@ export function startCounts(options: {
          WHERE name = {name:String}`,
         { name },
       )
+      if (last !== undefined) countedAt.set(name, clock.now() - last.age)
       if (last !== undefined && last.age < 0.9 * pausesMs[name]) return
       await refreshCounts({ reader, store, name })
+      countedAt.set(name, clock.now())
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)
       // A pause shorter than the interval is not set. It would only delay the polls before the
@@ -52,6 +76,10 @@ export function startCounts(options: {
     startPolling({ poll: () => refresh(name), intervalMs, onError, clock }),
   )
   return {
+    ageMs(name) {
+      const at = countedAt.get(name)
+      return at === undefined ? undefined : clock.now() - at
+    },
     close() {
       for (const polling of pollings) polling.close()
     },

@@ -21,7 +21,13 @@ import type { WorkerMetrics } from './metrics.ts'
 import type { StoredStateMonitor } from './stored-state.ts'
 import type { Watermark } from './watermark.ts'
 
-const notedCodes = ['frame_unreadable', 'locks_lost', 'page_fails', 'webhook_fails'] as const
+const notedCodes = [
+  'counts_late',
+  'frame_unreadable',
+  'locks_lost',
+  'page_fails',
+  'webhook_fails',
+] as const
 export type WorkerProblems = Problems<(typeof notedCodes)[number]>
 
 const insertStalledMs = 5_000
