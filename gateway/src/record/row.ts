@@ -1,4 +1,9 @@
-import { documentedDeviceFields, momentDeviceFields, type DeviceField } from '@intake/contract'
+import {
+  documentedDeviceFields,
+  limits,
+  momentDeviceFields,
+  type DeviceField,
+} from '@intake/contract'
 import {
   isDate,
   isTimestamp,
@@ -154,15 +159,15 @@ function columns(values: object, print: PrintJson): string {
 /**
  * Splits a device into its typed columns and `device_extra`. The documented properties remain in
  * the device, in the form of their columns. All other properties are returned, including a date or
- * time that its column cannot hold; `null` and an empty date or time are dropped. The device is
- * modified in place: copying it would cost as much as printing it.
+ * time that its column cannot hold, and a text that is too long for a name; `null` and an empty date
+ * or time are dropped. The device is modified in place: copying it would cost as much as printing it.
  */
 function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
   // The object has no prototype, so that a property named `__proto__` is an ordinary property.
   const extra: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name in device) {
     const value = device[name]
-    if (value !== null && documentedDeviceFields.has(name)) continue
+    if (value !== null && documentedDeviceFields.has(name) && !isLong(value)) continue
     if (value !== null) extra[name] = value
     // Assigns `undefined`, which is not printed, because deleting a property makes the object slow.
     device[name] = undefined
@@ -175,6 +180,13 @@ function splitDevice(device: Record<string, unknown>): Record<string, unknown> {
     device[name] = value
   }
   return extra
+}
+
+/** Whether a text, or one of a list, has more characters than the columns of the device hold. */
+function isLong(value: unknown): boolean {
+  if (typeof value !== 'string') return Array.isArray(value) && value.some(isLong)
+  const { deviceTextLength } = limits
+  return value.length > deviceTextLength && Array.from(value).length > deviceTextLength
 }
 
 /**

@@ -77,6 +77,25 @@ t.test('201: a device property named __proto__ is kept like any other', async (t
   t.match(JSON.stringify(rows('logs')[0]), '"device_extra":{"__proto__":{"a":1}}')
 })
 
+t.test(
+  '201: a text of the device that is too long for a name is kept whole beside it',
+  async (t) => {
+    const { app, rows } = await startGateway(t)
+    const [fits, long] = ['😀'.repeat(255), 'v'.repeat(256)]
+    const device = { os: fits, version_name: long, supported_abis: ['arm64', long], product: 'p' }
+    const send = (url: string, payload: object) =>
+      app.inject({ method: 'POST', url, headers, payload })
+    const { log, ...others } = logBody() as { log: object }
+  const sender = { ...others, device }
+    t.equal((await send('/api/log', { ...sender, log })).statusCode, 201)
+    t.equal((await send('/api/log/batch', { ...sender, logs: [log] })).statusCode, 207)
+    for (const row of rows('logs')) {
+      t.same(row['device'], { os: fits, product: 'p' })
+      t.same(row['device_extra'], { version_name: long, supported_abis: ['arm64', long] })
+    }
+  },
+)
+
 t.test('201: integers of 64 bits are stored as they were sent', async (t) => {
   const { app, frames } = await startGateway(t)
   const sent =

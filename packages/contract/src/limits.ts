@@ -11,6 +11,8 @@ export const limits = {
   payloadBytes: 1024 * 1024,
   feedbackTextLength: 20_000,
   identifierLength: 255,
+  /** A longer text of the device is kept in `device_extra`, because people group by its columns. */
+  deviceTextLength: 255,
   emailLength: 254,
   batchEntries: 500,
   attachments: 4,

@@ -30,5 +30,5 @@ const properties = Object.fromEntries(
  */
 export const DeviceInformation = Type.Object(properties, {
   additionalProperties: true,
-  description: 'Properties of the device. Unknown properties are kept.',
+  description: `Properties of the device. Unknown properties, and texts of more than ${limits.deviceTextLength} characters, are kept in \`device_extra\`.`,
 })
