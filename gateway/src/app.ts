@@ -307,8 +307,6 @@ async function registerOperations(
       feedback,
       idempotency,
       store: ports.attachments,
-      enqueueTimeoutMs,
-      clock,
     }),
     attachments: {
       bytesMax: config.ATTACHMENT_BYTES_MAX,

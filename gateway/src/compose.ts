@@ -325,8 +325,8 @@ function openShards(
 }
 
 /**
- * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While Redis is down, the gateway
- * uses the values that it has already read.
+ * Polls the API keys, the policy, the request counts and the shares of the queue in Redis. While
+ * Redis is down, the gateway uses the values that it has already read.
  */
 function watchRules(
   { config, log }: Process,

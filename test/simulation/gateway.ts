@@ -129,8 +129,6 @@ export function createGateway(options: {
         feedback: commitOf('feedback'),
         idempotency,
         store: createAttachments({ world, process, objects }),
-        enqueueTimeoutMs,
-        clock,
       }),
     }
   }

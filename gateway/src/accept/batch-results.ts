@@ -1,3 +1,4 @@
+import { isLeftOut } from '@intake/access'
 import { limits } from '@intake/contract'
 import type { LogBatchResult, LogEntryResult } from '@intake/contract/schemas'
 import type { Entry } from './batch-entries.ts'
@@ -26,8 +27,7 @@ const isAccepted = (entry: Entry): entry is LogRecord => entry.error === undefin
 function acceptedResult(entry: LogRecord): LogEntryResult {
   const { ruling, identity } = entry.first ?? entry
   if (identity === undefined) throw new Error('an accepted entry has no identity')
-  const isDropped = ruling !== undefined && ruling.outcome !== 'accepted'
-  return { status: isDropped ? 'dropped' : 'accepted', id: identity.id }
+  return { status: isLeftOut(ruling) ? 'dropped' : 'accepted', id: identity.id }
 }
 
 /**

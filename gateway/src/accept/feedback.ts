@@ -1,4 +1,4 @@
-import type { Ruling } from '@intake/access'
+import { isLeftOut, type Ruling } from '@intake/access'
 import {
   compileSchema,
   FeedbackPayload,
@@ -9,7 +9,6 @@ import type { FastifyRequest } from 'fastify'
 import { formBytesMax } from '@intake/config'
 import { clientIdKey } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
-import type { Clock } from '@intake/runtime'
 import type { Turns } from '../admission/fairness/turns.ts'
 import type { RequestSize } from '../admission/key-limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
@@ -58,10 +57,8 @@ export function createAcceptFeedback(options: {
   feedback: GroupCommit
   idempotency: IdempotencyStore
   store: Pick<ObjectStore, 'put' | 'remove'>
-  enqueueTimeoutMs: number
-  clock: Pick<Clock, 'now'>
 }): AcceptFeedback {
-  const { acceptance, feedback: rows, idempotency, store, enqueueTimeoutMs, clock } = options
+  const { acceptance, feedback: rows, idempotency, store } = options
 
   return async (request, form) => {
     const { payload } = form
@@ -96,12 +93,11 @@ export function createAcceptFeedback(options: {
           rows.append(
             [feedbackRow(identity, { ...columnsOf(form, context, ruling), attachments, context })],
             // The time for storing the row starts after the images are stored, because storing
-            // images may take longer than `enqueueTimeoutMs`.
-            clock.now() + enqueueTimeoutMs,
+            // images may take longer.
+            acceptance.terms('feedback').deadline,
           ),
       })
-    const isLeftOut = ruling !== undefined && ruling.outcome !== 'accepted'
-    await acceptance.store(admitted, isLeftOut ? async () => undefined : write)
+    await acceptance.store(admitted, isLeftOut(ruling) ? async () => undefined : write)
     return acceptance.settle(admitted, [{ ruling }], createdOf(form, identity.id))
   }
 }

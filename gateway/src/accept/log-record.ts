@@ -1,4 +1,4 @@
-import type { Ruling } from '@intake/access'
+import { isLeftOut, type Ruling } from '@intake/access'
 import type { IntakeError } from '@intake/contract'
 import type { LogEntry } from '@intake/contract/schemas'
 import type { Identity } from '@intake/identity'
@@ -50,7 +50,7 @@ export function createLogPrinter(
       if (ruling === undefined || printRuled === undefined) {
         return logColumns(unchanged, log, { extra: extra(unknown), print })
       }
-      return ruling.outcome === 'accepted' ? printRuled(log, unknown, ruling) : ''
+      return isLeftOut(ruling) ? '' : printRuled(log, unknown, ruling)
     },
   }
 }
@@ -62,8 +62,7 @@ export function rowsOf(
 ): Row[] {
   const rows: Row[] = []
   for (const { error, first, ruling, identity, columns } of records) {
-    if (error !== undefined || first !== undefined) continue
-    if (ruling !== undefined && ruling.outcome !== 'accepted') continue
+    if (error !== undefined || first !== undefined || isLeftOut(ruling)) continue
     if (identity === undefined || columns === undefined) throw new Error('a record has no identity')
     rows.push(finishRow({ identity, context, others: columns }))
   }

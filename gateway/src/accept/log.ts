@@ -75,7 +75,7 @@ export function createAcceptLog(options: {
       fingerprint: () => fingerprintOf(logContent(body, log)),
       deadline,
     })
-    const records = [{ log, columns, ruling, identity }]
+    const records = [{ columns, ruling, identity }]
     await acceptance.store(admitted, () => logs.append(rowsOf(records, context), deadline))
     const created = { message: 'Log successfully created', id: identity.id } as const
     return acceptance.settle(admitted, records, created)

@@ -7,6 +7,7 @@ import type { HttpEdge } from '@intake/http-edge'
 import type { Admission } from './admission.ts'
 import { checkOrigin } from './cors.ts'
 import type { AddressLimit } from './limit-addresses.ts'
+import { limited } from './room.ts'
 
 /**
  * Requires a valid `x-api-key` on every route of its scope, before a byte of the body is read.
@@ -37,7 +38,10 @@ export const authenticate = fp(
         throw new IntakeError('queue_unavailable', 'The API keys have not been read yet.')
       }
       const key = findKey(apiKeys, request)
-      if (key === undefined) throw failures.take(request.raw) ? unauthorized() : limited(failures)
+      if (key === undefined)
+        throw failures.take(request.raw)
+          ? unauthorized()
+          : limited(tooManyFailures, failures.msLeft())
       request.apiKey = key
       requireActive(key)
       checkOrigin(request.raw, { origins: key.origins, allowed })
@@ -61,12 +65,7 @@ function requireActive({ suspendedAt }: ApiKey): void {
 const unauthorized = () =>
   new IntakeError('unauthorized', 'Send a valid API key in the x-api-key header.')
 
-function limited(failures: AddressLimit): IntakeError {
-  const detail = 'This address has sent too many requests without a valid API key.'
-  return new IntakeError('rate_limited', detail, {
-    retryAfterSeconds: Math.ceil(failures.msLeft() / 1_000),
-  })
-}
+const tooManyFailures = 'This address has sent too many requests without a valid API key.'
 
 /**
  * Returns the API key of a request in its current state: it may have been suspended, revoked or

@@ -12,8 +12,8 @@ import { hasRoom, limited } from './room.ts'
 export interface OverShare {
   /**
    * Counts a request of such a device, and returns its error. When the count is used up, the request
-   * counts for its key: `requireShare` has not found the device, because it hides, and the key's
-   * limit must hold for it, too.
+   * counts for its key, because the key's limit must hold for a device that `requireShare` cannot
+   * find, and for feedback.
    */
   refuse(key: ApiKey, kind: RecordKind): IntakeError
   /**

@@ -188,7 +188,7 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
       // The difference is negative if the wall clock was set back after the row arrived.
       const ms = Math.max(0, storedAtMs - receivedAtMs)
       options.onStored({ rows: frame.length, bytes: compressed.bytes.length, ms })
-      if (options.onHeld) divide(frame, compressed.bytes.length / ndjson.length, options.onHeld)
+      if (options.onHeld) divide(frame, compressed.bytes.length, options.onHeld)
     } catch (cause) {
       const error =
         cause instanceof IntakeError
@@ -204,11 +204,13 @@ function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void>
 
 /**
  * Attributes a frame to the API keys of its rows. The rows of a request follow each other, so there
- * are few runs.
- *
- * @param ratio the compressed size divided by the size of the rows
+ * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
+ * units.
  */
-function divide(frame: readonly Waiting[], ratio: number, onHeld: OnHeld): void {
+function divide(frame: readonly Waiting[], bytes: number, onHeld: OnHeld): void {
+  let length = 0
+  for (const { row } of frame) length += row.json.length + 1
+  const ratio = bytes / length
   let apiKeyId = frame[0]?.row.apiKeyId ?? ''
   let characters = 0
   for (const { row } of frame) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, IntakeError } from '@intake/contract'
 import { isPreflight } from '@intake/http-edge'
-import { operationPaths } from '../report/operation.ts'
+import { operationPaths, pathOf } from '../report/operation.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -13,7 +13,7 @@ export function noRoute(
   request: FastifyRequest,
   reply: FastifyReply,
 ): IntakeError {
-  const path = request.url.split('?', 1)[0] ?? ''
+  const path = pathOf(request.url)
   const allowed = methods.filter((method) => app.hasRoute({ method, url: path }))
   if (allowed.length === 0) return new IntakeError('not_found', nothingAt(path))
   reply.header('allow', allowed.join(', '))

@@ -23,6 +23,7 @@ export function kindOfPath(url: string | undefined): RecordKind | '' {
   return paths.get(pathOf(url))?.kind ?? ''
 }
 
-function pathOf(url = ''): string {
+/** Returns the path of a URL, without its query. */
+export function pathOf(url = ''): string {
   return url.split('?', 1)[0] ?? ''
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { decompress } from '@intake/queue/coding'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
@@ -21,6 +22,7 @@ function build(loopUtilization: () => number = () => 0) {
   const clock = createTestClock()
   const frames: {
     numbers: number[]
+    bytes: number
     deadline: number
     confirm: () => void
     fail: (error: Error) => void
@@ -34,7 +36,7 @@ function build(loopUtilization: () => number = () => 0) {
           const lines = decompress(frame).toString().trimEnd().split('\n')
           t.equal(lines.length, frame.rows)
           const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n)
-          frames.push({ numbers, deadline, confirm, fail })
+          frames.push({ numbers, bytes: frame.bytes.length, deadline, confirm, fail })
         }),
     },
     loopUtilization,
@@ -77,6 +79,19 @@ t.test('a stored frame counts for the API keys of its rows, by their size', asyn
   const [a = 0, b = 0] = [held.get('a'), held.get('b')]
   t.ok(b > 10 * a && a > 0)
   t.ok(a + b < 200, 'together they have the compressed size')
+})
+
+t.test('characters of several bytes hide nothing of what a key holds', async (t) => {
+  const { commit, frames, sent, held } = build()
+  const text = Array.from({ length: 5_000 }, () => String.fromCodePoint(randomInt(0x4e00, 0x9fff)))
+  const done = commit.append(
+    [{ ...row(0), json: JSON.stringify({ n: 0, text: text.join('') }) }],
+    soon,
+  )
+  const [frame] = await sent(1)
+  frame!.confirm()
+  await done
+  t.equal(Math.round(held.get('key_1') ?? 0), frames[0]!.bytes)
 })
 
 t.test(

@@ -83,10 +83,10 @@ t.test(
     const { app, rows } = await startGateway(t)
     const [fits, long] = ['😀'.repeat(255), 'v'.repeat(256)]
     const device = { os: fits, version_name: long, supported_abis: ['arm64', long], product: 'p' }
-    const send = (url: string, payload: object) =>
-      app.inject({ method: 'POST', url, headers, payload })
+    const send = (path: string, payload: object) =>
+      app.inject({ method: 'POST', url: path, headers, payload })
     const { log, ...others } = logBody() as { log: object }
-  const sender = { ...others, device }
+    const sender = { ...others, device }
     t.equal((await send('/api/log', { ...sender, log })).statusCode, 201)
     t.equal((await send('/api/log/batch', { ...sender, logs: [log] })).statusCode, 207)
     for (const row of rows('logs')) {

@@ -15,6 +15,7 @@ export { type Policy, watchPolicy } from './policy/watch.ts'
 export {
   applyEdits,
   compileRules,
+  isLeftOut,
   type ActiveRule,
   type CompiledRules,
   type EditedPart,

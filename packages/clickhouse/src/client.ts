@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEndpoints } from './endpoints.ts'
 import { ClickHouseError } from './errors.ts'
 import type { Statement } from './execute.ts'
-import { insertStatement, type DescribedColumn } from './insert-statement.ts'
+import { insertStatement, plainInsert, type DescribedColumn } from './insert-statement.ts'
 import {
   clusterSettings,
   insertSelectSettings,
@@ -109,7 +109,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     ...(!logQueries && { log_queries: 0 }),
     ...(cluster !== undefined && clusterSettings(requestTimeoutMs)),
   }
-  const { execute, close } = createEndpoints({
+  const { execute, count, close } = createEndpoints({
     urls: url,
     spread,
     requestTimeoutMs,
@@ -163,9 +163,12 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
   async function statementFor(table: RawTable, signal?: AbortSignal): Promise<string> {
     const known = insertStatements.get(table)
     if (known !== undefined) return known
-    const described = await lines(`DESCRIBE TABLE ${rawTables[table].name}`, undefined, { signal })
+    // With several servers, the insert may reach one whose table does not have a field of `device`
+    // yet that the described one has. It would leave out the field without an error.
+    const described =
+      count > 1 ? [] : await lines(`DESCRIBE TABLE ${rawTables[table].name}`, undefined, { signal })
     const columns = described.map((line) => JSON.parse(line) as DescribedColumn)
-    const statement = insertStatement(table, columns)
+    const statement = columns.length === 0 ? plainInsert(table) : insertStatement(table, columns)
     insertStatements.set(table, statement)
     return statement
   }

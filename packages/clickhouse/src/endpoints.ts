@@ -24,6 +24,8 @@ export interface Endpoints {
    * Rejects with the last failure.
    */
   execute: Execute
+  /** The number of servers in the list. */
+  count: number
   close(): Promise<void>
 }
 
@@ -80,6 +82,7 @@ export function createEndpoints(options: {
   }
 
   return {
+    count: endpoints.length,
     execute: async (statement) => {
       const endsAt = performance.now() + requestTimeoutMs
       // The first attempt gets the whole timeout, even if this process was interrupted since

@@ -8,6 +8,10 @@ export interface DescribedColumn {
   default_expression: string
 }
 
+/** Returns the statement that inserts lines of JSON into a table whose columns are not known. */
+export const plainInsert = (table: RawTable): string =>
+  `INSERT INTO ${rawTables[table].name} (${rawTables[table].columns.join(', ')}) FORMAT JSONEachRow`
+
 /**
  * Returns the statement that inserts lines of JSON into a table with these columns. It stores the
  * same rows, and fails with the same errors, as `INSERT INTO … FORMAT JSONEachRow`, but reads values

@@ -1,5 +1,4 @@
 export { type ClickHouse, type ClickHouseOptions, startClickHouse } from './engines/clickhouse.ts'
-export { keptFreeBytes } from '@intake/runtime'
 export { findRedis } from './engines/redis-binary.ts'
 export { type RedisOptions, startRedis } from './engines/redis.ts'
 export { startS3 } from './engines/s3.ts'

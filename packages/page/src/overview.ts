@@ -1,3 +1,4 @@
+import { ClickHouseError } from '@intake/clickhouse'
 import { listRecords } from './list-records.ts'
 import { inWindow, windowParams, type Steps } from './period.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from './read-counts.ts'
 import { readArrivals, readKeyOutcomes, type Arrivals, type KeyOutcome } from './read-outcomes.ts'
 import { querySettings, type FeedbackSummary, type RecordReader } from './records.ts'
-import { unlessClickHouseFails } from './without-clickhouse.ts'
 
 /** The data of the overview. It contains counts of events, but no single event. */
 export interface OverviewData {
@@ -44,9 +44,13 @@ export async function readOverview(
   let isPartial = false
   /** Counts of events, whose cost depends on what clients send, must not end the whole view. */
   async function orElse<Data>(reading: Promise<Data>, otherwise: Data): Promise<Data> {
-    const found = await unlessClickHouseFails(reading)
-    if (found === undefined) isPartial = true
-    return found ?? otherwise
+    try {
+      return await reading
+    } catch (error) {
+      if (!(error instanceof ClickHouseError) || error.code === undefined) throw error
+      isPartial = true
+      return otherwise
+    }
   }
 
   const [arrivals, refusals, applications, topEvents, versions] = await Promise.all([

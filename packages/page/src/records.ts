@@ -5,7 +5,10 @@ import type { TimeWindow } from './read-in-windows.ts'
 /** The methods of ClickHouse that the page uses, with read access to the views. */
 export type RecordReader = Pick<ClickHouse, 'query' | 'lines'>
 
-/** A name from a client, such as a version, is shown up to this length, and linked only if it is whole. */
+/**
+ * A name from a client, such as a version, is shown up to this many characters, and linked only if
+ * it is whole.
+ */
 export const nameMax = 300
 /** SQL for a name, cut so that a longer one can be told from one of `nameMax` characters. */
 export const cutName = (name: string): string => `substringUTF8(${name}, 1, ${nameMax + 1})`

@@ -29,6 +29,10 @@ export interface Ruling {
   readonly acted: ActiveRule[]
 }
 
+/** Whether a rule leaves the record out: it is acknowledged, but not stored. */
+export const isLeftOut = (ruling: Ruling | undefined): boolean =>
+  ruling !== undefined && ruling.outcome !== 'accepted'
+
 /** The changes to a record, by the part that they change. */
 export type Edits = Readonly<Record<EditedPart, readonly Edit[]>>
 export type EditedPart = 'params' | 'device' | 'extra'
@@ -231,9 +235,9 @@ function judge(rules: readonly Compiled[], facts: RecordFacts, device: string): 
     }
   }
   if (sampling === undefined && edits === undefined) return undefined
-  const isLeftOut = sampleRate < 1 && deviceShare(device) >= sampleRate
+  const isSampledOut = sampleRate < 1 && deviceShare(device) >= sampleRate
   return {
-    outcome: isLeftOut ? 'sampled' : 'accepted',
+    outcome: isSampledOut ? 'sampled' : 'accepted',
     sampleRate,
     edits: edits ?? noEdits,
     acted: sampling === undefined ? [] : [sampling],

@@ -50,7 +50,9 @@ const integer = (condition: Omit<Condition<number>, 'type' | 'about'>): Conditio
   ...condition,
 })
 
-/** The conditions of rules, by name. A new one needs only its row here. */
+/**
+ * The conditions of rules, by name. A new one needs its row here, and `RecordFacts` what it compares.
+ */
 export const conditions = {
   kind: {
     type: 'kind',

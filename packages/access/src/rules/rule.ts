@@ -142,7 +142,7 @@ export function parseRule(json: string): Rule | undefined {
   if (!ruleActions.some((one) => one === action)) return undefined
   if (typeof createdAt !== 'string' || typeof createdBy !== 'string') return undefined
   if (typeof match !== 'object' || match === null) return undefined
-  if (!Object.keys(match).every((name) => name in conditions)) return undefined
+  if (!Object.keys(match).every((name) => Object.hasOwn(conditions, name))) return undefined
   const isRemoved = action === 'hash' && typeof rule.path === 'string' && isUnhashable(rule.path)
   const read = { ...rule, ...(isRemoved && { action: 'remove' }) } as Rule
   return findStoredProblem(read) === undefined ? read : undefined

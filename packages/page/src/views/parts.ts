@@ -62,7 +62,7 @@ export function bars(rows: readonly Bar[], series: Series = 'events'): Html {
 
 /** A name that was cut has no link: a search for it would find nothing. */
 function barName(name: string, href: string): Html {
-  if (name.length > nameMax) return html`<span>${clientText(name, nameMax)}</span>`
+  if (Array.from(name).length > nameMax) return html`<span>${clientText(name, nameMax)}</span>`
   return html`<a href="${href}"
     >${name === '' ? html`<i class="mute">none</i>` : clientText(name)}</a
   >`
