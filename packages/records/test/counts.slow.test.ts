@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { createClickHouse, type RecordTable } from '@intake/clickhouse'
 import { limits } from '@intake/contract'
-import { logRow, member, startServer, uuidV7 } from '../../schema/test/fixture.ts'
+import { logRow, member, startServer, uuidV7, withSettings } from '../../schema/test/fixture.ts'
 import {
   addDeadLetter,
   countNames,
@@ -501,4 +501,59 @@ t.test('warnings name what was stored otherwise than it was meant, never a value
     { warning: 'timestamp_not_read', event: 'timestamp', path: 'log.timestamp', records: 1 },
   ])
   t.notMatch(JSON.stringify(await owner.query('SELECT * FROM intake.days_raw')), /ann@|4111 1111/)
+})
+
+t.test('values as names of one application leave the counts of another as they are', async (t) => {
+  // Has a fraction of the memory that a reader has, so that a fraction of the attack is enough.
+  const small = createClickHouse({
+    url: withSettings(server.url, { max_memory_usage: String(128 * 1024 * 1024) }),
+  })
+  t.teardown(() => small.close())
+  const arrived = '2026-11-27T00:00:00.000Z'
+  const at = (n: number) => `2026-11-25T10:00:00.${String(n % 1000).padStart(3, '0')}Z`
+  const evil = (n: number, fields: object) =>
+    event(at(n), { received_at: arrived, bundle_identifier: 'com.example.evil', ...fields })
+  const attacks: Record<string, object[]> = {
+    // The gateway keeps longer texts of the device out of its columns.
+    versions: Array.from({ length: 20_000 }, (_, n) =>
+      evil(n, { device: { version_name: `${n}`.padEnd(255, 'v') } }),
+    ),
+    events: Array.from({ length: 20_000 }, (_, n) => evil(n, { event: `${n}${'😀'.repeat(240)}` })),
+    params: Array.from({ length: 2_000 }, (_, n) =>
+      evil(n, {
+        params: Object.fromEntries(Array.from({ length: 100 }, (_, p) => [`p${n * 100 + p}`, 1])),
+      }),
+    ),
+  }
+  let purchases = 0
+  for (const [attack, rows] of Object.entries(attacks)) {
+    for (let from = 0; from < rows.length; from += 2_500) {
+      await insert('logs', rows.slice(from, from + 2_500))
+    }
+    purchases += 5
+    await insert(
+      'logs',
+      Array.from({ length: 5 }, (_, n) =>
+        event(at(n), {
+          received_at: arrived,
+          bundle_identifier: 'com.example.innocent',
+          event: 'purchase',
+        }),
+      ),
+    )
+    for (const name of countNames) {
+      await refreshCounts({ reader: small, store, name }).catch((error: unknown) => {
+        t.match(
+          error,
+          { name: 'ClickHouseError' },
+          `${attack}, ${name}: the other cannot be counted`,
+        )
+      })
+    }
+    const [counted] = await owner.query(
+      `SELECT (SELECT sum(events) FROM intake.hours WHERE bundle_identifier = 'com.example.innocent') AS hours,
+         (SELECT sum(records) FROM intake.catalogue WHERE bundle_identifier = 'com.example.innocent') AS catalogue`,
+    )
+    t.same(counted, { hours: purchases, catalogue: purchases }, attack)
+  }
 })
