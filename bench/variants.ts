@@ -166,11 +166,13 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const { gateway, worker } = scripts[name]
   const database = await createTable(name, services)
   const [port] = (await freePorts(1)) as [number]
+  // The least that Intake's design can cost has the flags of Intake's gateway.
+  const flags = name === 'durable' ? deployedArgs(thisTree, 'gateway').slice(0, -1) : []
   const start = (script: string) =>
     startProcess({
       name: `${name} ${script}`,
       // Intake's own processes use the same heap option (packages/runtime/src/heap.ts).
-      args: ['--heap-growing-percent=400', join(baselines, script)],
+      args: [...flags, '--heap-growing-percent=400', join(baselines, script)],
       env: {
         PORT: String(port),
         API_KEY: services.apiKey,

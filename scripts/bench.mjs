@@ -1,4 +1,4 @@
-// npm run bench: measures Intake and small baseline services, in about nine minutes. To select
+// npm run bench: measures Intake and small baseline services, in about eleven minutes. To select
 // suites: npm run bench -- --suite capacity,latency. See bench/README.md.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm run bench -- [options]
 
-Measures Intake and small baseline services, in about nine minutes (bench/README.md).
+Measures Intake and small baseline services, in about eleven minutes (bench/README.md).
   --suite <names>      separated by commas; default: all
   --rounds <n>         turns in comparisons with a limit
   --seconds <n>        length of the load in a round
