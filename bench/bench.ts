@@ -21,11 +21,9 @@ export interface BenchOptions extends RoundsOptions {
   /** Length of the load in a round. */
   seconds: number
   /**
-   * Length of the warm-up for each kind of load on a variant. Some suites use another length. In
-   * the capacity suite, variants whose results are not judged warm up for half of this time.
+   * Length of the warm-up for each kind of load on a variant. Some suites use another length.
    */
   warmUpSeconds: number
-  soakMinutes: number
   /** Folder for CPU profiles of Intake's processes. */
   profileDir: string | undefined
 }
@@ -43,7 +41,7 @@ export interface Bench {
   /** Starts a variant, which runs until it is stopped or the bench ends. */
   start(
     name: VariantName,
-    options?: { gateways?: number; workers?: number; env?: Record<string, string> },
+    options?: { gateways?: number; workers?: number; node?: string; env?: Record<string, string> },
   ): Promise<Variant>
   /** Prints progress. */
   say(sentence: string): void

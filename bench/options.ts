@@ -1,6 +1,6 @@
 import type { BenchOptions } from './bench.ts'
 import { above, oneOf, parseOptions, positive, wholeNumber } from './option-values.ts'
-import { defaultSuites, suites } from './suites/index.ts'
+import { suites } from './suites/index.ts'
 
 export interface RunOptions {
   options: BenchOptions
@@ -9,7 +9,7 @@ export interface RunOptions {
   /** Whether to write the report to `bench/results`. */
   save: boolean
   /**
-   * The name of the report: `latest` if the default suites run, otherwise the names of the suites.
+   * The name of the report: `latest` if all suites run, otherwise the names of the suites.
    */
   name: string
 }
@@ -21,7 +21,7 @@ export const runOptions = {
   rounds: { type: 'string' },
   /** Length of the load in a round. */
   seconds: { type: 'string' },
-  /** Tries the bench without measuring: short rounds, few events, and by default all suites. */
+  /** Tries the bench without measuring: short rounds, few events. */
   quick: { type: 'boolean', default: false },
   /** The percentage of the machine's CPU time that other programs may use during a round. */
   'foreign-max': { type: 'string', default: '6' },
@@ -32,8 +32,6 @@ export const runOptions = {
   'slowness-max': { type: 'string', default: '1.2' },
   /** How many disturbed turns (rounds of all compared items) are measured again, at most. */
   repetitions: { type: 'string', default: '1' },
-  /** Length of the soak. */
-  minutes: { type: 'string' },
   /** Folder for CPU profiles of Intake's gateways and workers. */
   profile: { type: 'string' },
   save: { type: 'boolean', default: false },
@@ -48,7 +46,7 @@ export function readOptions(args: string[]): RunOptions {
   const values = parseOptions(args, runOptions)
   const { quick } = values
   const all = Object.keys(suites)
-  const wanted = oneOf('suite', values.suite ?? (quick ? all : defaultSuites).join(','), all)
+  const wanted = oneOf('suite', values.suite ?? all.join(','), all)
   return {
     options: {
       quick,
@@ -58,11 +56,10 @@ export function readOptions(args: string[]): RunOptions {
       foreignShareMax: positive('foreign-max', values['foreign-max']) / 100,
       slownessMax: above(1, 'slowness-max', values['slowness-max']),
       repetitions: wholeNumber('repetitions', values.repetitions),
-      soakMinutes: positive('minutes', values.minutes ?? (quick ? '1' : '10')),
       profileDir: values.profile,
     },
     wanted,
     save: values.save,
-    name: wanted.join() === defaultSuites.join() ? 'latest' : wanted.join('-'),
+    name: wanted.join() === all.join() ? 'latest' : wanted.join('-'),
   }
 }

@@ -1,4 +1,4 @@
-import { linearRegression, median as middle, quantileSorted } from 'simple-statistics'
+import { median as middle, quantileSorted } from 'simple-statistics'
 
 /** The median; NaN if there are no values. */
 export function median(values: readonly number[]): number {
@@ -22,9 +22,4 @@ export function percentilesOf(values: readonly number[]): Percentiles {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => (sorted.length === 0 ? NaN : quantileSorted(sorted, share))
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) }
-}
-
-/** Slope of the least-squares line through the points: units of `y` per unit of `x`. */
-export function slope(points: readonly { x: number; y: number }[]): number {
-  return linearRegression(points.map(({ x, y }) => [x, y])).m
 }

@@ -18,7 +18,7 @@ export interface Variant {
   stop(): Promise<void>
 }
 
-export const variantNames = ['intake', 'bare', 'naive', 'direct', 'benthos'] as const
+export const variantNames = ['intake', 'bare', 'durable', 'naive', 'direct', 'benthos'] as const
 export type VariantName = (typeof variantNames)[number]
 
 export interface VariantOptions {
@@ -33,6 +33,8 @@ export interface VariantOptions {
   workers?: number
   /** The tree whose build runs as Intake's processes; this tree by default. */
   root?: string
+  /** The Node that runs Intake's processes; the one that runs the bench by default. */
+  node?: string
   /** More settings for Intake's processes. */
   env?: Record<string, string>
   /** The folder into which each of Intake's processes writes a CPU profile when it exits. */
@@ -47,7 +49,8 @@ type AnchorName = Exclude<VariantName, 'intake' | 'benthos'>
 /** The programs of the baselines. These are small services that Intake is compared with. */
 const scripts: Record<AnchorName, { gateway: string; worker?: string }> = {
   bare: { gateway: 'bare.js' },
-  naive: { gateway: 'naive-gateway.js', worker: 'job-per-event-worker.js' },
+  durable: { gateway: 'durable.js', worker: 'insert-worker.js' },
+  naive: { gateway: 'naive-gateway.js', worker: 'insert-worker.js' },
   direct: { gateway: 'direct.js' },
 }
 
@@ -71,7 +74,7 @@ const withoutLimits = {
 }
 
 async function startIntake(options: VariantOptions): Promise<Variant> {
-  const { services, owner, dataDir, profileDir, root = thisTree } = options
+  const { services, owner, dataDir, profileDir, root = thisTree, node = process.execPath } = options
   const ports = await freePorts(options.gateways ?? 1)
   // The whole load uses one API key, so the limits of an API key must not apply.
   const shared = { REDIS_URL: services.redis.url, ...withoutLimits }
@@ -84,6 +87,7 @@ async function startIntake(options: VariantOptions): Promise<Variant> {
     ]
     return startProcess({
       name,
+      command: node,
       args: [...(profileDir === undefined ? [] : profile), ...deployedArgs(root, part)],
       env: { ...shared, ...options.env, ...env },
       logFile: join(dataDir, `intake-${name}.log`),
@@ -162,11 +166,13 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
   const { gateway, worker } = scripts[name]
   const database = await createTable(name, services)
   const [port] = (await freePorts(1)) as [number]
+  // The least that Intake's design can cost has the flags of Intake's gateway.
+  const flags = name === 'durable' ? deployedArgs(thisTree, 'gateway').slice(0, -1) : []
   const start = (script: string) =>
     startProcess({
       name: `${name} ${script}`,
       // Intake's own processes use the same heap option (packages/runtime/src/heap.ts).
-      args: ['--heap-growing-percent=400', join(baselines, script)],
+      args: [...flags, '--heap-growing-percent=400', join(baselines, script)],
       env: {
         PORT: String(port),
         API_KEY: services.apiKey,
@@ -174,7 +180,7 @@ async function startAnchor(name: AnchorName, options: VariantOptions): Promise<V
         CLICKHOUSE_URL: services.clickhouse.url,
         DATABASE: database,
       },
-      logFile: join(dataDir, `${script}.log`),
+      logFile: join(dataDir, `${name}-${script}.log`),
       owner,
     })
   const gateways = [await start(gateway)]

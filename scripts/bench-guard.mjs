@@ -3,17 +3,19 @@
 import { execFileSync } from 'node:child_process'
 import { bootstrap, root } from './bootstrap.mjs'
 import { buildCommitOnce, defaultBase, findCommit } from './earlier-build.mjs'
+import { onNodeOfImages } from './node-binary.mjs'
 import { printHelp } from './print-help.mjs'
 
 printHelp(`Usage: npm run bench:guard -- [options]
 
 Compares the CPU cost of this tree with that of an earlier commit (bench/README.md).
   --base <commit>    default: the last release, or where the branch left main, or the parent
-  --only <parts>     of gateway, batch, form, worker and idle, separated by commas
+  --only <parts>     of gateway, batch, form, worker, idle and all, separated by commas
   --processes <n>    pairs of processes, default 8; fewer than 5 give no verdict
   --passes <n>       pairs of passes per pair of processes, default 6
 Exit codes: 0 ok or cannot tell, 1 a figure has become more than 5 % dearer, or an error.`)
 
+await onNodeOfImages()
 await bootstrap()
 const tsc = 'node_modules/typescript/bin/tsc'
 execFileSync(process.execPath, [tsc, '-b', 'bench'], { cwd: root, stdio: 'inherit' })

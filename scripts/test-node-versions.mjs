@@ -3,14 +3,13 @@
 // binaries come from the npm registry. Takes half an hour; the last line is `N passed, N failed`.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { nodeLines, root } from './bootstrap.mjs'
+import { installNode } from './node-binary.mjs'
 
-const system = process.platform === 'win32' ? 'win' : process.platform
-const binaryPackage = `node-${system}-${process.arch}`
 const visibleMs = 60_000
 const chosen = process.argv.slice(2)
 const majors = nodeLines()
@@ -58,10 +57,7 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1
  * with that Node first on the PATH, and without the variables that npm sets.
  */
 function environment(folder, major) {
-  mkdirSync(folder, { recursive: true })
-  const npm = ['install', '--silent', '--no-save', '--prefix', folder, `${binaryPackage}@${major}`]
-  execFileSync('npm', npm, { stdio: 'inherit' })
-  const bin = join(folder, 'node_modules', binaryPackage, 'bin')
+  const bin = installNode(major, folder)
   const own = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name))
   return { ...Object.fromEntries(own), PATH: [bin, process.env.PATH].join(delimiter) }
 }

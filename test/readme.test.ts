@@ -14,7 +14,7 @@ t.test('the figures of the README are those of the last report of the bench', as
   t.ok(readme.includes(`of \`${commit.slice(0, 9)}\`, ${date})`), `${commit}, ${date}`)
   const cells = new Set(readme.split('|').map((cell) => cell.trim()))
   for (const requirement of [
-    'Gateway CPU per event ÷ bare',
+    'Gateway CPU per event ÷ durable',
     'Gateway + Redis CPU per event ÷ naive',
     'Worker CPU per event at saturation ÷ gateway of bare',
   ]) {

@@ -41,11 +41,21 @@ const atLoad = (load: string) => {
   return row.split('|')[4]?.trim().replace(/ \(.*/, '')
 }
 
+/** Events per second and core, from the microseconds of CPU that an event takes. */
+const perCore = (shape: string, processes: string) =>
+  Math.round(1e6 / Number(allOf(shape, processes))).toLocaleString('en')
+const allOf = (shape: string, processes: string) =>
+  median(`### ${shape}: microseconds of CPU per event`, 'intake', processes)
+
 /**
  * The texts that each page must contain, with figures of the report. In a page, a line break may
  * replace a blank.
  */
 const pages: Record<string, string[]> = {
+  'README.md': ['gateway', 'all processes'].map(
+    (processes) =>
+      `| ${perCore('Batches of 100', processes)} | ${perCore('Single events', processes)} |`,
+  ),
   'docs/operations/capacity.md': [
     `| ${perFrame} | ${waiting('memory, B/event')} | ${waiting('accepted/s')} per second to one gateway`,
     `Redis's CPU: ${median('### One after the other: events', 'intake', 'Redis')} µs per event`,
@@ -67,7 +77,6 @@ const pages: Record<string, string[]> = {
     `(each ${drained('rows/s')} rows per second;`,
     `More than ${drained('rows/s')} rows per second were not measured in this run`,
   ],
-  'bench/notes/capacity.md': [`has ${perFrame} rows per frame and ${waiting('memory, B/event')} B`],
   'docs/operations/scaling.md': [
     `${ofProcesses('4 × 4', 'total')} against ${ofProcesses('1 × 1', 'total')} µs`,
     `accepted ${ofProcesses('1 × 1', 'accepted/s')} single events per second`,

@@ -1,19 +1,25 @@
 import { uuidv7 } from 'uuidv7'
 import fastify from 'fastify'
-import type { TSchema } from 'typebox'
-import { compileSchema, LogCreated, LogSubmission } from '@intake/contract/schemas'
+import type { Static, TSchema } from 'typebox'
+import {
+  compileSchema,
+  type LogBatchResult,
+  LogBatchSubmission,
+  LogCreated,
+  LogSubmission,
+} from '@intake/contract/schemas'
 import { logRow, type LogRow } from './row.ts'
 
 /**
- * Serves `POST /api/log` on loopback as any Fastify service would: checks the API key in memory,
- * validates the body against the product's schema, and sends 201 with the product's response body
- * after `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
+ * Serves `POST /api/log` and `POST /api/log/batch` on loopback as any Fastify service would: checks
+ * the API key in memory, validates the body against the product's schema, and sends the product's
+ * response after `accept` has resolved. Prints `{"up":true}` when it listens, and exits on SIGTERM.
  *
- * @param options.accept stores a row; without `accept`, the server creates no rows and discards the
+ * @param options.accept stores rows; without `accept`, the server creates no rows and discards the
  * records
  */
 export async function serveLogs(options: {
-  accept?: (row: LogRow) => Promise<unknown>
+  accept?: (rows: LogRow[]) => Promise<unknown>
   close?: () => Promise<unknown>
 }): Promise<void> {
   const { accept, close } = options
@@ -43,9 +49,20 @@ export async function serveLogs(options: {
     { schema: { body: LogSubmission, response: { 201: LogCreated } } },
     async (request, reply) => {
       const id = uuidv7()
-      if (accept) await accept(logRow(id, request.body))
+      if (accept) await accept([logRow(id, request.body)])
       reply.code(201)
       return { message: 'Log successfully created', id }
+    },
+  )
+  app.post<{ Body: Static<typeof LogBatchSubmission> }>(
+    '/api/log/batch',
+    { schema: { body: LogBatchSubmission } },
+    async ({ body: { logs, ...sender } }, reply): Promise<LogBatchResult> => {
+      const ids = logs.map(() => uuidv7())
+      if (accept) await accept(logs.map((log, index) => logRow(ids[index]!, { ...sender, log })))
+      reply.code(207)
+      const results = ids.map((id) => ({ status: 'accepted' as const, id }))
+      return { message: 'Logs processed', accepted: ids.length, rejected: 0, results }
     },
   )
   process.once('SIGTERM', () => {

@@ -1,12 +1,13 @@
-// A gateway that adds one job per request. It uses BullMQ's defaults, as most services do, but
+// A gateway that adds one job per event. It uses BullMQ's defaults, as most services do, but
 // removes completed jobs.
 import { Queue } from 'bullmq'
 import { serveLogs } from './log-server.ts'
-import { connect, eventQueue } from './queue.ts'
+import { connect, queueName, queuePrefix, type EventJob } from './queue.ts'
 
-const queue = new Queue(eventQueue.name, { connection: connect(), prefix: eventQueue.prefix })
+const queue = new Queue<EventJob>(queueName, { connection: connect(), prefix: queuePrefix })
 
 await serveLogs({
-  accept: (row) => queue.add('log', row, { removeOnComplete: true }),
+  accept: (rows) =>
+    Promise.all(rows.map((row) => queue.add('log', row, { removeOnComplete: true }))),
   close: () => queue.close(),
 })

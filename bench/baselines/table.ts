@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream'
 import { createClient } from '@clickhouse/client'
-import type { LogRow } from './row.ts'
 
 /** The table `logs_raw` of the database that belongs to this variant. */
 export interface Table {
-  insert(rows: LogRow[]): Promise<void>
+  /** Stores rows, each as one line of JSON. */
+  insert(lines: string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,8 +32,12 @@ export function openTable(options: { connectionsMax: number }): Table {
   })
   const table = `${process.env['DATABASE']}.logs_raw`
   return {
-    async insert(rows) {
-      await client.insert({ table, values: rows, format: 'JSONEachRow' })
+    async insert(lines) {
+      const { stream } = await client.exec({
+        query: `INSERT INTO ${table} FORMAT JSONEachRow`,
+        values: Readable.from([lines.join('\n')], { objectMode: false }),
+      })
+      stream.resume()
     },
     close: () => client.close(),
   }

@@ -14,6 +14,8 @@ import {
 } from './measurements.ts'
 import type { GuardOptions } from './options.ts'
 import {
+  passAllBatches,
+  passAllLogs,
   passBatches,
   passForms,
   passIdle,
@@ -82,7 +84,7 @@ async function measurePair(
   for (let half = 0; half < 2; half++) {
     await inTurn((name) =>
       warmUpHalf(tools, targets[name], {
-        withBatches: wants('batch', 'worker'),
+        withBatches: wants('batch', 'worker', 'all'),
         withForms: wants('form'),
       }),
     )
@@ -91,6 +93,10 @@ async function measurePair(
   for (let pass = 0; pass < passes; pass++) {
     if (wants('gateway')) note(await inTurn((name) => passLogs(tools, targets[name])))
     if (wants('form')) note(await inTurn((name) => passForms(tools, targets[name])))
+    if (wants('all')) {
+      note(await inTurn((name) => passAllLogs(tools, targets[name])))
+      note(await inTurn((name) => passAllBatches(tools, targets[name])))
+    }
     if (!wants('batch', 'worker')) continue
     const costs = await inTurn((name) => passBatches(tools, targets[name]))
     if (wants('batch')) note(costs)

@@ -3,7 +3,7 @@ import { median } from '../statistics.ts'
 import { medianCpu, total } from './thread-account.ts'
 
 /** The parts of a guard run; `--only` selects some of them. */
-export const parts = ['gateway', 'batch', 'form', 'worker', 'idle'] as const
+export const parts = ['gateway', 'batch', 'form', 'worker', 'idle', 'all'] as const
 export type Part = (typeof parts)[number]
 
 /** The figures that are compared, each with the part that measures it. */
@@ -14,6 +14,12 @@ export const figures = {
   worker: { part: 'worker', title: 'worker, µs per event' },
   idleGateway: { part: 'idle', title: 'idle gateway, ms per second' },
   idleWorker: { part: 'idle', title: 'idle worker, ms per second' },
+  allLog: { part: 'all', title: 'gateway, Redis, worker + ClickHouse, µs per log' },
+  allBatch: {
+    part: 'all',
+    title: 'gateway, Redis, worker + ClickHouse, µs per event in batches of 100',
+  },
+  drain: { part: 'all', title: 'drain of a backlog of batches, µs of time per row' },
 } as const satisfies Record<string, { part: Part; title: string }>
 export type Figure = keyof typeof figures
 
@@ -24,7 +30,7 @@ export type Both<T> = Record<BuildName, T>
 
 /**
  * What one pass measured: microseconds of CPU per event, or, for an idle process, milliseconds of
- * CPU per second.
+ * CPU per second, or, for a drain, microseconds of time per row.
  */
 export type Costs = Partial<Record<Figure, ThreadCpu>>
 

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { openAccount } from '../accounting.ts'
 import type { Bench } from '../bench.ts'
 import { defaultBodySize } from '../corpus.ts'
 import type { ThreadCpu } from '../cpu.ts'
+import { freeze, thaw } from '../freeze.ts'
 import type { Load } from '../load/main.ts'
 import type { RequestKind } from '../load/requests.ts'
 import { requireNoFailure, untilAtRest } from '../measure.ts'
@@ -37,18 +39,25 @@ const logs: LoadKind = {
   passRequests: 6_000,
   warmUpRequests: 40_000,
 }
-const batches: LoadKind = {
-  requests: { kind: 'batch', size: defaultBodySize, entries: 50, gzip: false },
+const batches = {
+  requests: { kind: 'batch' as const, size: defaultBodySize, entries: 50, gzip: false },
   connections: 16,
   passRequests: 600,
   // After some 200,000 events (4,000 batches of 50), V8 has compiled all of a worker's hot code.
   warmUpRequests: 4_000,
-}
+} satisfies LoadKind
 const forms: LoadKind = {
   requests: { kind: 'feedback', images: 1, imageBytes: 300_000 },
   connections: 8,
   passRequests: 300,
   warmUpRequests: 1_200,
+}
+/** Loads for which the CPU of all processes is measured: long, because a tick has 10 ms. */
+const systemLogs: LoadKind = { ...logs, passRequests: 20_000 }
+const systemBatches: LoadKind = {
+  ...batches,
+  requests: { ...batches.requests, entries: 100 },
+  passRequests: 1_000,
 }
 
 /** The timeout of a load. Only a load that hangs reaches it. */
@@ -101,6 +110,17 @@ export async function passBatches(
 export async function passForms(tools: Tools, target: Target): Promise<Costs> {
   const sent = await send(tools, target, { ...forms, requestsMax: forms.passRequests })
   return { form: times(sent.gateway.cpu, 1e6 / sent.events) }
+}
+
+/** Measures how much CPU a log costs all processes together. */
+export async function passAllLogs(tools: Tools, target: Target): Promise<Costs> {
+  return { allLog: (await drain(tools, target, systemLogs)).cpu }
+}
+
+/** As `passAllLogs`, for events in batches of 100, and how fast the worker drains them. */
+export async function passAllBatches(tools: Tools, target: Target): Promise<Costs> {
+  const { cpu, usPerRow } = await drain(tools, target, systemBatches)
+  return { allBatch: cpu, drain: { main: usPerRow, helpers: 0 } }
 }
 
 /**
@@ -157,16 +177,8 @@ async function send(
   target: Target,
   { requests, connections, requestsMax }: LoadKind & { requestsMax: number },
 ): Promise<Sent> {
-  const { name, services, ports } = target
-  const load: Load = {
-    loop: 'closed',
-    ports,
-    connections,
-    seconds: loadSecondsMax,
-    requestsMax,
-    requests,
-    apiKey: services.apiKey,
-  }
+  const { name, services } = target
+  const load = loadOf(target, { requests, connections, requestsMax })
   let accounts: Record<'gateway' | 'worker', ThreadAccount> | undefined
   const result = await generator.run(load, () => {
     accounts = {
@@ -185,4 +197,52 @@ async function send(
   requireExact(name, acknowledged, await visibleDigest(services.sql, table))
   await services.sql.command(`TRUNCATE TABLE ${table}`)
   return { events: acknowledged.count, gateway, worker }
+}
+
+const loadOf = (
+  { ports, services: { apiKey } }: Target,
+  kind: Pick<LoadKind, 'requests' | 'connections'> & { requestsMax: number },
+): Load => ({ loop: 'closed', ports, seconds: loadSecondsMax, apiKey, ...kind })
+
+/**
+ * Sends requests while the worker is frozen, and lets it drain them. The CPU counts from the first
+ * request until ClickHouse has merged the rows; the time per row, from the first visible row to the
+ * last.
+ */
+async function drain(
+  { generator, owner, say }: Tools,
+  target: Target,
+  { requests, connections, passRequests }: LoadKind,
+): Promise<{ cpu: ThreadCpu; usPerRow: number }> {
+  const { name, services, gateway, worker } = target
+  const { redis, clickhouse } = services
+  const pids = {
+    gateway: [gateway.pid],
+    redis: [redis.pid],
+    worker: [worker.pid],
+    clickhouse: [clickhouse.pid],
+    load: [],
+    other: [],
+  }
+  const load = loadOf(target, { requests, connections, requestsMax: passRequests })
+  let account: ReturnType<typeof openAccount> | undefined
+  freeze([worker])
+  const result = await generator
+    .run(load, () => (account = openAccount(pids)))
+    .finally(() => thaw([worker]))
+  if (account === undefined) throw new Error('the load did not begin')
+  requireNoFailure(name, result)
+  const { acknowledged } = result
+  const table = 'intake.logs_raw'
+  const until = (rows: number) => untilRows({ services, owner }, table, rows)
+  const firstRows = await until(1)
+  const firstAt = performance.now()
+  await until(acknowledged.count)
+  const usPerRow = ((performance.now() - firstAt) * 1_000) / (acknowledged.count - firstRows)
+  await untilAtRest({ say }, Object.values(pids).flat())
+  const { cpu } = account.read()
+  requireExact(name, acknowledged, await visibleDigest(services.sql, table))
+  await services.sql.command(`TRUNCATE TABLE ${table}`)
+  const used = { main: cpu.gateway + cpu.redis + cpu.worker, helpers: cpu.clickhouse }
+  return { cpu: times(used, 1e6 / acknowledged.count), usPerRow }
 }

@@ -32,7 +32,7 @@ export function report(
       `${low.toFixed(3)}–${high.toFixed(3)}`,
       verdict === 'beyond' ? '**beyond**' : verdict,
     ]),
-    note: `Main thread + helper threads. Medians of ${processes} pairs of processes with ${passes} pairs of passes each; each bound holds
+    note: `Main thread + helper threads, unless stated otherwise. Medians of ${processes} pairs of processes with ${passes} pairs of passes each; each bound holds
 with a probability of ${(confidence * 100).toFixed(1)} %.`,
   })
   return { table, beyond: judged.some(({ verdict }) => verdict === 'beyond') }

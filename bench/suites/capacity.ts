@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import type { Bench } from '../bench.ts'
 import { capacityRatios, multiplesOf, type Costs, type Multiples } from '../capacity-ratios.ts'
 import { defaultBodySize } from '../corpus.ts'
@@ -6,12 +7,14 @@ import { measureRound, type Round } from '../measure.ts'
 import { range, ratio, ratioRange } from '../report/format.ts'
 import { abbaOrder, measureEach } from '../rounds.ts'
 import { median } from '../statistics.ts'
-import { variantNames, type Variant, type VariantName } from '../variants.ts'
+import type { Variant, VariantName } from '../variants.ts'
 import type { SuiteResult, Table } from './suite.ts'
 
 const connections = 64
 const turnsTogether = 2
-const judgedNames: ReadonlySet<VariantName> = new Set(['intake', 'bare', 'naive'])
+/** The oldest Node that Intake supports; scripts/bench.mjs installs it. */
+const oldestNode = process.env['BENCH_OLDEST_NODE'] ?? process.execPath
+const compared = ['intake', 'bare', 'durable', 'naive'] as const satisfies VariantName[]
 
 const method = `Closed loop over ${connections} keep-alive connections, bodies of ${defaultBodySize} B, one
 gateway and one worker process per variant, the same Redis (\`appendfsync always\`) and the same form of
@@ -22,18 +25,17 @@ rows are visible and all processes are idle.
 **One after the other**: the worker is frozen during the load and drains everything after it. The limits
 apply to these rounds: during the load nothing else uses the processor caches, as with \`bare\` and as on a
 machine that runs only the gateway. Both kinds of rounds count all work, but a worker that drains a backlog
-makes larger insert batches than one that keeps up. So does the worker of \`naive\`.`
+makes larger insert batches than one that keeps up. So do the workers of \`durable\` and \`naive\`.`
 
-/** Measures events per second and CPU per event of every variant. */
+/** Measures events per second and CPU per event of Intake and its baselines. */
 export async function capacity(bench: Bench): Promise<SuiteResult> {
-  const peer = await bench.peer()
-  const leftOut = 'leftOut' in peer ? peer.leftOut : undefined
-  const measured = variantNames.filter((name) => name !== 'benthos' || leftOut === undefined)
-  const started = await startWarm(bench, measured)
-  const judged = started.filter(({ name }) => judgedNames.has(name))
-  const together = await measureTogether(bench, started)
-  const apart = await measureApart(bench, judged)
-  await stopAll(started)
+  const variants: Variant[] = []
+  for (const name of compared) variants.push(await bench.start(name))
+  await warmUp(bench, variants)
+  const together = await measureTogether(bench, variants)
+  const apart = await measureApart(bench, variants)
+  await stopAll(variants)
+  const oldest = await measureOldestNode(bench)
   const [costsTogether, costsApart] = [costsByTurn(together), costsByTurn(apart)]
   const valuesTogether = new Map(
     capacityRatios(costsTogether).map(({ what, values }) => [what, values]),
@@ -41,8 +43,18 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   return {
     name: 'capacity',
     title: 'Capacity and CPU per event',
-    method: leftOut === undefined ? method : `${method} Benthos was left out: ${leftOut}.`,
-    tables: [...costTables('All at once', together), ...costTables('One after the other', apart)],
+    method,
+    tables: [
+      ...costTables('All at once', together),
+      ...costTables('One after the other', apart),
+      {
+        ...costTable(
+          `The oldest supported Node, ${versionOf(oldestNode)}, one after the other`,
+          oldest,
+        ),
+        note: 'After the other variants, not in turn with them: compare with care.',
+      },
+    ],
     checks: capacityRatios(costsApart).map(({ item, what, values, limit }) => ({
       item,
       what,
@@ -53,16 +65,25 @@ export async function capacity(bench: Bench): Promise<SuiteResult> {
   }
 }
 
-async function startWarm(bench: Bench, names: readonly VariantName[]): Promise<Variant[]> {
-  const variants: Variant[] = []
-  for (const name of names) variants.push(await bench.start(name))
-  bench.say(`capacity: warming up ${names.join(', ')}`)
-  const { warmUpSeconds } = bench.options
+async function warmUp(bench: Bench, variants: Variant[]): Promise<void> {
+  bench.say(`capacity: warming up ${variants.map(({ name }) => name).join(', ')}`)
   for (const variant of variants) {
-    const seconds = judgedNames.has(variant.name) ? warmUpSeconds : warmUpSeconds / 2
-    await measureRound(bench, variant, demand(seconds))
+    await measureRound(bench, variant, demand(bench.options.warmUpSeconds))
   }
-  return variants
+}
+
+const versionOf = (node: string) =>
+  execFileSync(node, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim()
+
+/** Measures Intake once more, one after the other, on the oldest Node that it supports. */
+async function measureOldestNode(bench: Bench): Promise<Round[]> {
+  const intake = await bench.start('intake', { node: oldestNode })
+  await warmUp(bench, [intake])
+  const rounds = await measureEach(abbaOrder([intake], turnsTogether), (variant) =>
+    measure(bench, variant, { workersLater: true }),
+  )
+  await intake.stop()
+  return rounds
 }
 
 async function stopAll(variants: Variant[]): Promise<void> {
@@ -163,9 +184,16 @@ function ratioTable(when: string, names: string[], turns: Costs[]): Table {
     ratioRange(turns.map((costs) => multiplesOf(name, costs)[pick]))
   return {
     title: `${when}: ratios of CPU per event`,
-    head: ['variant', 'gateway ÷ bare', 'gateway + Redis ÷ naive', 'beyond bare ÷ naive'],
+    head: [
+      'variant',
+      'gateway ÷ durable',
+      'gateway ÷ bare',
+      'gateway + Redis ÷ naive',
+      'beyond bare ÷ naive',
+    ],
     rows: names.map((name) => [
       name,
+      of(name, 'durable'),
       of(name, 'gateway'),
       of(name, 'gatewayAndRedis'),
       of(name, 'beyondBare'),

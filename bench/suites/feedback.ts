@@ -61,7 +61,7 @@ function table(round: Round, samples: ResidentSample[]) {
   }
 }
 
-/** Checks in a short run that memory does not grow. The suite `soak` checks it for ten minutes. */
+/** Checks that memory does not grow. */
 function check(samples: ResidentSample[]): Check {
   const third = Math.ceil(samples.length / 3)
   const of = (part: ResidentSample[]) => median(part.map(({ mebibytes }) => mebibytes))

@@ -3,20 +3,17 @@ import { capacity } from './capacity.ts'
 import { feedback } from './feedback.ts'
 import { latency } from './latency.ts'
 import { outage } from './outage.ts'
+import { peers } from './peers.ts'
 import { scale } from './scale.ts'
-import { soak } from './soak.ts'
 import type { Suite } from './suite.ts'
 
 /** The suites, in the order of execution. */
 export const suites: Readonly<Record<string, Suite>> = {
   capacity,
+  peers,
   latency,
   outage,
   scale,
   batch,
   feedback,
-  soak,
 }
-
-/** A default run leaves out the soak, because it takes many minutes. */
-export const defaultSuites = Object.keys(suites).filter((name) => name !== 'soak')
