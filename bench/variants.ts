@@ -18,8 +18,7 @@ export interface Variant {
   stop(): Promise<void>
 }
 
-export const variantNames = ['intake', 'bare', 'durable', 'naive', 'direct', 'benthos'] as const
-export type VariantName = (typeof variantNames)[number]
+export type VariantName = 'intake' | 'bare' | 'durable' | 'naive' | 'direct' | 'benthos'
 
 export interface VariantOptions {
   services: Services
