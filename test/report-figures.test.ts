@@ -41,21 +41,11 @@ const atLoad = (load: string) => {
   return row.split('|')[4]?.trim().replace(/ \(.*/, '')
 }
 
-/** Events per second and core, from the microseconds of CPU that an event takes. */
-const perCore = (shape: string, processes: string) =>
-  Math.round(1e6 / Number(allOf(shape, processes))).toLocaleString('en')
-const allOf = (shape: string, processes: string) =>
-  median(`### ${shape}: microseconds of CPU per event`, 'intake', processes)
-
 /**
  * The texts that each page must contain, with figures of the report. In a page, a line break may
  * replace a blank.
  */
 const pages: Record<string, string[]> = {
-  'README.md': ['gateway', 'all processes'].map(
-    (processes) =>
-      `| ${perCore('Batches of 100', processes)} | ${perCore('Single events', processes)} |`,
-  ),
   'docs/operations/capacity.md': [
     `| ${perFrame} | ${waiting('memory, B/event')} | ${waiting('accepted/s')} per second to one gateway`,
     `Redis's CPU: ${median('### One after the other: events', 'intake', 'Redis')} µs per event`,
