@@ -27,9 +27,12 @@ export const benchNode = (major) =>
 export async function onNodeOfImages() {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8')
   const [, major] = /^ARG NODE_IMAGE=node:(\d+)/m.exec(dockerfile)
-  if (process.versions.node.startsWith(`${major}.`)) return
+  // The bench says itself that it needs Linux.
+  if (process.platform !== 'linux' || process.versions.node.startsWith(`${major}.`)) return
   const bin = benchNode(major)
-  const child = spawn(join(bin, 'node'), process.argv.slice(1), {
+  // The kernel ends the child when this process ends for any reason.
+  const leash = ['--pdeathsig', 'TERM', join(bin, 'node')]
+  const child = spawn('setpriv', [...leash, ...process.argv.slice(1)], {
     stdio: 'inherit',
     env: { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) },
   })
