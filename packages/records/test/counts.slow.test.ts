@@ -367,6 +367,66 @@ t.test('an application that cannot be counted delays no other', async (t) => {
   ])
 })
 
+t.test('what is counted only within bounds is tried again later, and said', async (t) => {
+  const refusal = new ClickHouseError('too large', { kind: 'split', code: 241, isTooLarge: true })
+  const now = '2026-11-25 00:00:00.000'
+  const statements: string[] = []
+  const tables: string[] = []
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: now, now }]
+          : [{ bundle_identifier: 'com.example.evil', period: '2026-11-24 09:00:00' }]) as Row[],
+    lines: async (sql: string) => {
+      statements.push(sql)
+      if (!sql.includes('max_rows_to_group_by')) throw refusal
+      return []
+    },
+  }
+  const into = { insertRows: async ({ table }: { table: string }) => void tables.push(table) }
+  await t.rejects(refreshCounts({ reader: fake, store: into, name: 'hours' }), refusal)
+  t.equal(statements.length, 2)
+  t.same(tables, ['hours', 'recounts', 'counted'])
+})
+
+t.test('who invents applications delays neither marked hours nor other senders', async (t) => {
+  const lately = '2026-12-20T00:00:00.000Z'
+  const of = (bundle_identifier: string, time: string) =>
+    event(time, { bundle_identifier, received_at: lately })
+  await insert('logs', [
+    ...Array.from({ length: 20 }, (_, n) => of(`com.invented.n${n}`, '2026-12-19T23:00:00.000Z')),
+    of('com.example.late', '2026-12-01T01:00:00.000Z'),
+    of('com.example.late', '2026-12-01T02:00:00.000Z'),
+  ])
+  await owner.command(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour, asked_at)
+     VALUES ('com.example.erased', '2026-12-03 00:00:00', '2020-01-01 12:00:00')`,
+  )
+  // Finds four instead of 900,000, and only what this test has inserted.
+  const range = {
+    lastUntil: '2026-12-19 00:00:00.000',
+    lastNow: '2020-01-01 00:00:00.000',
+    now: '2020-01-02 00:00:00.000',
+  }
+  let found: { bundle_identifier: string }[] = []
+  const fake = {
+    async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+      if (!sql.includes('intake.recounts')) return reader.query<Row>(sql, params)
+      const rows = await reader.query<Row>(sql.replace(/LIMIT \d+/, 'LIMIT 4'), range)
+      found = [...rows] as typeof found
+      return rows
+    },
+    lines: async () => [],
+  }
+  await refreshCounts({ reader: fake, store: { insertRows: async () => {} }, name: 'hours' })
+  t.match(
+    found.map(({ bundle_identifier }) => bundle_identifier),
+    ['com.example.erased', 'com.example.late', 'com.example.late', /^com\.invented/],
+  )
+})
+
 t.test('versions of a megabyte as names are counted, each by itself', async (t) => {
   const bundle_identifier = 'com.example.long'
   const of = (end: string) =>

@@ -36,6 +36,8 @@ const boundedSettings = `${querySettings}, max_rows_to_group_by = 50000, group_b
 const postponedMsMin = 10 * 60_000
 /** The maximum number of hours or days of applications that one call counts. */
 const staleMax = 200_000
+/** The maximum number that one call finds. A reader gets no result of more than a million rows. */
+const foundMax = 900_000
 /**
  * The maximum number of applications that one statement counts. Their identifiers are one parameter
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
@@ -55,8 +57,9 @@ const compress = promisify(gzip)
  * erasures. Several processes may call this at the same time.
  *
  * An application whose day cannot be counted, for example because ClickHouse lacks the memory, does
- * not delay the others: its day is marked in `intake.recounts` and tried again later, after a pause
- * that grows with its age. The first such error is thrown when everything else has been counted.
+ * not delay the others: what fits is counted, and its day is marked in `intake.recounts` and tried
+ * again later, after a pause that grows with its age. The first such error is thrown when everything
+ * else has been counted.
  *
  * @param options.reader may read the views
  * @param options.store may insert into the tables of counts
@@ -69,7 +72,8 @@ export async function refreshCounts(options: {
 }): Promise<number> {
   const { reader, store, name } = options
   const state = await readState(reader, name)
-  const stale = await findStale(reader, name, state)
+  const found = await findStale(reader, name, state)
+  const stale = found.splice(0, staleMax)
   const sql = tables[name].sql(state.hasAllValues === 1)
   const failures: Failure[] = []
   // The newest days come first, because people look at them most.
@@ -81,7 +85,10 @@ export async function refreshCounts(options: {
     }
   }
   const { until, now } = state
-  await postpone(store, failures, Date.parse(isoTime(now)))
+  const nowMs = Date.parse(isoTime(now))
+  const growing = (beginsMs: number) => Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
+  await postpone(store, { stale: failures.flatMap((one) => one.stale), nowMs, pauseMs: growing })
+  await postpone(store, { stale: found, nowMs, pauseMs: () => postponedMsMin })
   await insert(store, 'counted', [
     JSON.stringify({ name, counted_until: isoTime(until), counted_at: isoTime(now) }),
   ])
@@ -96,32 +103,34 @@ interface Failure {
 }
 
 /**
- * Marks what could not be counted, to be counted later. The mark has a time of its own beside those
- * of `recountHours`, one second into the hour, so that it hides no mark of an erasure.
+ * Marks what was not counted, to be counted later. The mark has a time of its own beside those of
+ * `recountHours`, one second into the hour, so that it hides no mark of an erasure.
+ *
+ * @param options.pauseMs returns how long to wait, given when the hour or day began
  */
 async function postpone(
   store: Pick<ClickHouse, 'insertRows'>,
-  failures: readonly Failure[],
-  nowMs: number,
+  options: { stale: readonly Stale[]; nowMs: number; pauseMs: (beginsMs: number) => number },
 ): Promise<void> {
-  const marks = failures.flatMap(({ stale }) =>
-    stale.map(({ bundle_identifier, period }) => {
-      const beginsMs = Date.parse(isoTime(period.length === 10 ? `${period} 00:00:00` : period))
-      const pauseMs = Math.max(postponedMsMin, (nowMs - beginsMs) / 2)
-      return JSON.stringify({
-        bundle_identifier,
-        hour: new Date(beginsMs + 1_000).toISOString(),
-        asked_at: new Date(nowMs + pauseMs).toISOString(),
-      })
-    }),
-  )
+  const { stale, nowMs, pauseMs } = options
+  const marks = stale.map(({ bundle_identifier, period }) => {
+    const beginsMs = Date.parse(isoTime(period.length === 10 ? `${period} 00:00:00` : period))
+    return JSON.stringify({
+      bundle_identifier,
+      hour: new Date(beginsMs + 1_000).toISOString(),
+      asked_at: new Date(nowMs + pauseMs(beginsMs)).toISOString(),
+    })
+  })
   await insert(store, 'recounts', marks)
 }
 
-/** Groups stale hours or days by day, then by application. Days keep their order in `stale`. */
+/** Groups stale hours or days by day, the newest first, then by application. */
 function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
   const days = new Map<string, Map<string, Stale[]>>()
-  for (const one of stale) {
+  const newestFirst = stale.toSorted(
+    (a, b) => Number(a.period < b.period) - Number(a.period > b.period),
+  )
+  for (const one of newestFirst) {
     const day = one.period.slice(0, 10)
     const applications = days.get(day) ?? new Map<string, Stale[]>()
     days.set(day, applications)
@@ -134,8 +143,8 @@ function byDay(stale: readonly Stale[]): Map<string, Map<string, Stale[]>> {
 
 /**
  * Counts some applications on a day. If one statement cannot count them, each half of the
- * applications is counted by itself. An application that cannot be counted alone is counted within
- * bounds (see `boundedSettings`); if that fails too, it is added to `failures`.
+ * applications is counted by itself. An application that cannot be counted alone is added to
+ * `failures`, and counted within bounds (see `boundedSettings`) if that is possible.
  */
 async function countApplications(
   options: Parameters<typeof refreshCounts>[0] & { sql: string; failures: Failure[] },
@@ -157,9 +166,9 @@ async function countApplications(
   } catch (error) {
     if (!isTooMuch(error)) throw error
     if (applications.length === 1) {
+      options.failures.push({ stale: applications.flat(), error })
       await countAll(boundedSettings).catch((again: unknown) => {
         if (!isTooMuch(again)) throw again
-        options.failures.push({ stale: applications.flat(), error: again })
       })
       return
     }
@@ -209,8 +218,8 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
 }
 
 /**
- * Finds what must be counted, the newest first. Beyond `staleMax`, the applications with the fewest
- * events are left out until they send again: only somebody who invents names has so many.
+ * Finds what must be counted: first what was marked by `recountHours`, then the applications with the
+ * most new events. So somebody who invents applications delays neither erasures nor other senders.
  */
 async function findStale(
   reader: Pick<ClickHouse, 'query'>,
@@ -220,14 +229,17 @@ async function findStale(
   const { period } = tables[name]
   return reader.query<Stale>(
     `SELECT bundle_identifier, period FROM (
-       SELECT bundle_identifier, ${period}(time) AS period, count() AS records FROM intake.logs
-       WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} GROUP BY bundle_identifier, period
-       UNION ALL
-       SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records FROM intake.recounts
-       WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
-         AND asked_at <= {now:DateTime64(3, 'UTC')}
-     ) GROUP BY bundle_identifier, period
-     ORDER BY period DESC, sum(records) DESC LIMIT ${staleMax} ${querySettings}`,
+       SELECT bundle_identifier, period, max(marked) AS is_marked,
+         sum(sum(records)) OVER (PARTITION BY bundle_identifier) AS of_application
+       FROM (
+         SELECT bundle_identifier, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
+         WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} GROUP BY bundle_identifier, period
+         UNION ALL
+         SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
+         WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
+           AND asked_at <= {now:DateTime64(3, 'UTC')}
+       ) GROUP BY bundle_identifier, period
+     ) ORDER BY is_marked DESC, of_application DESC, period DESC LIMIT ${foundMax} ${querySettings}`,
     { lastUntil, lastNow, now },
   )
 }
