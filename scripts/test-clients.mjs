@@ -2,9 +2,9 @@
 // against a real gateway; takes some minutes. A part whose tools are not on the PATH is skipped,
 // with a line that says so. npm run test:clients -- NAME … runs only the named parts. The last line
 // is `N passed, N failed`.
-import { spawn, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
-import { bootstrap, root } from './bootstrap.mjs'
+import { spawnSync } from 'node:child_process'
+import { bootstrap } from './bootstrap.mjs'
+import { runTap } from './run-tap.mjs'
 
 /** The parts by name: the tools that each needs, and its tests. */
 const parts = {
@@ -38,7 +38,12 @@ for (const [name, { tools, tests }] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
   const missing = tools.filter((tool) => !isInstalled(tool))
   if (missing.length > 0) skipped.push(`${name}: there is no ${missing.join(' and no ')}`)
-  else await run(name, tests)
+  else {
+    console.log(`> ${name}`)
+    const counts = await runTap(tests)
+    passed += counts.passed
+    failed += counts.failed
+  }
 }
 for (const line of skipped) console.log(`SKIPPED ${line}`)
 console.log(`${passed} passed, ${failed} failed`)
@@ -46,30 +51,4 @@ process.exitCode = failed === 0 ? 0 : 1
 
 function isInstalled(tool) {
   return spawnSync('which', [tool], { stdio: 'ignore' }).status === 0
-}
-
-function run(name, tests) {
-  console.log(`> ${name}`)
-  const tap = spawn(join(root, 'node_modules/.bin/tap'), ['--reporter=tap', ...tests], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const passOn = (signal) => tap.kill(signal)
-  process.on('SIGINT', passOn).on('SIGTERM', passOn)
-  let output = ''
-  tap.stdout.on('data', (chunk) => {
-    process.stdout.write(chunk)
-    output = (output + String(chunk)).slice(-4_096)
-  })
-  return new Promise((resolve) => {
-    tap.once('close', (code) => {
-      process.off('SIGINT', passOn).off('SIGTERM', passOn)
-      const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
-      const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
-      passed += count('pass')
-      // A run that failed but printed no count counts as one failure.
-      failed += Math.max(count('fail'), code === 0 ? 0 : 1)
-      resolve(undefined)
-    })
-  })
 }

@@ -2,11 +2,12 @@
 // feedback. The servers are the embedded server, MinIO and versitygw. Takes about five minutes. A
 // server is skipped if its program is neither on the PATH nor in Go's folder. To build missing
 // programs with Go first: npm run test:s3 -- --install. The last line is `N passed, N failed`.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { bootstrap, root } from './bootstrap.mjs'
+import { bootstrap } from './bootstrap.mjs'
+import { runTap } from './run-tap.mjs'
 
 /** The versions that docs/deploy/object-store.md lists as tested. */
 const servers = {
@@ -25,26 +26,10 @@ for (const [name, source] of Object.entries(servers)) {
   console.log(`${name}: ${program ?? 'skipped, there is no such program'}`)
 }
 
-const tap = spawn(
-  join(root, 'node_modules/.bin/tap'),
-  ['--reporter=tap', 'test/s3/real-servers.ts'],
-  { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] },
-)
-let output = ''
-tap.stdout.on('data', (chunk) => {
-  process.stdout.write(chunk)
-  output = (output + String(chunk)).slice(-4_096)
-})
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => tap.kill(signal))
-tap.once('close', (code) => {
-  const [, summary = ''] = /^# \{ (total.*) \}$/m.exec(output) ?? []
-  const count = (what) => Number(new RegExp(`${what}: (\\d+)`).exec(summary)?.[1] ?? 0)
-  // A failed run that printed no count is taken as one failure.
-  const failed = Math.max(count('fail'), code === 0 ? 0 : 1)
-  for (const server of skipped) console.log(`SKIPPED: ${server}`)
-  console.log(`${count('pass')} passed, ${failed} failed`)
-  process.exitCode = failed === 0 ? 0 : 1
-})
+const { passed, failed } = await runTap(['test/s3/real-servers.ts'], env)
+for (const server of skipped) console.log(`SKIPPED: ${server}`)
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
 
 /**
  * Finds a program on the PATH or in the folder where Go puts programs. Returns its path, or

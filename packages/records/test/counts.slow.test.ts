@@ -581,7 +581,9 @@ t.test('values as names of one application leave the counts of another as they a
     events: Array.from({ length: 20_000 }, (_, n) => evil(n, { event: `${n}${'😀'.repeat(240)}` })),
     params: Array.from({ length: 2_000 }, (_, n) =>
       evil(n, {
-        params: Object.fromEntries(Array.from({ length: 100 }, (_value, p) => [`p${n * 100 + p}`, 1])),
+        params: Object.fromEntries(
+          Array.from({ length: 100 }, (_value, p) => [`p${n * 100 + p}`, 1]),
+        ),
       }),
     ),
   }

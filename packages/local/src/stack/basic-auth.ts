@@ -1,4 +1,5 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 
 const host = '127.0.0.1'
@@ -29,9 +30,20 @@ export interface BasicAuthOptions {
  * closed too, so that the engine cancels the query. Resolves when clients can connect.
  */
 export function acceptBasicAuth({ port, enginePort, signal }: BasicAuthOptions): Promise<void> {
+  const latest = new WeakMap<Socket, ServerResponse>()
   const server = createServer(
     { maxHeaderSize: headBytesMax, keepAliveTimeout: keepAliveMs },
-    (incoming, outgoing) => forward(enginePort, incoming, outgoing),
+    (incoming, outgoing) => {
+      const { socket } = incoming
+      const start = () => {
+        if (!socket.destroyed) forward(enginePort, incoming, outgoing)
+      }
+      // Node reports all requests of a pipeline at once. The engine gets one after the other.
+      const previous = latest.get(socket)
+      latest.set(socket, outgoing)
+      if (previous === undefined || previous.closed) start()
+      else previous.once('close', start)
+    },
   )
   server.maxConnections = connectionsMax
   signal.addEventListener('abort', () => server.closeAllConnections(), { once: true })

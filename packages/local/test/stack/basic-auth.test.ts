@@ -4,6 +4,7 @@ import {
   request,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
+  type ServerResponse,
 } from 'node:http'
 import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -136,6 +137,38 @@ t.test('a query ends when its client closes the connection', { skip }, async (t)
   await until('the query runs', async () => (await running()) === 1)
   client.destroy()
   await until('the query has ended', async () => (await running()) === 0)
+})
+
+t.test('pipelined requests start one after the other, until their client leaves', async (t) => {
+  let running = 0
+  let started = 0
+  const waiting: ServerResponse[] = []
+  const engine = createServer((incoming, response) => {
+    t.equal(++running, 1, 'one at a time')
+    started++
+    response.on('close', () => running--)
+    if (incoming.url === '/wait') waiting.push(response)
+    else response.end('result')
+  })
+  engine.listen(0, '127.0.0.1')
+  await once(engine, 'listening')
+  t.teardown(() => engine.close())
+  const { port } = await listen(t, (engine.address() as AddressInfo).port)
+  const head = 'HTTP/1.1\r\nHost: x\r\n'
+  const client = connect(port, '127.0.0.1')
+  client.write(`${`GET / ${head}\r\n`.repeat(9)}GET / ${head}Connection: close\r\n\r\n`)
+  const text = (await client.toArray()).join('')
+  t.equal(text.split('result').length - 1, 10)
+
+  const leaving = connect(port, '127.0.0.1')
+  leaving.write(`GET /wait ${head}\r\n`.repeat(3))
+  await until('the engine has the first', () => waiting.length > 0)
+  leaving.destroy()
+  await until('the engine has lost it', () => running === 0)
+  const last = connect(port, '127.0.0.1')
+  last.write(`GET / ${head}Connection: close\r\n\r\n`)
+  await last.toArray()
+  t.equal(started, 12)
 })
 
 t.test('a result that the engine breaks off is not complete for the client', async (t) => {
