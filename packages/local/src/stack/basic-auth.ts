@@ -89,8 +89,19 @@ function forward(port: number, incoming: IncomingMessage, outgoing: ServerRespon
   incoming.pipe(upstream)
 }
 
-/** Headers that concern one connection only. `Expect` has been answered by this server. */
-const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade', 'expect']
+/**
+ * Headers that concern one connection only. `Expect` has been answered by this server. Node throws
+ * at `Trailer` without a chunked body.
+ */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]
 
 /** Leaves headers out of a list of alternating names and values. */
 const withoutHeaders = (raw: readonly string[], names: readonly string[]): string[] =>

@@ -171,6 +171,28 @@ t.test('pipelined requests start one after the other, until their client leaves'
   t.equal(started, 12)
 })
 
+t.test('headers of one connection are not forwarded, in either direction', async (t) => {
+  const engine = createServer((incoming, response) => {
+    const { te, trailer } = incoming.headers
+    response.writeHead(200, { trailer: 'x-end' }).write(JSON.stringify({ te, trailer }))
+    response.end()
+  })
+  engine.listen(0, '127.0.0.1')
+  await once(engine, 'listening')
+  t.teardown(() => engine.close())
+  const { port } = await listen(t, (engine.address() as AddressInfo).port)
+  // Node throws at a Trailer without chunks, as in a request without a body or in HTTP/1.0.
+  for (const version of ['1.0', '1.1']) {
+    const client = connect(port, '127.0.0.1')
+    client.write(
+      `GET / HTTP/${version}\r\nHost: x\r\nConnection: close\r\nTE: trailers\r\nTrailer: a\r\n\r\n`,
+    )
+    const text = (await client.toArray()).join('')
+    t.match(text, /^HTTP\/1\.1 200 [^]*\{\}/, version)
+    t.notMatch(text, /trailer/i, version)
+  }
+})
+
 t.test('a result that the engine breaks off is not complete for the client', async (t) => {
   const engine = createServer((_, response) => {
     response.write('half', () => response.destroy())
