@@ -283,7 +283,7 @@ t.test('whom an earlier version suppressed remains suppressed, beside others', a
 })
 
 t.test(
-  'if the secret is lost, a running gateway keeps it, and one that starts says so',
+  'if the secret is lost, a running gateway keeps it, one that starts says so, and it is not replaced',
   async (t) => {
     const user = { kind: 'user', id: randomUUID() } as const
     await store.suppress(user)
@@ -300,6 +300,17 @@ t.test(
     t.teardown(() => started.close())
     await until('it is loaded', () => started.isLoaded())
     t.same(names, [['the field secret of {intake}:rules'], ['the field secret of {intake}:rules']])
+    const changes: (() => Promise<unknown>)[] = [
+      () => store.suppress(user),
+      () => store.unsuppress(user),
+      () => store.addRule(drop('noise'), 'ana@ops'),
+      () => store.subjectKey(),
+    ]
+    for (const change of changes)
+      await t.rejects(change(), { message: /the field secret of \{intake\}:rules is lost/ })
+    t.equal(await redis.hget('{intake}:rules', 'secret'), null)
     await redis.del('{intake}:suppressed')
+    await store.subjectKey()
+    t.ok(await redis.hget('{intake}:rules', 'secret'), 'nothing depends on it any more')
   },
 )

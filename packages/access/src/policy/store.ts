@@ -8,6 +8,7 @@ import {
   earlierSuppressionHash,
   isEarlierHash,
   suppressionHash,
+  suppressionPrefix,
   type Suppression,
 } from './suppression.ts'
 
@@ -20,7 +21,7 @@ export interface PolicyStore {
   /**
    * Resolves to the key of the hashes that stand for people and devices, in the list of suppressed
    * senders and in the journal of erasures. Creates the secret of the installation if there is
-   * none.
+   * none; rejects if it was lost.
    */
   subjectKey(): Promise<KeyObject>
   /** Adds a sender to the list of suppressed senders; resolves to false when the list is full. */
@@ -120,9 +121,16 @@ local known = redis.call('HGET', KEYS[1], ARGV[1])
 if known and string.match(known, '^%d+$') and tonumber(known) >= tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[2], ARGV[3])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
-/** Creates the secret if there is none, so that concurrent commands get the same one. */
+
+/**
+ * Creates the secret if there is none, so that concurrent commands get the same one. Returns null if
+ * the secret was lost: with a new one, gateways would store the records of suppressed senders again.
+ */
 const secretScript = `
 if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
+  for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+    if string.sub(field, 1, ${suppressionPrefix.length}) == '${suppressionPrefix}' then return false end
+  end
   redis.call('HSET', KEYS[1], '${secretField}', ARGV[1])
 end
 return redis.call('HGET', KEYS[1], '${secretField}')`
@@ -144,7 +152,13 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
   async function readSecret(): Promise<string> {
     await readSalt()
     const created = randomBytes(32).toString('base64')
-    return (await redis.eval(secretScript, 1, rulesKey, created)) as string
+    const secret = await redis.eval(secretScript, 2, rulesKey, suppressedKey, created)
+    if (secret === null) {
+      throw new Error(
+        `the field ${secretField} of ${rulesKey} is lost, with which suppressed senders were hashed (docs/erasure.md)`,
+      )
+    }
+    return secret as string
   }
   const subjectKey = async () => deriveSubjectKey(await readSecret())
 

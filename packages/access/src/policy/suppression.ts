@@ -9,8 +9,8 @@ export interface Suppression {
   bundleIdentifier?: string | undefined
 }
 
-/** Begins every hash of `suppressionHashes`. Hashes of earlier versions are base64 alone. */
-const prefix = 'hmac-sha256:'
+/** Begins every result of `suppressionHash`. Hashes of earlier versions are base64 alone. */
+export const suppressionPrefix = 'hmac-sha256:'
 
 /**
  * Returns the key of all hashes that stand for a person or device. It is derived from the secret of
@@ -20,8 +20,8 @@ const prefix = 'hmac-sha256:'
  * @param secret in base64
  */
 export function deriveSubjectKey(secret: string): KeyObject {
-  const rulesKey = createSecretKey(secret, 'base64')
-  return createSecretKey(createHmac('sha256', rulesKey).update('subjects').digest())
+  const secretKey = createSecretKey(secret, 'base64')
+  return createSecretKey(createHmac('sha256', secretKey).update('subjects').digest())
 }
 
 /**
@@ -33,7 +33,7 @@ export function suppressionHash(
   { kind, id, bundleIdentifier = '' }: Suppression,
 ): string {
   const text = JSON.stringify(['suppression', kind, bundleIdentifier, id])
-  return prefix + createHmac('sha256', key).update(text).digest('base64')
+  return suppressionPrefix + createHmac('sha256', key).update(text).digest('base64')
 }
 
 /** Hashes a sender as earlier versions did. Entries that they stored remain valid. */
@@ -44,4 +44,4 @@ export function earlierSuppressionHash(
   return hash('sha256', JSON.stringify([salt, kind, bundleIdentifier, id]), 'base64')
 }
 
-export const isEarlierHash = (field: string): boolean => !field.startsWith(prefix)
+export const isEarlierHash = (field: string): boolean => !field.startsWith(suppressionPrefix)
