@@ -56,11 +56,13 @@ export function startQueueShares(options: {
   let over = nobody
 
   async function findOver(): Promise<typeof nobody> {
+    if (!isShared()) return nobody
+    const oldestMs = await oldestWaiting()
+    if (oldestMs === undefined) await queued.forget()
     const { memoryUsed = 0 } = state() ?? {}
     const allowed = (kind: RecordKind) => perFree * (memoryThresholds[kind].refuse - memoryUsed)
     // No key can hold more than all. For feedback, more is allowed than for logs.
-    if (memoryUsed <= allowed('logs') || !isShared()) return nobody
-    const oldestMs = await oldestWaiting()
+    if (memoryUsed <= allowed('logs')) return nobody
     if (oldestMs === undefined || wallMs() - oldestMs < backlogMsMin) return nobody
     const { total, byKey } = await queued.since(oldestMs)
     const overOf = (kind: RecordKind) => {

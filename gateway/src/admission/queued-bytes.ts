@@ -8,9 +8,14 @@ export interface QueuedBytes {
   send(): Promise<void>
   /**
    * Resolves to what was counted since a time, in milliseconds since 1970, and up to ten minutes
-   * before it. What is older than a day is missing.
+   * before it. What is older than a day or was forgotten is missing.
    */
   since(fromMs: number): Promise<{ total: number; byKey: ReadonlyMap<string, number> }>
+  /**
+   * Removes what was counted in the current ten minutes. To be called when nothing is queued, so
+   * that what was sent before a backlog does not count as part of it.
+   */
+  forget(): Promise<void>
 }
 
 const bucketMs = 10 * 60_000
@@ -27,7 +32,7 @@ const bucketKey = (bucket: number) => `{intake}:queued:${bucket}`
 export function createQueuedBytes(options: { redis: Redis; wallMs: () => number }): QueuedBytes {
   const { redis, wallMs } = options
   const unsent = new Map<string, number>()
-  /** The buckets that were read last. Only the newest two can still change. */
+  /** Buckets that were read when they could not change any more, as the newest two can. */
   let known = new Map<number, Counts>()
   const newestBucket = () => Math.floor(wallMs() / bucketMs)
 
@@ -60,11 +65,15 @@ export function createQueuedBytes(options: { redis: Redis; wallMs: () => number 
       const length = Math.min(newest - Math.floor(fromMs / bucketMs) + 1, bucketsMax)
       const read = Array.from({ length }, async (_, age): Promise<[number, Counts]> => {
         const bucket = newest - age
-        const final = age < 2 ? undefined : known.get(bucket)
-        return [bucket, final ?? (await readBucket(redis, bucket))]
+        return [bucket, known.get(bucket) ?? (await readBucket(redis, bucket))]
       })
-      known = new Map(await Promise.all(read))
-      return sum([...known.values()])
+      const buckets = await Promise.all(read)
+      known = new Map(buckets.filter(([bucket]) => bucket <= newest - 2))
+      return sum(buckets.map(([, counts]) => counts))
+    },
+
+    async forget() {
+      await redis.del(bucketKey(newestBucket()))
     },
   }
 }

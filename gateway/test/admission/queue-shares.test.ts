@@ -34,15 +34,15 @@ function startShares(t: Test, scene: Awaited<ReturnType<typeof createScene>>) {
   const errors: unknown[] = []
   const shares = startQueueShares({
     redis,
-    state() {
-      polls++
-      return { memoryUsed: scene.memoryUsed }
-    },
+    state: () => ({ memoryUsed: scene.memoryUsed }),
     oldestWaiting: async () => {
       if (scene.isDenied) throw new Error('NOPERM')
       return scene.oldestMs
     },
-    isShared: () => scene.isShared,
+    isShared() {
+      polls++
+      return scene.isShared
+    },
     onError: (error) => errors.push(error),
     clock,
     wallMs: () => scene.nowMs,
@@ -108,6 +108,33 @@ t.test('only what may still wait counts', async (t) => {
   t.same(await shares.nextOver(), ['flood'], 'an hour later it still waits')
   scene.oldestMs = scene.nowMs - minute
   t.same(await shares.nextOver(), [], 'its frames are completed')
+})
+
+t.test('what was sent before the queue filled does not count', async (t) => {
+  const scene = await createScene()
+  scene.oldestMs = undefined
+  scene.memoryUsed = 0.1
+  const shares = startShares(t, scene)
+  shares.add('honest', 1_000 * mebibyte)
+  t.same(await shares.nextOver(), [])
+  scene.oldestMs = scene.nowMs - 10_000
+  scene.memoryUsed = 0.6
+  shares.add('flood', 340 * mebibyte)
+  shares.add('honest', 25 * mebibyte)
+  t.same(await shares.nextOver(), ['flood'])
+})
+
+t.test('what another gateway adds later to a bucket that was read counts', async (t) => {
+  const scene = await createScene()
+  scene.memoryUsed = 0.7
+  const [one, two] = [startShares(t, scene), startShares(t, scene)]
+  one.add('small', mebibyte)
+  one.add('flood', mebibyte)
+  t.same(await one.nextOver(), ['small', 'flood'])
+  two.add('flood', 400 * mebibyte)
+  await two.nextOver()
+  scene.nowMs += 30 * minute
+  t.same(await one.nextOver(), ['flood'])
 })
 
 t.test('nobody is over while workers keep up, whatever uses the memory', async (t) => {
