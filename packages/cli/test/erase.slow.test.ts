@@ -258,6 +258,23 @@ t.test('an erasure is not complete while a count from before it is stored', asyn
   t.equal(await number(`count() AS n FROM intake.hours_raw WHERE ver = 1`), 0)
 })
 
+t.test('what nobody could count makes no erasure of others incomplete', async (t) => {
+  const victim = user()
+  await insert('logs', logsOf(victim, 1))
+  for (const name of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+  // As `refreshCounts` leaves it: a former count, and a mark to try again, whose time has passed.
+  await clickhouse.command(
+    `INSERT INTO intake.days_raw (bundle_identifier, day, ver) VALUES ('too.large', '2026-11-20', 1)`,
+  )
+  await clickhouse.command(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour, asked_at)
+     VALUES ('too.large', '2026-11-20 00:00:01', now64(3, 'UTC') - toIntervalHour(2))`,
+  )
+  t.match(await erase('user', 'erase', victim), { complete: true, remaining: { counts: 0 } })
+  t.equal(await number(`count() AS n FROM intake.days_raw WHERE ver = 1`), 1, 'the case occurred')
+})
+
 t.test('--bundle erases in one application only', async (t) => {
   const victim = user()
   const here = logsOf(victim, 2)

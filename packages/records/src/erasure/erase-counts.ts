@@ -12,40 +12,45 @@ export const namesOfCountTables = countTables.map(({ table }) => table)
 
 /**
  * Selects the rows of counts that are older than the last mark of their hour or day
- * (`recountHours`). They may contain names from erased events, or the id of one as an example.
+ * (`recountHours`). They may contain names from erased events, or the id of one as an example. Marks
+ * of what `refreshCounts` could not count are left out: nothing was erased there.
  */
 const outdated = ({ table, column, period }: (typeof countTables)[number]) =>
   `FROM intake.${table} AS counts INNER JOIN (
      SELECT bundle_identifier, ${period} AS period, max(asked_at) AS asked
-     FROM intake.recounts_raw WHERE asked_at <= now64(3, 'UTC') GROUP BY bundle_identifier, period
+     FROM intake.recounts_raw WHERE asked_at <= now64(3, 'UTC') AND toSecond(hour) = 0 GROUP BY bundle_identifier, period
    ) AS marks ON marks.bundle_identifier = counts.bundle_identifier AND marks.period = counts.${column}
    WHERE counts.ver < toUnixTimestamp64Milli(marks.asked)`
 
 /**
  * Counts the marked hours and days again, and merges the months that have former counts, so that
- * no active part contains them. If counting fails, the former counts remain, and
+ * no active part contains them. If ClickHouse cannot do it, former counts remain, and
  * `countOutdated` reports them.
  *
- * @param onFailed called with the reason why something could not be counted
+ * @param onFailed called with the reason why something could not be counted or merged
  */
 export async function replaceCounts(
   clickhouse: Pick<ClickHouse, 'query' | 'lines' | 'insertRows' | 'command'>,
   onFailed: (reason: string) => void,
 ): Promise<void> {
-  for (const name of countNames) {
+  const attempt = async (work: () => Promise<unknown>) => {
     try {
-      await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+      await work()
     } catch (error) {
       if (!(error instanceof ClickHouseError)) throw error
       onFailed(error.message)
     }
   }
+  for (const name of countNames)
+    await attempt(() => refreshCounts({ reader: clickhouse, store: clickhouse, name }))
   for (const one of countTables) {
     const months = await clickhouse.query<{ month: number }>(
       `SELECT DISTINCT toYYYYMM(counts.${one.column}) AS month ${outdated(one)}`,
     )
-    for (const { month } of months)
-      await clickhouse.command(`OPTIMIZE TABLE intake.${one.table} PARTITION ID '${month}' FINAL`)
+    for (const { month } of months) {
+      const sql = `OPTIMIZE TABLE intake.${one.table} PARTITION ID '${month}' FINAL`
+      await attempt(() => clickhouse.command(sql))
+    }
   }
 }
 
