@@ -1,14 +1,14 @@
 // Calls Landlock (https://docs.kernel.org/userspace-api/landlock.html), seccomp and exec through the
 // C library, because Node provides none of them. With Landlock and seccomp, a process on Linux gives
-// up rights permanently, without being root. With exec, the process becomes another program, which does not
-// get the rights back.
+// up rights permanently, without being root. With exec, the process becomes another program, which
+// does not get the rights back.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { DataType, load, open } from 'ffi-rs'
 
 // Renaming between folders needs version 2 of Landlock: version 1 always forbids it.
 const filesVersionMin = 2
 const networkVersionMin = 4
-/** From this version on, a process cannot send signals to processes outside, or use their sockets. */
+/** From this version on, a process cannot signal processes outside, or use their sockets. */
 const scopesVersionMin = 6
 const createRuleset = 444
 const addRule = 445
@@ -57,7 +57,12 @@ export function obstacles() {
     version < networkVersionMin ? 'it has no Landlock for networks (Linux 6.7)' : undefined,
   ]
   const isKnown = process.arch in processors
-  return { files, network, sockets: isKnown ? undefined : `its processor is ${process.arch}` }
+  const sockets = !isKnown
+    ? `its processor is ${process.arch}`
+    : hasSeccomp()
+      ? undefined
+      : 'it has no filters of seccomp'
+  return { files, network, sockets }
 }
 
 /**
@@ -150,7 +155,20 @@ function landlockVersion() {
   }
 }
 
+/** Tries to set a filter at address 0. Linux reads the address only if filters are allowed. */
+function hasSeccomp() {
+  try {
+    call('prctl', setSeccomp, filterMode, 0, 0, 0)
+  } catch (error) {
+    return error.message.endsWith('(os error 14)') // EFAULT
+  }
+  return false
+}
+
 const systemCall = (number, ...args) => call('syscall', number, ...args)
+
+/** Functions that return an int. Read as 64 bits, their -1 would be 4,294,967,295. */
+const returnsInt = new Set(['execv', 'fcntl', 'prctl'])
 
 /** @throws when the function returns -1 */
 function call(funcName, ...paramsValue) {
@@ -159,7 +177,7 @@ function call(funcName, ...paramsValue) {
     library: 'libc',
     funcName,
     errno: true,
-    retType: DataType.I64,
+    retType: returnsInt.has(funcName) ? DataType.I32 : DataType.I64,
     paramsType: paramsValue.map(typeOf),
     paramsValue,
   })
