@@ -128,8 +128,9 @@ return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
  */
 const secretScript = `
 if redis.call('HEXISTS', KEYS[1], '${secretField}') == 0 then
-  for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
-    if string.sub(field, 1, ${suppressionPrefix.length}) == '${suppressionPrefix}' then return false end
+  local suppressed = redis.call('HGETALL', KEYS[2])
+  for i = 1, #suppressed, 2 do
+    if string.sub(suppressed[i], 1, ${suppressionPrefix.length}) == '${suppressionPrefix}' then return false end
   end
   redis.call('HSET', KEYS[1], '${secretField}', ARGV[1])
 end
