@@ -157,7 +157,7 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     return body.split('\n').filter((line) => line !== '')
   }
 
-  /** The statements of tables whose columns have been read, and whose last insert did not fail. */
+  /** The statements of tables whose columns have been read since ClickHouse refused an insert. */
   const insertStatements = new Map<RawTable, string>()
 
   async function statementFor(table: RawTable, signal?: AbortSignal): Promise<string> {
@@ -189,7 +189,10 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
         const message = `ClickHouse wrote ${writtenRows} of ${rows} rows`
         throw new ClickHouseError(message, { kind: 'split' })
       } catch (error) {
-        insertStatements.delete(table)
+        // Only a response can mean that the columns have changed.
+        if (!(error instanceof ClickHouseError) || error.code !== undefined) {
+          insertStatements.delete(table)
+        }
         throw error
       }
     },

@@ -26,7 +26,7 @@ export function insertStatement(table: RawTable, described: readonly DescribedCo
   const inserted: readonly string[] = columns
   const known = described.filter((column) => inserted.includes(column.name))
   const structure = known.map(({ name: column, type, default_type: hasDefault }) => {
-    const plain = type.replaceAll(lowCardinality, '$1')
+    const plain = type.replaceAll(lowCardinality, '$1').replace(/^JSON\b.*/, exactJson)
     return `${column} ${hasDefault === '' ? plain : `Nullable(${plain})`}`
   })
   // Defaults of the table do not apply to what a SELECT returns.
@@ -42,4 +42,9 @@ export function insertStatement(table: RawTable, described: readonly DescribedCo
   )
 }
 
+/**
+ * With dynamic paths, a value would change the type of the same path in other rows of the insert.
+ * The described type may be that of before a migration.
+ */
+const exactJson = 'JSON(max_dynamic_paths=0)'
 const lowCardinality = /LowCardinality\((\w+|Nullable\(\w+\))\)/g
