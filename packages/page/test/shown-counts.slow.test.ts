@@ -204,6 +204,6 @@ t.test(
     t.match(text, 'Events by version code: 999999999: 1 · 41200: 12')
     t.match(text, '<bdi>a.b</bdi>')
     t.notMatch(text, '%2E')
-    t.match(await textOf('com.example.names'), 'None was counted')
+    t.match(await textOf('com.example.names'), 'Versions are compared by name')
   },
 )
