@@ -1,14 +1,18 @@
 /**
  * Creates a function that caches results of queries by key, for all readers of this worker. While a
  * query is running, further calls with its key wait for the same result. So a slow ClickHouse gets
- * the query only once. Failures are not cached.
+ * the query only once. Failures are not kept, nor is a result for which `isWhole` returns false.
  *
  * @param ttlMs how long a result is kept after it has arrived
  */
 export function createCache(ttlMs: number, now: () => number = () => performance.now()) {
   /** `endsAt` is when the entry expires: `Infinity` as long as its query is running. */
   const entries = new Map<string, { endsAt: number; value: Promise<unknown> }>()
-  return function cached<Value>(key: string, read: () => Promise<Value>): Promise<Value> {
+  return function cached<Value>(
+    key: string,
+    read: () => Promise<Value>,
+    isWhole: (value: Value) => boolean = () => true,
+  ): Promise<Value> {
     for (const [old, { endsAt }] of entries) if (now() >= endsAt) entries.delete(old)
     const known = entries.get(key)
     if (known !== undefined) return known.value as Promise<Value>
@@ -16,7 +20,7 @@ export function createCache(ttlMs: number, now: () => number = () => performance
     const entry = { endsAt: Infinity, value }
     entries.set(key, entry)
     value.then(
-      () => (entry.endsAt = now() + ttlMs),
+      (result) => (entry.endsAt = isWhole(result) ? now() + ttlMs : now()),
       () => entries.delete(key),
     )
     return value

@@ -41,6 +41,20 @@ t.test('a failure is shared while it is awaited, and not kept', async (t) => {
   await t.rejects(cached('status', fail), { message: 'failure 2' })
 })
 
+t.test('a result that is not whole is shared while it is awaited, and not kept', async (t) => {
+  const cached = createCache(1_000, () => 0)
+  const isWhole = (rows: number) => rows > 1
+  let rows = 0
+  const read = async () => {
+    await turnOfTheLoop()
+    return ++rows
+  }
+  const [one, other] = [cached('rows', read, isWhole), cached('rows', read, isWhole)]
+  t.same([await one, await other], [1, 1])
+  t.equal(await cached('rows', read, isWhole), 2)
+  t.equal(await cached('rows', read, isWhole), 2)
+})
+
 t.test('each key has its own result', async (t) => {
   const cached = createCache(1_000, () => 0)
   t.equal(await cached('a', async () => 1), 1)

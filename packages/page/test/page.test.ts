@@ -183,6 +183,22 @@ t.test('503, with a page in the log, when ClickHouse fails or refuses', async (t
   }
 })
 
+t.test('an overview that lacks counts is read again for the next reader', async (t) => {
+  const failure = new ClickHouseError('too slow', { kind: 'retry', code: 159 })
+  let isSlow = true
+  const query = (sql: string) =>
+    isSlow && sql.includes('intake.hours') ? Promise.reject(failure) : Promise.resolve([])
+  const { url } = await startPage(t, { reader: { ...emptyReader, query } })
+  for (const period of ['24h', '30d']) {
+    isSlow = true
+    t.match((await view(url, `/?period=${period}`)).text, 'counts of events could not be read')
+    isSlow = false
+    const { status, text } = await view(url, `/?period=${period}`)
+    t.equal(status, 200)
+    t.notMatch(text, 'could not be read', period)
+  }
+})
+
 t.test('503 at once when too many views are being made', async (t) => {
   let release = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))

@@ -1,5 +1,5 @@
 import { readPeriod, stepsOf } from '../period.ts'
-import { isNew, readOverview } from '../overview.ts'
+import { isNew, readOverview, type OverviewData } from '../overview.ts'
 import { readRecentCounts, withRecentCounts } from '../recent-counts.ts'
 import { searchFields } from '../search.ts'
 import { firstRun } from '../views/first-run.ts'
@@ -18,11 +18,13 @@ export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, vie
     const period = readPeriod(query, '24h')
     const steps = stepsOf(period, header.nowMs)
     const isLong = period === '7d' || period === '30d'
-    const data = await (isLong ? cached : cachedBriefly)(`overview ${period}`, async () => {
+    const read = async () => {
       const counted = await readOverview(reader, steps, state.keyNames())
       if (period !== '1h') return counted
       return withRecentCounts(counted, await readRecentCounts(reader, steps), header.nowMs)
-    })
+    }
+    const isWhole = ({ isPartial }: OverviewData) => !isPartial
+    const data = await (isLong ? cached : cachedBriefly)(`overview ${period}`, read, isWhole)
     return isNew(data) ? firstRun(header) : overviewView({ header, data, period, sign })
   })
   view('/overview', async () => ({ path: '/status' }))
