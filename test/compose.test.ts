@@ -88,6 +88,14 @@ t.test('the engines of compose have no way out, and clients reach the gateway on
   }
 })
 
+t.test('the admin port of a worker is on the internal networks, unless it is published', (t) => {
+  for (const [name, { build, ports, environment }] of services) {
+    if (build?.target !== 'worker') continue
+    t.equal(environment?.['ADMIN_HOST'], ports ? '0.0.0.0' : 'internal', name)
+  }
+  t.end()
+})
+
 t.test('Prometheus finds every worker, however many there are', async (t) => {
   const scrape = parse(readFileSync(pathOf('deploy/observability/prometheus.yml'), 'utf8')) as {
     scrape_configs: { dns_sd_configs: { names: string[] }[] }[]

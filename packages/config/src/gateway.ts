@@ -32,7 +32,9 @@ export const GatewayConfig = Type.Object({
   ),
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
-    description: 'Address that health checks and metrics are bound to.',
+    description:
+      'Address that health checks and metrics are bound to. `internal` (Linux): all of IPv4 ' +
+      'except those of interfaces with a default route.',
   }),
   GATEWAY_ADMIN_PORT: port(3001, 'Port of health checks and metrics; 0 picks a free one.'),
   REDIS_URL: redisUrl,

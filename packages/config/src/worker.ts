@@ -12,7 +12,9 @@ import { parseTrustProxy, trustProxy } from './trust-proxy.ts'
 export const WorkerConfig = Type.Object({
   ADMIN_HOST: Type.String({
     default: '127.0.0.1',
-    description: 'Address that health checks, metrics and the page are bound to.',
+    description:
+      'Address that health checks, metrics and the page are bound to. `internal` (Linux): all of IPv4 ' +
+      'except those of interfaces with a default route.',
   }),
   WORKER_ADMIN_PORT: Type.Integer({
     minimum: 0,

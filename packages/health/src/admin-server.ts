@@ -7,6 +7,7 @@ import type { Registry } from '@intake/runtime/process'
 import { healthRoutes } from './health-routes.ts'
 import type { Problems } from './problems.ts'
 import { coalesce } from './coalesce.ts'
+import { outwardAddresses, readRoutes } from './outward-addresses.ts'
 import { readStatus } from './status.ts'
 
 const keepAliveTimeoutMs = 72_000
@@ -48,6 +49,8 @@ const wants = {
  * not occupy the process. If the port is bound to loopback, these routes accept only requests to a
  * loopback name, so that no web page in an operator's browser can read them (DNS rebinding).
  *
+ * @param options.host an address of this machine, or `internal`: all its IPv4 addresses except those
+ * of interfaces with a default route
  * @param options.port 0 picks a free port
  * @param options.notes see `healthRoutes`
  * @param options.isDraining see `healthRoutes`
@@ -69,8 +72,9 @@ export async function startAdminServer(options: {
   scaling: () => Record<string, number> | undefined
   metrics: Registry
   page?: FastifyPluginAsync
+  routes?: () => string
 }): Promise<{ port: number; close(): Promise<void> }> {
-  const { service, problems, facts, scaling, metrics } = options
+  const { service, problems, facts, scaling, metrics, routes = readRoutes } = options
   const edge = createHttpEdge({
     connectionsMax,
     limits,
@@ -103,7 +107,16 @@ export async function startAdminServer(options: {
     )
   })
   if (options.page !== undefined) await app.register(options.page)
-  await app.listen({ host: options.host, port: options.port })
+  const isInternal = options.host === 'internal'
+  if (isInternal) {
+    // Throws at the start where there is no such file.
+    routes()
+    app.server.prependListener('connection', (socket) => {
+      // Read for each connection, because a container can join a network while it runs.
+      if (outwardAddresses(routes()).has(socket.localAddress ?? '')) socket.destroy()
+    })
+  }
+  await app.listen({ host: isInternal ? '0.0.0.0' : options.host, port: options.port })
   const { port } = app.server.address() as AddressInfo
   return { port, close: () => app.close() }
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { startAdmin } from './start-admin.ts'
+import { exchange, startAdmin } from './start-admin.ts'
 
 const page = async (app: FastifyInstance) => void app.get('/', async () => 'the page')
 
@@ -45,4 +45,24 @@ t.test('200 without a Host, which no browser leaves out', async (t) => {
 t.test('200 for any Host elsewhere, as in a container', async (t) => {
   const port = await startAdmin(t, { host: '0.0.0.0' })
   for (const host of foreign) t.equal(await statusOf(port, '/status', host), 200, host)
+})
+
+t.test('an internal admin port is not on the interface with the default route', async (t) => {
+  const head =
+    'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n'
+  const local = 'lo\t0000007F\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0   \n'
+  const out = 'lo\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0   \n'
+  let table = head + local
+  const port = await startAdmin(t, { host: 'internal', routes: () => table })
+  t.equal(await statusOf(port, '/status', 'worker:3002'), 200, 'other containers use its name')
+  table = head + out + local
+  await t.rejects(statusOf(port, '/status', 'worker:3002'), { code: 'ECONNRESET' })
+  t.equal(await exchange(port, 'GET /metrics HTTP/1.1\r\nHost: worker\r\n\r\n'), '')
+})
+
+t.test('an internal admin port needs the table of routes', async (t) => {
+  const routes = () => {
+    throw new Error('no such file')
+  }
+  await t.rejects(startAdmin(t, { host: 'internal', routes }), { message: 'no such file' })
 })
