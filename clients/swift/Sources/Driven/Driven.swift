@@ -109,6 +109,7 @@ final class Driven: @unchecked Sendable {
     [
       "pending": ["logs": stats.pendingLogs, "feedback": stats.pendingFeedback],
       "stopped": stats.stopped ?? "",
+      "lastError": stats.lastError?.code ?? "",
       "dropped": stats.dropped,
       "storageBytes": stats.storageBytes,
       "isOptedOut": stats.isOptedOut,

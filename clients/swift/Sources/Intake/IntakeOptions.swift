@@ -80,6 +80,19 @@ public struct FeedbackReceipt: Sendable {
   public let isKept: Bool
 }
 
+/// Why a request failed.
+public struct SendError: Sendable {
+  /// When it failed, in ISO 8601.
+  public let time: String
+  /// The status of the response; 0 if there was none.
+  public let status: Int
+  /// The error code in the response. If it has none: `http_` and the status, or `http_0` if there
+  /// was no response.
+  public let code: String
+  /// What the server said about it; nil if it said nothing.
+  public let message: String?
+}
+
 /// The state of the client: how many records wait and how many were dropped.
 public struct Stats: Sendable {
   /// Log events that wait to be sent.
@@ -89,6 +102,8 @@ public struct Stats: Sendable {
   /// Why nothing more is sent before the next start, such as `unauthorized`; nil if sending
   /// continues.
   public let stopped: String?
+  /// The last request that failed; nil if none has failed since the client started.
+  public let lastError: SendError?
   /// The number of records that were dropped since the client started, by reason.
   public let dropped: [String: Int]
   /// Size of the log events that wait, in bytes.

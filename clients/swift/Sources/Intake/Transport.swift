@@ -38,6 +38,8 @@ struct Attempted {
   let isDefinite: Bool
   /// The pause that the server asked for; 0 if it asked for none.
   let retryAfterMs: Double
+  /// Why the request failed; nil if Intake has accepted it.
+  let failure: SendError?
 }
 
 extension Attempted {
@@ -58,11 +60,19 @@ extension Attempted {
     if let serverMs, isOfIntake, tookMs < Limits.roundTripMs {
       recorder.withClock { $0.observe(serverMs: serverMs, roundTripMs: tookMs) }
     }
+    let now = recorder.withClock { $0.now() }
+    let reason = problem ?? "http_\(status)"
     self.body = isSuccess ? body : nil
     decision = Decision(status: status, code: problem)
-    code = problem ?? "http_\(status)"
+    code = reason
     isDefinite = nothingWasStored(status: status, code: problem)
-    retryAfterMs = Self.pause(answer?.retryAfter, now: recorder.withClock { $0.now() })
+    retryAfterMs = Self.pause(answer?.retryAfter, now: now)
+    failure =
+      isSuccess && isOfIntake
+      ? nil
+      : SendError(
+        time: printTime(Int(now)), status: status, code: reason,
+        message: body["detail"] as? String)
   }
 
   /// Reads `Retry-After`, which is a number of seconds or a date.

@@ -29,6 +29,7 @@ actor Worker {
   /// True after `shutdown`. Other clients may then have taken over the records.
   private var hasEnded = false
   private var stopped: String?
+  private var lastError: SendError?
   private var syncTimer: Task<Void, Never>?
   private var flushTimer: Task<Void, Never>?
   /// The waiting calls of `flush`, by their number. They return when nothing more can be sent.
@@ -244,7 +245,10 @@ actor Worker {
     let answer = await transport.send(request)
     // A response that arrives after the end of the client is ignored, so that the records are kept
     // unchanged.
-    return Attempted(hasEnded ? nil : answer, tookMs: time.monotonic() - began, recorder: recorder)
+    let attempted = Attempted(
+      hasEnded ? nil : answer, tookMs: time.monotonic() - began, recorder: recorder)
+    if let failure = attempted.failure { lastError = failure }
+    return attempted
   }
 
   private func stop(_ code: String) {
@@ -362,6 +366,7 @@ actor Worker {
       pendingLogs: recorder.count + logs.count,
       pendingFeedback: feedbacks.count,
       stopped: stopped,
+      lastError: lastError,
       dropped: recorder.drops.total,
       storageBytes: logs.bytes,
       isOptedOut: recorder.isOptedOut,

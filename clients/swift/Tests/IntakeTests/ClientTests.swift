@@ -207,12 +207,18 @@ final class ClientTests: XCTestCase {
   func test401StopsAndKeepsEverythingForTheNextStart() async {
     let server = FakeServer()
     let client = start(server)
-    server.add(.answer(401, "{\"code\":\"unauthorized\"}"))
+    server.add(.answer(401, "{\"code\":\"unauthorized\",\"detail\":\"No such key.\"}"))
+    let earlier = await client.stats().lastError
+    XCTAssertNil(earlier)
     client.log("kept")
     let left = await client.flush()
     XCTAssertEqual(left, 1)
     let stopped = await client.stats().stopped
     XCTAssertEqual(stopped, "unauthorized")
+    let error = await client.stats().lastError
+    XCTAssertEqual(error?.status, 401)
+    XCTAssertEqual(error?.code, "unauthorized")
+    XCTAssertEqual(error?.message, "No such key.")
     XCTAssertEqual(server.requests.count, 1)
     await client.shutdown()
     let next = start(server)
