@@ -3,8 +3,8 @@ import t from 'tap'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const readme = read('README.md')
-const capacity = read('bench/results/capacity.md')
-const guard = read('bench/results/guard.md')
+const capacity = read('tools/bench/results/capacity.md')
+const guard = read('tools/bench/results/guard.md')
 
 t.test('the README has at most 110 lines', async (t) => {
   t.ok(readme.split('\n').length <= 111, `${readme.split('\n').length - 1} lines`)

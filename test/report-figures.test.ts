@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-const report = read('bench/results/latest.md')
+const report = read('tools/bench/results/latest.md')
 
 /** A cell of the report, by the heading of its table, the first cell of its row, and its column. */
 function cell(heading: string, row: string, column: string): string {
