@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -27,9 +27,10 @@ const fill = ['--local', '--without-kotlin', '--to', release]
 await run(process.execPath, [script, ...fill], { timeout: 300_000 })
 const tarball = (name: string) => join(release, `${name}-${version}.tgz`)
 
-/** Returns an empty folder, and an environment whose npm reaches no registry and has no cache. */
-function emptyFolder(t: Test) {
+/** Returns a folder that has only this tarball, and an environment whose npm reaches no registry and has no cache. */
+function folderWith(t: Test, name: string) {
   const cwd = createDataDir(t)
+  cpSync(tarball(name), join(cwd, `${name}.tgz`))
   const env = {
     PATH: process.env['PATH'],
     HOME: cwd,
@@ -60,7 +61,9 @@ t.test('docker-compose.yml builds nothing, and what it mounts is beside it', asy
   interface Compose {
     services: Record<string, { image?: string; build?: unknown; volumes?: string[] }>
   }
-  const compose = parse(readFileSync(join(release, 'docker-compose.yml'), 'utf8')) as Compose
+  const compose = parse(readFileSync(join(release, 'docker-compose.yml'), 'utf8'), {
+    merge: true,
+  }) as Compose
   const { stdout } = await run('tar', ['-t', '-z', '-f', tarball('intake-compose')])
   const packed = stdout.split('\n').map((line) => line.replace(/\/$/, ''))
   for (const [name, { image, build, volumes = [] }] of Object.entries(compose.services)) {
@@ -82,9 +85,9 @@ t.test('the chart has its linked files', async (t) => {
 t.test('the client: npm install, a Node script, and a bundle for the web', async (t) => {
   const sandbox = await createSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const folder = emptyFolder(t)
+  const folder = folderWith(t, 'intake-client')
   const { cwd } = folder
-  await run('npm', ['install', '--no-audit', '--no-fund', tarball('intake-client')], folder)
+  await run('npm', ['install', '--no-audit', '--no-fund', './intake-client.tgz'], folder)
   const options = `{ url: '${sandbox.url}', apiKey: '${sandbox.apiKey}', bundleIdentifier: 'com.example.app' }`
   writeFileSync(
     join(cwd, 'send.mjs'),
@@ -115,8 +118,8 @@ createIntake(${options}).log('opened')
 })
 
 t.test('npx runs the sandbox', async (t) => {
-  const folder = emptyFolder(t)
-  const args = ['--yes', tarball('intake-sandbox'), '--port', '0']
+  const folder = folderWith(t, 'intake-sandbox')
+  const args = ['--yes', './intake-sandbox.tgz', '--port', '0']
   // A process group of its own, because npx does not pass signals on.
   const npx = spawn('npx', args, {
     ...folder,
@@ -125,7 +128,7 @@ t.test('npx runs the sandbox', async (t) => {
   })
   const ended = once(npx, 'exit')
   t.teardown(async () => {
-    process.kill(-npx.pid!, 'SIGTERM')
+    if (npx.exitCode === null) process.kill(-npx.pid!, 'SIGTERM')
     await ended
   })
   const [line] = (await once(createInterface(npx.stdout), 'line')) as [string]
@@ -145,23 +148,22 @@ t.test('npx runs the sandbox', async (t) => {
 
 t.test('npx runs the conformance suite', async (t) => {
   const adapter = await startSender(t)
-  const args = ['--yes', tarball('intake-conformance'), '--adapter', adapter]
+  const args = ['--yes', './intake-conformance.tgz', '--adapter', adapter]
   const only = ['--only', 'keeps the id over a retry']
-  const { stdout } = await run('npx', [...args, ...only], emptyFolder(t))
+  const { stdout } = await run('npx', [...args, ...only], folderWith(t, 'intake-conformance'))
   t.match(stdout, /reference: 1 passed, 0 failed/)
 })
 
 t.test('npx runs the command line against a running stack', async (t) => {
   const dataDir = createDataDir(t)
   await startStack(t, { dataDir })
-  const folder = emptyFolder(t)
+  const folder = folderWith(t, 'intake-cli')
   const intake = async (...args: string[]) => {
     const env = { ...folder.env, INTAKE_DATA_DIR: dataDir }
-    return (await run('npx', ['--yes', tarball('intake-cli'), ...args], { ...folder, env })).stdout
+    return (await run('npx', ['--yes', './intake-cli.tgz', ...args], { ...folder, env })).stdout
   }
   t.match(await intake('status'), /^Intake is ok/)
   // Reads the migrations, which travel with the program.
   t.equal(await intake('setup'), 'Intake is set up.\n')
-  mkdirSync(join(folder.cwd, 'out'))
   t.match(await intake('keys', 'create', '--name', 'iOS'), /ik_/)
 })
