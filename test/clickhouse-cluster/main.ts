@@ -28,7 +28,7 @@ import { cluster, startCluster } from './cluster.ts'
 import { testSameAnswers } from './same-answers.ts'
 
 const run = promisify(execFile)
-const cli = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.url))
 const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
 const servers = await startCluster(t, { servers: 3, shards: 2 })
 const urls = servers.map(({ url }) => url)
