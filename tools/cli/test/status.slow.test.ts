@@ -104,7 +104,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     problems: [
       {
         code: 'queue_paused',
-        help: 'docs/operations/queue-paused.md',
+        help: 'docs/operations/problems.md#queue_paused',
         from: [worker.adminUrl()],
       },
       { code: 'backlog' },
