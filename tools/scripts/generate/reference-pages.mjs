@@ -51,13 +51,21 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings that several processes have. The page shows these settings in a separate table. */
-const shared = new Set(Object.values(ObjectStoreConfig.properties))
+/** Settings of the object store have a table of their own. */
+const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
 
-function settingsTable({ properties, required }) {
-  const own = Object.entries(properties).filter(([, setting]) => !shared.has(setting))
+/** The names of settings that gateway and worker have with the same meaning. */
+const ofBoth = Object.entries(GatewayConfig.properties)
+  .filter(([name, { description }]) => WorkerConfig.properties[name]?.description === description)
+  .map(([name]) => name)
+
+function settingsTable({ properties, required }, isListed = () => true) {
+  const own = Object.entries(properties).filter(
+    ([name, setting]) => !ofObjectStore.has(setting) && isListed(name),
+  )
   return rowsOf(own, required)
 }
+const isOfOne = (name) => !ofBoth.includes(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
@@ -105,13 +113,17 @@ ignored. Setting both is an error.
   ${secretsList({ isFollowed: true })}.
 - Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
 
+## Gateway and worker
+
+${settingsTable(GatewayConfig, (name) => ofBoth.includes(name))}
+
 ## Gateway
 
-${settingsTable(GatewayConfig)}
+${settingsTable(GatewayConfig, isOfOne)}
 
 ## Worker
 
-${settingsTable(WorkerConfig)}
+${settingsTable(WorkerConfig, isOfOne)}
 
 ## \`npm start\`
 
