@@ -55,9 +55,11 @@ ${rows.join('\n')}
 const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
 
 /** The names of settings that gateway and worker have with the same meaning. */
-const ofBoth = Object.entries(GatewayConfig.properties)
-  .filter(([name, { description }]) => WorkerConfig.properties[name]?.description === description)
-  .map(([name]) => name)
+const ofBoth = new Set(
+  Object.entries(GatewayConfig.properties)
+    .filter(([name, { description }]) => WorkerConfig.properties[name]?.description === description)
+    .map(([name]) => name),
+)
 
 function settingsTable({ properties, required }, isListed = () => true) {
   const own = Object.entries(properties).filter(
@@ -65,7 +67,7 @@ function settingsTable({ properties, required }, isListed = () => true) {
   )
   return rowsOf(own, required)
 }
-const isOfOne = (name) => !ofBoth.includes(name)
+const isOfOne = (name) => !ofBoth.has(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
@@ -115,7 +117,7 @@ ignored. Setting both is an error.
 
 ## Gateway and worker
 
-${settingsTable(GatewayConfig, (name) => ofBoth.includes(name))}
+${settingsTable(GatewayConfig, (name) => ofBoth.has(name))}
 
 ## Gateway
 
