@@ -167,7 +167,7 @@ function openTracing({ config, log }: Process) {
     service: 'intake-gateway',
     config,
     onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/traces-lost.md'
+      const help = 'docs/operations/problems.md#traces_lost'
       log.warn({ err, omitted, help }, 'traces could not be sent')
     }),
   })

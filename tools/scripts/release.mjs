@@ -103,7 +103,7 @@ async function check() {
     'the tag is new': () =>
       run('git', 'tag', '--list', `v${version}`).trim() === '' ? [] : [`v${version} exists`],
     'the generated pages are those of the code': () =>
-      execute(process.execPath, 'tools/scripts/generate-docs.mjs', '--check'),
+      execute(process.execPath, 'tools/scripts/generate.mjs', '--check'),
     'the licences of what images contain are known': () => {
       const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter=@intake/${name}...`)
       const list = run(...pnpm(), 'licenses', 'list', '--prod', '--json', ...filters)

@@ -72,7 +72,7 @@ function readArguments() {
 }
 
 async function runChecks() {
-  await check('docs', process.execPath, ['tools/scripts/generate-docs.mjs', '--check'])
+  await check('generated files', process.execPath, ['tools/scripts/generate.mjs', '--check'])
   await check('compose', process.execPath, ['deploy/check-clickhouse.mjs'])
   await check('format', 'oxfmt', ['--check'])
   await check('lint', 'oxlint', ['--type-aware', '--deny-warnings', ...sources])

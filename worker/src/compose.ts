@@ -58,7 +58,7 @@ export async function compose(context: Context): Promise<void> {
     service: 'intake-worker',
     config,
     onError: limitRepeats((err, omitted) => {
-      const help = 'docs/operations/traces-lost.md'
+      const help = 'docs/operations/problems.md#traces_lost'
       log.warn({ err, omitted, help }, 'traces could not be sent')
     }),
   })

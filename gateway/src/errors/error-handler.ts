@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import fp from 'fastify-plugin'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, type ErrorCode, type IntakeError } from '@intake/contract'
+import { errorCatalogue, type IntakeError } from '@intake/contract'
 import {
   awaitsContinue,
   ignoreFollowing,
@@ -16,15 +16,6 @@ import { noRoute } from './no-route.ts'
 import { mayBeStored } from '../commit/may-be-stored.ts'
 import { problem, problemType } from './problem.ts'
 import type { Outcomes } from '../report/outcomes.ts'
-
-/** The number of seconds after which a client may retry, by code. For all other codes it is 1. */
-const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
-  queue_full: 30,
-  keys_full: 60,
-  clock_skew: 5,
-  queue_unavailable: 5,
-  storage_unavailable: 5,
-}
 
 /** Turns the errors of hooks and routes into responses. */
 export const errorHandler = fp(
@@ -101,7 +92,8 @@ function sendProblem(
   const { retryable, status } = errorCatalogue[error.code]
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (retryable && !reply.hasHeader('retry-after')) {
-    const seconds = error.retryAfterSeconds ?? spread(retryAfterSeconds[error.code] ?? 1)
+    const seconds =
+      error.retryAfterSeconds ?? spread(errorCatalogue[error.code].retryAfterSeconds ?? 1)
     reply.header('retry-after', String(seconds))
   }
   const body = JSON.stringify(problem(error, request.id))

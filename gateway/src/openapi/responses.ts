@@ -1,26 +1,6 @@
 import { errorCatalogue, IntakeError, type ErrorCode } from '@intake/contract'
 import { problem } from '../errors/problem.ts'
 
-/** Codes that no request to a documented operation gets. */
-const unreachable: ReadonlySet<string> = new Set([
-  'not_found',
-  'method_not_allowed',
-  'preflight_refused',
-])
-
-/**
- * Codes of responses without rate limit headers. These responses are sent by `@intake/http-edge`,
- * or before the limit of the API key is checked.
- */
-const unlimited: ReadonlySet<ErrorCode> = new Set([
-  'unauthorized',
-  'key_suspended',
-  'origin_not_allowed',
-  'request_timeout',
-  'expectation_failed',
-  'headers_too_large',
-])
-
 const integer = { type: 'integer', format: 'int32' }
 
 export const headers = {
@@ -46,11 +26,9 @@ const referTo = (names: readonly (keyof typeof headers)[]) =>
 const rateHeaders = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'])
 
 const codesByStatus = new Map<number, ErrorCode[]>()
-for (const [code, { status }] of Object.entries(errorCatalogue) as [
-  ErrorCode,
-  { status: number },
-][]) {
-  if (unreachable.has(code)) continue
+for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+  const { status, isUndocumented } = errorCatalogue[code]
+  if (isUndocumented) continue
   codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code])
 }
 
@@ -65,7 +43,7 @@ function errorResponse(codes: readonly ErrorCode[]) {
     description: names.join(' '),
     headers: {
       ...(isRetryable && referTo(['Retry-After'])),
-      ...(codes.some((code) => !unlimited.has(code)) && rateHeaders),
+      ...(codes.some((code) => !errorCatalogue[code].isUnlimited) && rateHeaders),
     },
     content: {
       'application/problem+json': {

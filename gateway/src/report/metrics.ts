@@ -17,14 +17,9 @@ export interface GatewayMetrics {
 }
 
 /** The codes of refusals that protect the service; the same request may succeed later. */
-const shedCodes: ReadonlySet<ErrorCode> = new Set([
-  'busy',
-  'queue_full',
-  'keys_full',
-  'queue_unavailable',
-  'storage_unavailable',
-  'clock_skew',
-])
+const shedCodes = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => errorCatalogue[code].isShed,
+)
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const enqueueSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -154,11 +149,11 @@ function refusalMetrics(registry: Registry) {
     'intake_records_shed_total',
     'Records refused to protect the service, by code; clients send them again.',
     ['kind', 'code'],
-    kinds.flatMap((kind) => [...shedCodes].map((code) => ({ kind, code }))),
+    kinds.flatMap((kind) => shedCodes.map((code) => ({ kind, code }))),
   )
 
   function countShed(kind: RecordKind | '', code: ErrorCode, records: number): void {
-    if (kind !== '' && shedCodes.has(code)) shed.inc({ kind, code }, records)
+    if (kind !== '' && errorCatalogue[code].isShed) shed.inc({ kind, code }, records)
   }
 
   return {

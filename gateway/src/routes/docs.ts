@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { preparedRoute } from './prepared.ts'
 
-/** The page, which `npm run docs` writes. */
+/** The page, which `npm run generate` writes. */
 const page = readFileSync(new URL('../../docs.html', import.meta.url), 'utf8')
 /** The address of the gateway in the examples of the page. */
 const exampleUrl = 'http://127.0.0.1:3000'

@@ -5,6 +5,8 @@ export interface DeviceField {
   name: string
   kind: 'text' | 'number' | 'integer' | 'boolean' | 'time' | 'date' | 'texts'
   description: string
+  /** Whether our clients send it with feedback only; log events would become too large. */
+  isFeedbackOnly?: true
 }
 
 const field = (kind: DeviceField['kind']) => (description: string) => ({ kind, description })
@@ -24,10 +26,12 @@ const moment = (kind: 'date' | 'time', description: string) =>
 const date = (description: string) => moment('date', `${description} YYYY-MM-DD, 1970 to 2199.`)
 const time = (description: string) => moment('time', `${description} ${timestampForm}`)
 
+const feedbackOnly = <T>(described: T) => ({ ...described, isFeedbackOnly: true as const })
+
 /**
  * The documented properties. Validation, OpenAPI, the flat views and the comments of their columns
- * are derived from this list. A new property also needs a migration that widens the column `device`
- * (CONTRIBUTING.md).
+ * are derived from this list, and `npm run generate` writes the lists of the clients from it. A new
+ * property also needs a migration that widens the column `device` (CONTRIBUTING.md).
  */
 const documented = {
   os: text('Operating system.'),
@@ -39,20 +43,20 @@ const documented = {
   build_board: text('Board of the Android build.'),
   build_bootloader: text('Bootloader of the Android build.'),
   build_fingerprint: text('Fingerprint of the Android build.'),
-  build_hardware: text('Hardware of the Android build.'),
-  build_host: text('Host that made the Android build.'),
-  build_security_patch: date('Level of security patches of the Android build.'),
-  build_tags: text('Tags of the Android build.'),
-  build_time: time('When the Android build was made.'),
-  build_type: text('Type of the Android build, such as user.'),
-  build_user: text('User who made the Android build.'),
-  build_version_codename: text('Codename of the Android version.'),
-  build_version_incremental: text('Incremental version of the Android build.'),
+  build_hardware: feedbackOnly(text('Hardware of the Android build.')),
+  build_host: feedbackOnly(text('Host that made the Android build.')),
+  build_security_patch: feedbackOnly(date('Level of security patches of the Android build.')),
+  build_tags: feedbackOnly(text('Tags of the Android build.')),
+  build_time: feedbackOnly(time('When the Android build was made.')),
+  build_type: feedbackOnly(text('Type of the Android build, such as user.')),
+  build_user: feedbackOnly(text('User who made the Android build.')),
+  build_version_codename: feedbackOnly(text('Codename of the Android version.')),
+  build_version_incremental: feedbackOnly(text('Incremental version of the Android build.')),
   bundle_name: text('Name of the application.'),
   device: text('Name of the device in the Android build.'),
-  first_install_time: time('When the application was first installed.'),
-  is_emulator: boolean('Whether the device is an emulator.'),
-  last_update_time: time('When the application was last updated.'),
+  first_install_time: feedbackOnly(time('When the application was first installed.')),
+  is_emulator: feedbackOnly(boolean('Whether the device is an emulator.')),
+  last_update_time: feedbackOnly(time('When the application was last updated.')),
   manufacturer: text('Manufacturer of the device.'),
   product: text('Product name in the Android build.'),
   sdk_version: integer('API level of Android.'),

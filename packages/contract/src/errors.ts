@@ -1,14 +1,28 @@
-/**
- * Every error that a client can get: the HTTP status, a short title, and whether the same request
- * can succeed later (`retryable`).
- */
-export const errorCatalogue = {
+interface ErrorType {
+  status: number
+  /** Whether the same request can succeed later. */
+  retryable: boolean
+  title: string
+  /** Seconds after which a client may retry, if an error does not say it itself; default 1. */
+  retryAfterSeconds?: number
+  /** Set if the refusal protects the service: its records count as shed. */
+  isShed?: true
+  /** Set if no request to a documented operation gets it. */
+  isUndocumented?: true
+  /**
+   * Set if the response has no rate limit headers, because `@intake/http-edge` sends it, or because
+   * it is sent before the limit of the API key is checked.
+   */
+  isUnlimited?: true
+}
+
+const catalogue = {
   invalid_json: { status: 400, retryable: false, title: 'The JSON cannot be parsed' },
   invalid_encoding: { status: 400, retryable: false, title: 'Not valid UTF-8, or not valid gzip' },
   invalid_multipart: { status: 400, retryable: false, title: 'The multipart body is malformed' },
   invalid_request: { status: 400, retryable: false, title: 'A field is missing or invalid' },
   malformed_http: { status: 400, retryable: false, title: 'The request is not valid HTTP' },
-  unauthorized: { status: 401, retryable: false, title: 'No valid API key' },
+  unauthorized: { status: 401, retryable: false, title: 'No valid API key', isUnlimited: true },
   bundle_not_allowed: {
     status: 403,
     retryable: false,
@@ -18,20 +32,33 @@ export const errorCatalogue = {
     status: 403,
     retryable: false,
     title: 'The API key is suspended; keep the records',
+    isUnlimited: true,
   },
   origin_not_allowed: {
     status: 403,
     retryable: false,
     title: 'Pages of this origin may not send with this API key',
+    isUnlimited: true,
   },
-  not_found: { status: 404, retryable: false, title: 'No such path' },
-  method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed on this path' },
+  not_found: { status: 404, retryable: false, title: 'No such path', isUndocumented: true },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    title: 'Method not allowed on this path',
+    isUndocumented: true,
+  },
   preflight_refused: {
     status: 405,
     retryable: false,
     title: 'Web pages of other origins may not send: CORS_ORIGINS is not set',
+    isUndocumented: true,
   },
-  request_timeout: { status: 408, retryable: true, title: 'The request took too long to arrive' },
+  request_timeout: {
+    status: 408,
+    retryable: true,
+    title: 'The request took too long to arrive',
+    isUnlimited: true,
+  },
   body_too_large: { status: 413, retryable: false, title: 'The body is too large' },
   attachment_too_large: { status: 413, retryable: false, title: 'An attachment is too large' },
   attachment_too_many_pixels: {
@@ -52,7 +79,12 @@ export const errorCatalogue = {
     retryable: false,
     title: 'The structure of an attachment cannot be read',
   },
-  expectation_failed: { status: 417, retryable: false, title: 'Unsupported Expect header' },
+  expectation_failed: {
+    status: 417,
+    retryable: false,
+    title: 'Unsupported Expect header',
+    isUnlimited: true,
+  },
   idempotency_key_reused: {
     status: 422,
     retryable: false,
@@ -74,42 +106,69 @@ export const errorCatalogue = {
     retryable: true,
     title: 'The API key has used up its budget for this day (UTC)',
   },
-  headers_too_large: { status: 431, retryable: false, title: 'The header fields are too large' },
+  headers_too_large: {
+    status: 431,
+    retryable: false,
+    title: 'The header fields are too large',
+    isUnlimited: true,
+  },
   internal_error: {
     status: 500,
     retryable: false,
     title: 'Unexpected error; the record may or may not have been stored',
   },
-  busy: { status: 503, retryable: true, title: 'Too many requests or bytes in flight; not stored' },
-  queue_full: { status: 503, retryable: true, title: 'The queue is full; not stored' },
+  busy: {
+    status: 503,
+    retryable: true,
+    title: 'Too many requests or bytes in flight; not stored',
+    isShed: true,
+  },
+  queue_full: {
+    status: 503,
+    retryable: true,
+    title: 'The queue is full; not stored',
+    retryAfterSeconds: 30,
+    isShed: true,
+  },
   queue_unavailable: {
     status: 503,
     retryable: true,
     title: 'The queue is unavailable; not stored',
+    retryAfterSeconds: 5,
+    isShed: true,
   },
   keys_full: {
     status: 503,
     retryable: true,
     title: 'No room for another idempotency key; not stored',
+    retryAfterSeconds: 60,
+    isShed: true,
   },
   clock_skew: {
     status: 503,
     retryable: true,
     title: 'The clock of this gateway is wrong; not stored',
+    retryAfterSeconds: 5,
+    isShed: true,
   },
   storage_unavailable: {
     status: 503,
     retryable: true,
     title: 'The attachment store is unavailable; not stored',
+    retryAfterSeconds: 5,
+    isShed: true,
   },
   outcome_unknown: {
     status: 503,
     retryable: true,
     title: 'The record may or may not have been stored',
   },
-} as const satisfies Record<string, { status: number; retryable: boolean; title: string }>
+} as const satisfies Record<string, ErrorType>
 
-export type ErrorCode = keyof typeof errorCatalogue
+export type ErrorCode = keyof typeof catalogue
+
+/** Every error that a client can get. */
+export const errorCatalogue: Readonly<Record<ErrorCode, ErrorType>> = catalogue
 
 /**
  * Why one field is invalid. `pointer` is a JSON pointer (RFC 6901); `detail` never contains the

@@ -34,10 +34,11 @@ function watch({ states = {} }: Pick<Parameters<typeof startProblems>[0], 'state
   return { clock, broken, lines, metrics, problems }
 }
 
-t.test('each problem has a page', (t) => {
+t.test('each problem has a page, or a section of one', (t) => {
   for (const code of Object.keys(problemCatalogue) as ProblemCode[]) {
-    const page = readFileSync(new URL(`../../../${helpOf(code)}`, import.meta.url), 'utf8')
-    t.match(page, /^# /, code)
+    const [path = '', section] = helpOf(code).split('#')
+    const page = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+    t.match(page, section === undefined ? /^# / : new RegExp(`^## ${section}$`, 'm'), code)
   }
   t.end()
 })

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { deviceFields } from '@intake/contract'
 import { feedbackRow, logRow, member, randomDoubles, startServer, withSettings } from './fixture.ts'
 import { jsonGenerator, normalForm, parseJson, type JsonObject } from './json-generator.ts'
 
@@ -17,7 +18,19 @@ const readBack = async (table: 'logs' | 'feedback', row: { id: string }): Promis
 
 const storedParams = async (params: object) => (await readBack('logs', logRow({ params }))).params
 
-const device = {
+const sampleOf = {
+  text: 'text',
+  number: 0.5,
+  integer: 1,
+  boolean: true,
+  date: '2026-04-05',
+  time: '2026-10-31T00:00:00.000Z',
+  texts: ['text'],
+}
+
+/** A value of every documented field, and odd ones of some. */
+const device: Record<string, unknown> = {
+  ...Object.fromEntries(deviceFields.map(({ name, kind }) => [name, sampleOf[kind]])),
   os: 'Android',
   device_brand: 'Google',
   device_model: 'Pixel "8" \\ Ünïcode 😀',
@@ -75,9 +88,11 @@ t.test('all device fields are read as sent; dates and times have their types', a
     client_timestamp: '2026-11-20 21:00:00.500',
     device: {
       ...device,
-      build_time: '2026-03-01 21:12:09.001',
-      first_install_time: '1969-12-31 23:59:59.999',
-      last_update_time: '2026-10-31 00:00:00.000',
+      ...Object.fromEntries(
+        deviceFields
+          .filter(({ kind }) => kind === 'time')
+          .map(({ name }) => [name, String(device[name]).replace('T', ' ').replace('Z', '')]),
+      ),
     },
   })
   const types = await clickhouse.query(

@@ -104,7 +104,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
     problems: [
       {
         code: 'queue_paused',
-        help: 'docs/operations/queue-paused.md',
+        help: 'docs/operations/problems.md#queue_paused',
         from: [worker.adminUrl()],
       },
       { code: 'backlog' },
@@ -117,7 +117,7 @@ t.test('a paused queue is a problem until it is resumed; its records wait', asyn
   const text = describeSummary(summary, new Date())
   t.match(
     text,
-    /^queue_paused, for \d+ (?:s|min), at \S+\n  logs\n  docs\/operations\/queue-paused.md$/m,
+    /^queue_paused, for \d+ (?:s|min), at \S+\n  logs\n  docs\/operations\/problems.md#queue_paused$/m,
   )
   t.match(text, /^logs .* 1 \(paused\) +1 \+ 0 \+ 0 /m)
   t.match(text, /^logs, shard 0 +0 +0\nlogs, shard 1 +1 +1$/m)

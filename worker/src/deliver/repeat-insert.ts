@@ -1,3 +1,4 @@
+import { helpOf } from '@intake/health/problem-catalogue'
 import { ClickHouseError, describeError } from '@intake/clickhouse'
 import type { QueueName } from '@intake/queue'
 import { pause, type Clock } from '@intake/runtime'
@@ -49,7 +50,7 @@ export async function repeatInsert(
       }
       if (err instanceof ClickHouseError && shouldGiveUp(err, failures)) return err
       log.error(
-        { err, kind, rows, help: `docs/operations/insert-${failure}.md` },
+        { err, kind, rows, help: helpOf(`insert_${failure}`) },
         'insert failed; it will be repeated',
       )
     }

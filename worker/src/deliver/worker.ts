@@ -1,3 +1,4 @@
+import { helpOf } from '@intake/health/problem-catalogue'
 import { queueKinds, type QueueName } from '@intake/queue'
 import { createFrameConsumer, type BatchLimits, type JobSource } from '@intake/queue/consume'
 import { type Clock, plural, systemClock, withTimeout } from '@intake/runtime'
@@ -117,13 +118,13 @@ function startQueue(
     onUnreadable(err) {
       events.unreadable(kind)
       note('frame_unreadable', `a frame of ${kind}: ${err.message}`, unreadableMs)
-      const help = 'docs/operations/frame-unreadable.md'
+      const help = helpOf('frame_unreadable')
       log.error({ err, kind, help }, 'a frame cannot be read; it is kept')
     },
     onLocksLost(frames) {
       events.locksLost(kind, frames)
       note('locks_lost', `${frames} ${plural(frames, 'frame')} of ${kind}`)
-      const help = 'docs/operations/locks-lost.md'
+      const help = helpOf('locks_lost')
       log.warn({ kind, frames, help }, 'locks lost: another worker may store the same rows again')
     },
     gatherMs: gatherMs[kind],

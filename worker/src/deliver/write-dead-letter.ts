@@ -1,3 +1,4 @@
+import { helpOf } from '@intake/health/problem-catalogue'
 import { addDeadLetter } from '@intake/records'
 import { hasUnknownCode, type ClickHouseError } from '@intake/clickhouse'
 import type { RecordKind } from '@intake/contract'
@@ -28,13 +29,13 @@ export async function writeDeadLetter(
     addDeadLetter(store, { table: kind, row, refusal, signal }),
   )
   if (failure !== undefined) {
-    const help = `docs/operations/insert-${failure.kind}.md`
+    const help = helpOf(`insert_${failure.kind}`)
     log.error({ err: failure, kind, help }, 'writing a dead letter failed; its row will be retried')
     return false
   }
   events.deadLettered(kind)
   log.error(
-    { kind, code: refusal.code, help: 'docs/operations/dead-letters.md' },
+    { kind, code: refusal.code, help: helpOf('dead_letters') },
     'a row was rejected and is now a dead letter',
   )
   return true

@@ -1,4 +1,4 @@
-// Generated from the error catalogue by `npm run docs`. Do not edit.
+// Generated from the error catalogue by `npm run generate`. Do not edit.
 
 /** Statuses after which the same request can succeed later. */
 export const retryStatuses: readonly number[] = [408, 429, 503]

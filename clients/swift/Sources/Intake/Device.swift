@@ -41,14 +41,6 @@ func jsonParts(_ device: [String: Any]) -> [String: [UInt8]] {
 
 private let unknownValues = ["null", "\"\"", "\"unknown\""].map { Array($0.utf8) }
 
-/// Documented properties that are sent only with feedback. In a batch, they would nearly double the
-/// size of the device's properties.
-let feedbackOnlyFields: Set<String> = [
-  "build_hardware", "build_host", "build_security_patch", "build_tags", "build_time", "build_type",
-  "build_user", "build_version_codename", "build_version_incremental", "first_install_time",
-  "is_emulator", "last_update_time",
-]
-
 private var osName: String {
   #if os(iOS)
     return "iOS"

@@ -1,4 +1,4 @@
-// Generated from the error catalogue by `npm run docs`. Do not edit.
+// Generated from the error catalogue by `npm run generate`. Do not edit.
 enum RetryRules {
   /// Statuses after which the same request can succeed later.
   static let retryStatuses: [Int] = [408, 429, 503]

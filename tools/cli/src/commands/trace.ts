@@ -142,7 +142,7 @@ function explain(
   )
   if (unreadableFrames > 0) {
     sentences.push(
-      `This version cannot read ${unreadableFrames} ${plural(unreadableFrames, 'frame')} in Redis, which may hold it (docs/operations/frame-unreadable.md).`,
+      `This version cannot read ${unreadableFrames} ${plural(unreadableFrames, 'frame')} in Redis, which may hold it (docs/operations/problems.md#frame_unreadable).`,
     )
   }
   if (state !== 'unknown') return sentences

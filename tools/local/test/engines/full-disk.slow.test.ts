@@ -42,7 +42,7 @@ t.test('ClickHouse refuses to write before the disk is full', { skip }, async (t
   fill({ leaveMiB: 16 })
   const refused = /^500 Code: 243.*NOT_ENOUGH_SPACE/
   t.match(await execute(insert), refused)
-  // docs/operations/clickhouse-disk.md says that ClickHouse now also refuses to drop months and to
+  // docs/operations/problems.md#clickhouse_disk says that ClickHouse now also refuses to drop months and to
   // truncate tables.
   t.match(await execute('ALTER TABLE numbers DROP PARTITION tuple()'), refused)
   t.match(await execute('TRUNCATE TABLE numbers'), refused)

@@ -1,25 +1,5 @@
 package intake.client
 
-/**
- * Documented properties that are sent only with feedback. In a batch, they would nearly double the
- * size of the device's properties.
- */
-private val feedbackOnly =
-    setOf(
-        "build_hardware",
-        "build_host",
-        "build_security_patch",
-        "build_tags",
-        "build_time",
-        "build_type",
-        "build_user",
-        "build_version_codename",
-        "build_version_incremental",
-        "first_install_time",
-        "is_emulator",
-        "last_update_time",
-    )
-
 /** The properties of the device that log events contain. */
 internal fun logDevice(device: Map<String, Any?>): Map<String, Any?> =
     device.filterKeys { it !in feedbackOnly }

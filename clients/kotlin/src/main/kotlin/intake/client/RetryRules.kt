@@ -1,6 +1,6 @@
 package intake.client
 
-// Generated from the error catalogue by `npm run docs`. Do not edit.
+// Generated from the error catalogue by `npm run generate`. Do not edit.
 
 /** Statuses after which the same request can succeed later. */
 internal val retryStatuses = setOf(408, 429, 503)

@@ -1,43 +1,36 @@
-// Generates these files in docs from the code: errors.md, configuration.md, metrics.md and
-// operations/states.md. Also generates the retry rules of the clients, and
-// gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
-// API description. Reads the built code (`npm run docs` builds it) and prints the names of the files
-// that it wrote. With --check it writes nothing, and exits with 1 if a file differs from what would
-// be generated.
-import { readFile, writeFile } from 'node:fs/promises'
-import { format } from 'oxfmt'
-import { openApiDocument } from '../../gateway/dist/openapi/document.js'
-import { createGatewayMetrics } from '../../gateway/dist/report/metrics.js'
-import { registerRuleMetrics } from '../../gateway/dist/report/rule-metrics.js'
+import { createGatewayMetrics } from '../../../gateway/dist/report/metrics.js'
+import { registerRuleMetrics } from '../../../gateway/dist/report/rule-metrics.js'
 import {
   registerEdgeMetrics,
   registerRedisMetrics,
-} from '../../gateway/dist/report/state-metrics.js'
-import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../../packages/config/dist/index.js'
-import { errorCatalogue } from '../../packages/contract/dist/index.js'
-import { startProblems } from '../../packages/health/dist/index.js'
-import { measureObjectStore } from '../../packages/object-store/dist/index.js'
-import { secretNames } from '../../packages/runtime/dist/index.js'
-import { loadConfig } from '../../packages/runtime/dist/config.js'
-import { createMetrics } from '../../packages/runtime/dist/process.js'
-import { StackConfig } from '../local/dist/stack/config.js'
-import { registerBacklogMetrics } from '../../worker/dist/watch/backlog-metrics.js'
-import { createWorkerMetrics } from '../../worker/dist/watch/metrics.js'
-import { registerCountMetrics } from '../../worker/dist/watch/counts.js'
-import { registerStoredStateMetrics } from '../../worker/dist/watch/stored-state.js'
-import { createThumbnailMetrics } from '../../worker/dist/thumbnails/metrics.js'
-import { createWebhookMetrics } from '../../worker/dist/webhook/metrics.js'
-import { docsPage } from './docs-page.mjs'
+} from '../../../gateway/dist/report/state-metrics.js'
+import {
+  GatewayConfig,
+  ObjectStoreConfig,
+  WorkerConfig,
+} from '../../../packages/config/dist/index.js'
+import { errorCatalogue } from '../../../packages/contract/dist/index.js'
+import { startProblems } from '../../../packages/health/dist/index.js'
+import { measureObjectStore } from '../../../packages/object-store/dist/index.js'
+import { secretNames } from '../../../packages/runtime/dist/index.js'
+import { createMetrics } from '../../../packages/runtime/dist/process.js'
+import { StackConfig } from '../../local/dist/stack/config.js'
+import { registerBacklogMetrics } from '../../../worker/dist/watch/backlog-metrics.js'
+import { createWorkerMetrics } from '../../../worker/dist/watch/metrics.js'
+import { registerCountMetrics } from '../../../worker/dist/watch/counts.js'
+import { registerStoredStateMetrics } from '../../../worker/dist/watch/stored-state.js'
+import { createThumbnailMetrics } from '../../../worker/dist/thumbnails/metrics.js'
+import { createWebhookMetrics } from '../../../worker/dist/webhook/metrics.js'
 import { statesTable } from './states-page.mjs'
 
-const generated = '<!-- Generated from the code by `npm run docs`. Do not edit. -->\n\n'
+const generated = '<!-- Generated from the code by `npm run generate`. Do not edit. -->\n\n'
 
 function retry(status, retryable) {
   if (status === 500) return 'at most three times'
   return retryable ? 'yes, after `Retry-After`' : 'no'
 }
 
-function errorsPage() {
+export function errorsPage() {
   const rows = Object.entries(errorCatalogue).map(
     ([code, { status, retryable, title }]) =>
       `| ${status} | \`${code}\` | ${title} | ${retry(status, retryable)} |`,
@@ -58,13 +51,23 @@ ${rows.join('\n')}
 `
 }
 
-/** Settings that several processes have. The page shows these settings in a separate table. */
-const shared = new Set(Object.values(ObjectStoreConfig.properties))
+/** Settings of the object store have a table of their own. */
+const ofObjectStore = new Set(Object.values(ObjectStoreConfig.properties))
 
-function settingsTable({ properties, required }) {
-  const own = Object.entries(properties).filter(([, setting]) => !shared.has(setting))
+/** The names of settings that gateway and worker have with the same meaning. */
+const ofBoth = new Set(
+  Object.entries(GatewayConfig.properties)
+    .filter(([name, { description }]) => WorkerConfig.properties[name]?.description === description)
+    .map(([name]) => name),
+)
+
+function settingsTable({ properties, required }, isListed = () => true) {
+  const own = Object.entries(properties).filter(
+    ([name, setting]) => !ofObjectStore.has(setting) && isListed(name),
+  )
   return rowsOf(own, required)
 }
+const isOfOne = (name) => !ofBoth.has(name)
 
 function rowsOf(settings, required) {
   const rows = settings.map(([name, { description, default: preset }]) => {
@@ -94,7 +97,7 @@ function secretsList({ isFollowed }) {
     .join(', ')
 }
 
-function configurationPage() {
+export function configurationPage() {
   return `# Configuration
 
 ${generated}Each process reads its settings from the environment. If any are invalid, it names
@@ -112,13 +115,17 @@ ignored. Setting both is an error.
   ${secretsList({ isFollowed: true })}.
 - Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
 
+## Gateway and worker
+
+${settingsTable(GatewayConfig, (name) => ofBoth.has(name))}
+
 ## Gateway
 
-${settingsTable(GatewayConfig)}
+${settingsTable(GatewayConfig, isOfOne)}
 
 ## Worker
 
-${settingsTable(WorkerConfig)}
+${settingsTable(WorkerConfig, isOfOne)}
 
 ## \`npm start\`
 
@@ -181,7 +188,7 @@ function metricsTable(registry, without) {
   return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
-function metricsPage() {
+export function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
 
@@ -212,7 +219,7 @@ ${metricsTable(workerMetrics(), common)}
 `
 }
 
-function statesPage() {
+export function statesPage() {
   return `# All states
 
 ${generated}Where each bad state is visible. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
@@ -224,108 +231,4 @@ ${statesTable()}
 States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
 records is only \`degraded\`.
 `
-}
-
-/**
- * Returns the part of the error catalogue that the clients contain. A client handles every other
- * error by the class of its status, such as 4xx.
- */
-function retryRules() {
-  const entries = Object.entries(errorCatalogue)
-  const statusesOf = (isListed) => [
-    ...new Set(
-      entries
-        .map(([, entry]) => entry)
-        .filter(isListed)
-        .map(({ status }) => status),
-    ),
-  ]
-  return [
-    {
-      name: 'retryStatuses',
-      about: 'Statuses after which the same request can succeed later.',
-      values: statusesOf(({ retryable }) => retryable),
-    },
-    {
-      name: 'settingStatuses',
-      about: 'Statuses of errors that the URL or the API key causes, not the records.',
-      values: statusesOf(({ status }) => [401, 403, 404, 405].includes(status)),
-    },
-    {
-      name: 'uncertainCodes',
-      about: 'Codes of 503 after which the records may be stored. After other codes they are not.',
-      values: ['outcome_unknown'],
-    },
-  ]
-}
-
-const generatedRules = '// Generated from the error catalogue by `npm run docs`. Do not edit.\n'
-
-const typeScriptRules = () =>
-  generatedRules +
-  retryRules()
-    .map(({ name, about, values }) => {
-      const isText = typeof values[0] === 'string'
-      const list = values.map((value) => (isText ? `'${value}'` : value)).join(', ')
-      return `\n/** ${about} */\nexport const ${name}: readonly ${isText ? 'string' : 'number'}[] = [${list}]\n`
-    })
-    .join('')
-
-const swiftRules = () =>
-  `${generatedRules}enum RetryRules {\n` +
-  retryRules()
-    .map(({ name, about, values }) => {
-      const type = typeof values[0] === 'string' ? 'String' : 'Int'
-      return `  /// ${about}\n  static let ${name}: [${type}] = ${JSON.stringify(values).replaceAll(',', ', ')}\n`
-    })
-    .join('\n') +
-  '}\n'
-
-const kotlinRules = () =>
-  `package intake.client\n\n${generatedRules}` +
-  retryRules()
-    .map(({ name, about, values }) => {
-      const list = values.map((value) => JSON.stringify(value)).join(', ')
-      return `\n/** ${about} */\ninternal val ${name} = setOf(${list})\n`
-    })
-    .join('')
-
-const read = (path) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
-async function markdown(text) {
-  const { code, errors } = await format('page.md', text, { printWidth: 100 })
-  if (errors.length > 0) throw new Error(errors[0].message)
-  return code
-}
-
-const pages = {
-  'clients/javascript/src/core/retry-rules.ts': typeScriptRules(),
-  'clients/swift/Sources/Intake/RetryRules.swift': swiftRules(),
-  'clients/kotlin/src/main/kotlin/intake/client/RetryRules.kt': kotlinRules(),
-  'docs/errors.md': await markdown(errorsPage()),
-  'docs/configuration.md': await markdown(configurationPage()),
-  'docs/metrics.md': await markdown(metricsPage()),
-  'docs/operations/states.md': await markdown(statesPage()),
-}
-const defaults = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
-pages['gateway/docs.html'] = docsPage(
-  [
-    { name: 'quick-start.md', text: await read('docs/quick-start.md') },
-    { name: 'sending.md', text: await read('docs/sending.md') },
-    { name: 'errors.md', text: pages['docs/errors.md'] },
-  ],
-  openApiDocument({
-    url: 'http://127.0.0.1:3000',
-    limits: loadConfig(GatewayConfig, defaults),
-  }),
-)
-const check = process.argv.includes('--check')
-for (const [path, page] of Object.entries(pages)) {
-  if ((await read(path).catch(() => '')) === page) continue
-  if (check) {
-    console.error(`${path} differs from the code: run npm run docs`)
-    process.exitCode = 1
-  } else {
-    await writeFile(new URL(`../../${path}`, import.meta.url), page)
-    console.log(`wrote ${path}`)
-  }
 }
