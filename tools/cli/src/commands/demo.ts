@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
 import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
-import { sendHistory, sendLive } from '../demo/send.ts'
+import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { note, print } from '../print.ts'
 import { createProgress } from '../progress.ts'
@@ -86,6 +86,7 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const target = { url: gateway, apiKey: secret, signal: stopped.signal }
   try {
+    await untilKeyIsKnown(target)
     const runs = inventHistory({ events, days, seed, now: Date.now() })
     const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
     if (sent.left > 0)
