@@ -11,7 +11,7 @@ const mac = { ...linux, platform: 'darwin', arch: 'arm64' }
 
 t.test('the usual machine has its engine in the lock, and asks no registry', async (t) => {
   const isPublished = () => t.fail('the registry was asked')
-  t.same(findEngine({ ...linux, isPublished: () => !!isPublished() }), { kind: 'locked' })
+  t.same(findEngine({ ...linux, isPublished }), { kind: 'locked' })
 })
 
 t.test('another machine runs the clickhouse on its PATH', async (t) => {

@@ -59,7 +59,7 @@ export function prepareEngine() {
       arch,
       path: env.PATH ?? '',
       lock: readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'),
-      isPublished,
+      isPublished: isInRegistry,
     })
     if (found.kind === 'program') {
       console.error(`This machine's engine is not in the lock: ClickHouse is ${found.path}`)
@@ -95,7 +95,7 @@ function installEngine({ name, version }) {
   }
 }
 
-function isPublished(spec) {
+function isInRegistry(spec) {
   try {
     return run('npm', ['view', spec, 'dist.integrity']).trim() !== ''
   } catch {

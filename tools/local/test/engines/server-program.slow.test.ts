@@ -40,6 +40,8 @@ t.test('npm start runs a clickhouse of this machine, with its users and tables',
   const { endpoints } = await startStack(t, { dataDir, env: { CLICKHOUSE_SERVER } })
   const analyst = createClickHouse({ url: endpoints.analyst })
   t.teardown(() => analyst.close())
-  t.match(await analyst.query('SELECT currentUser() AS user, count() FROM intake.logs'), [{ user: 'analyst' }])
+  t.match(await analyst.query('SELECT currentUser() AS user, count() FROM intake.logs'), [
+    { user: 'analyst' },
+  ])
   await t.rejects(analyst.query('SELECT 1 FROM intake.logs_raw'))
 })
