@@ -72,7 +72,7 @@ export function prepareEngine() {
   }
 }
 
-/** Installs an engine where `chdb` looks for it, and checks that it loads. */
+/** Installs an engine where `chdb` looks for it, and checks that `chdb` finds it. npm checks its hash. */
 function installEngine({ name, version }) {
   const chdb = createRequire(join(root, 'tools/local/package.json')).resolve('chdb/package.json')
   const folder = join(chdb, '../..', name)
@@ -86,7 +86,10 @@ function installEngine({ name, version }) {
     rmSync(join(folder, packed))
     const check =
       "import('chdb/libchdb').then(({ libchdbPath }) => require('node:fs').accessSync(libchdbPath()))"
-    execFileSync(process.execPath, ['--eval', check], { cwd: join(root, 'tools/local') })
+    execFileSync(process.execPath, ['--eval', check], {
+      cwd: join(root, 'tools/local'),
+      timeout: registryMs,
+    })
   } catch (error) {
     // Half an engine would look like a whole one at the next start.
     rmSync(folder, { recursive: true, force: true })
