@@ -32,7 +32,7 @@ $pnpm install --frozen-lockfile --filter intake \
   --filter-prod '@intake/gateway...' --filter-prod '@intake/worker...' --filter-prod '@intake/cli...'
 cp -rT "$folder/context" .
 node_modules/.bin/tsc -b gateway worker tools/cli
-find gateway/dist worker/dist packages/*/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
+find gateway/dist worker/dist packages/*/dist clients/javascript/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
 cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* packages/confinement/src/*.mjs gateway/docs.html
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
@@ -58,7 +58,7 @@ let package = Package(
   dependencies: [.package(path: "${packageDir}")],
   targets: [
     .executableTarget(
-      name: "App", dependencies: [.product(name: "Intake", package: "swift")], path: "Sources")
+      name: "App", dependencies: [.product(name: "Intake", package: "${basename(packageDir)}")], path: "Sources")
   ]
 )
 `,

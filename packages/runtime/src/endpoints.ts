@@ -20,6 +20,7 @@ export const Endpoints = Type.Object({
   workerAdmins: Type.Array(Type.String(), { description: 'The admin ports of all workers.' }),
   redis: Type.String(),
   clickhouse: Type.String(),
+  analyst: Type.String({ description: 'ClickHouse for tools of analysts, with their user.' }),
   s3: Type.String(),
   apiKey: Type.String(),
   settings: Type.Record(Type.String(), Type.String(), {

@@ -8,6 +8,7 @@ const endpoints: Endpoints = {
   workerAdmins: [],
   redis: 'redis://127.0.0.1:3',
   clickhouse: 'http://127.0.0.1:4',
+  analyst: 'http://127.0.0.1:4',
   s3: 'http://127.0.0.1:5',
   apiKey: 'ik_test',
   settings: {},

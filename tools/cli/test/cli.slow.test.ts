@@ -217,6 +217,7 @@ t.test('env prints exports for a shell, from the running stack', async (t) => {
     workerAdmins: [],
     redis: "redis://:it's@h",
     clickhouse: 'http://c',
+    analyst: 'http://analyst:secret@c',
     s3: 'http://s',
     apiKey: 'ik_1',
     settings: { QUEUE_SHARDS: '3' },

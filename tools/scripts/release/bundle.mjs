@@ -149,7 +149,7 @@ function licencesOf({ outputs }) {
     }
   }
   return [...folders]
-    .toSorted()
+    .toSorted((a, b) => a.localeCompare(b))
     .map((folder) => {
       const { name, version, license } = JSON.parse(
         readFileSync(join(root, folder, 'package.json'), 'utf8'),

@@ -62,8 +62,14 @@ function packKotlin(version, folder) {
   const { status, stdout } = spawnSync(
     'mvn',
     [
-      ...['-B', '-q', '-ntp', '-f', join(root, 'clients/kotlin/pom.xml'), 'deploy'],
-      ...['-DskipTests', '-Dkotlin.compiler.daemon=false'],
+      '-B',
+      '-q',
+      '-ntp',
+      '-f',
+      join(root, 'clients/kotlin/pom.xml'),
+      'deploy',
+      '-DskipTests',
+      '-Dkotlin.compiler.daemon=false',
       `-DaltDeploymentRepository=release::default::file:${repository}`,
     ],
     { encoding: 'utf8', timeout: mavenMs },

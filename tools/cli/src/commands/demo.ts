@@ -3,8 +3,8 @@ import { plural } from '@intake/runtime'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { demoBundles } from '../demo/apps.ts'
 import { inventHistory } from '../demo/history.ts'
-import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
-import { sendHistory, sendLive } from '../demo/send.ts'
+import { countDemo, demoKeyName, findDemoKeys, isGone, removeDemo } from '../demo/remove.ts'
+import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
 import { note, print } from '../print.ts'
 import { createProgress } from '../progress.ts'
@@ -65,7 +65,7 @@ export function defineDemo(demo: Command): void {
 The apps are com.example.demo.shop, .fitness and .notes, with two releases each. What is worth finding: a crash that
 is new in shop 2.5.0, a param of fitness 1.9.0 that has become text, e-mail addresses in a param of notes 4.0.0, and
 that notes sends nothing any more. Feedback has pictures; a webhook that is configured gets it, too.
-Every demo has an API key of its own, for ${demoBundles} only. Removing is an erasure (docs/erasure.md).`,
+Every demo has an API key of its own, for ${demoBundles} only.`,
     )
     .action((flags: DemoFlags) => (flags.remove ? remove(flags) : send(flags)))
 }
@@ -86,6 +86,7 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const target = { url: gateway, apiKey: secret, signal: stopped.signal }
   try {
+    await untilKeyIsKnown(target)
     const runs = inventHistory({ events, days, seed, now: Date.now() })
     const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
     if (sent.left > 0)
@@ -123,7 +124,7 @@ async function remove({ yes }: DemoFlags): Promise<void> {
       `Removed ${sum(({ tombstones }) => tombstones.logs)} log events, ` +
         `${sum(({ tombstones }) => tombstones.feedback)} feedback and ${sum(({ objectsDeleted }) => objectsDeleted)} pictures, with their counts.`,
     )
-    const revoked = reports.filter(({ complete }) => complete).length
+    const revoked = reports.filter(isGone).length
     print(`Revoked ${revoked} API ${plural(revoked, 'key')} of demos.`)
     if (revoked === keys.length) return
     print('INCOMPLETE: run it again when a worker is running.')

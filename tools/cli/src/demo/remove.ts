@@ -1,11 +1,14 @@
 import { createApiKeyStore, createPolicyStore, type ApiKey } from '@intake/access'
 import { countStored, erase, type ErasureReport, type Services } from '@intake/records'
+import { pause } from '@intake/runtime'
 import { confirmChange } from '../confirm-change.ts'
-import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { demoBundles } from './apps.ts'
 
 /** The name of the keys that `intake demo` creates. A key is a demo's only with its rules, too. */
 export const demoKeyName = 'intake demo'
+
+/** After this time gateways know that a key is suspended. */
+const knownMs = 5_000
 
 /** The widest period that ClickHouse can compare with the time of a row. */
 const always = { from: new Date(0), to: new Date('2200-01-01') }
@@ -43,14 +46,20 @@ export async function removeDemo(
     confirmChange(redis, () => Promise.all(ids.map((id) => store.setState(id, state))))
   const ids = keys.map(({ id }) => id)
   await setAll('suspended', ids)
-  await untilGatewaysKnow(options.progress)
+  options.progress('waiting until gateways refuse the keys')
+  await pause(knownMs)
   const reports: ErasureReport[] = []
+  const rest = { ...options, leavesReplacedParts: true }
   const subjectKey = await createPolicyStore({ redis }).subjectKey()
   for (const id of ids) {
     const subject = { kind: 'api-key', id, ...always } as const
-    const report = await erase({ services, subject, subjectKey, ...options })
+    const report = await erase({ services, subject, subjectKey, ...rest })
     reports.push(report)
-    if (report.complete) await setAll('revoked', [id])
+    if (isGone(report)) await setAll('revoked', [id])
   }
   return reports
 }
+
+/** Whether nobody can read anything of the demo any more. ClickHouse may still have replaced parts. */
+export const isGone = ({ remaining: { frames, rows, counts } }: ErasureReport): boolean =>
+  frames + rows + counts === 0

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createIntake, createNodeClient } from '@intake/client/node'
+import { UsageError } from '../endpoints.ts'
 import { demoApps, phones, type Pick } from './apps.ts'
 import { createRandom, inventSession, type DemoRun } from './history.ts'
 import { drawScreenshot } from './picture.ts'
@@ -10,6 +11,9 @@ export interface Target {
   apiKey: string
 }
 
+/** Gateways know a new key after five seconds at most; Redis may respond slowly. */
+const knownMs = 15_000
+const requestMs = 5_000
 /** Devices that send at the same time. */
 const devicesAtOnce = 6
 /** How long one device may take to deliver what it has. */
@@ -23,6 +27,28 @@ export interface Sent {
   /** Records that did not arrive; `reasons` says why. */
   left: number
   reasons: string[]
+}
+
+/**
+ * Waits until the gateway knows the key, because a client stops sending when its key is refused.
+ *
+ * @throws {UsageError} if no gateway responds, or it does not know the key in time
+ */
+export async function untilKeyIsKnown({ url, apiKey }: Target): Promise<void> {
+  const deadline = performance.now() + knownMs
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+  while (performance.now() < deadline) {
+    const signal = AbortSignal.timeout(requestMs)
+    // The body is invalid, so nothing is stored.
+    const request = { method: 'POST', headers, body: '{}', signal }
+    const { status } = await fetch(new URL('/api/log', url), request).catch((error: unknown) => {
+      throw new UsageError(`The gateway at ${url} does not respond: ${String(error)}`)
+    })
+    if (status === 400) return
+    if (status !== 401) throw new UsageError(`${url} is no gateway: it responds with ${status}.`)
+    await sleep(200)
+  }
+  throw new UsageError(`The gateway at ${url} does not know the key: has it another Redis?`)
 }
 
 /**

@@ -26,6 +26,21 @@ export interface ServerConfigOptions {
   logQueries?: boolean | undefined
   /** Path of the page for queries; absent if there is none. */
   playPath?: string | undefined
+  /** What a server must know that the embedded engine gets as arguments. */
+  server?: { port: number; tablesDir: string } | undefined
+}
+
+const ofServer = ({ port, tablesDir }: { port: number; tablesDir: string }) => {
+  const folder = (name: string) => escape(`${tablesDir}/${name}/`)
+  return `<listen_host>127.0.0.1</listen_host>
+  <http_port>${port}</http_port>
+  <path>${folder('.')}</path>
+  <tmp_path>${folder('tmp')}</tmp_path>
+  <user_files_path>${folder('user_files')}</user_files_path>
+  <format_schema_path>${folder('format_schemas')}</format_schema_path>
+  <default_profile>default</default_profile>
+  <default_database>default</default_database>
+  <logger><level>warning</level><console>true</console></logger>`
 }
 
 /**
@@ -46,6 +61,7 @@ export interface ServerConfigOptions {
  */
 export function serverConfig(options: ServerConfigOptions) {
   return `<clickhouse>
+  ${options.server === undefined ? '' : ofServer(options.server)}
   <users_config>${escape(options.usersFile)}</users_config>
   <max_server_memory_usage>${options.memoryBytesMax}</max_server_memory_usage>
   <storage_configuration>

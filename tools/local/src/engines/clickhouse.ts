@@ -19,6 +19,11 @@ const host = fileURLToPath(new URL('../../hosts/clickhouse.mjs', import.meta.url
 
 export interface ClickHouseOptions extends ServiceOptions {
   /**
+   * Path of a program `clickhouse`, which runs as a server with the same users instead of the
+   * embedded engine. Such a server itself restricts `file()` to a folder.
+   */
+  serverProgram?: string | undefined
+  /**
    * The port in the URLs for people, which are `analystUrl` and `playUrl`. Default: the port of the
    * server.
    */
@@ -111,9 +116,10 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   removeLeftovers(tablesDir)
   checkFreeSpace(tablesDir, keepFreeBytes)
 
-  const [port, obstacles] = await Promise.all([
+  const { serverProgram } = options
+  const [port, obstacles]: [number, { files?: string; network?: string }] = await Promise.all([
     claimPort('ClickHouse', options.port),
-    findObstacles(),
+    serverProgram === undefined ? findObstacles() : {},
   ])
   const configFile = join(configDir, 'config.xml')
   const usersFile = join(configDir, 'users.xml')
@@ -132,6 +138,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
     backupsDir,
     playPath,
     logQueries: options.logQueries,
+    server: serverProgram === undefined ? undefined : { port, tablesDir },
   })
   writeFileSync(configFile, config, { mode: 0o600 })
   writeFileSync(usersFile, usersConfig(passwords), { mode: 0o600 })
@@ -141,8 +148,11 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   signal?.throwIfAborted()
   const child = startChild({
     name: 'ClickHouse',
-    command: process.execPath,
-    args: [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)],
+    command: serverProgram ?? process.execPath,
+    args:
+      serverProgram === undefined
+        ? [host, tablesDir, configFile, String(port), String(keepFreeBytes / 2)]
+        : ['server', `--config-file=${configFile}`],
     cwd: dataDir,
     // Every user can make the engine show its environment, so the environment has no secret.
     env: { PATH: process.env['PATH'], TZ: timeZone, NICENESS: String(niceness) },

@@ -53,6 +53,12 @@ export const StackConfig = Type.Object({
     'Replaces the embedded Redis. All forms that gateway and worker accept are possible.',
   ),
   CLICKHOUSE_URL: external(clickhouseUrl, 'Replaces the embedded ClickHouse.'),
+  CLICKHOUSE_SERVER: Type.Optional(
+    Type.String({
+      description:
+        'Path of a program `clickhouse` that runs instead of the embedded engine. `npm start` finds one on the PATH if the lockfile has no engine for the machine.',
+    }),
+  ),
   CLICKHOUSE_CLUSTER: external(
     clickhouseCluster,
     'The cluster that `CLICKHOUSE_URL` belongs to. Default: it is a single server.',

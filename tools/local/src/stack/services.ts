@@ -123,7 +123,15 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     } = secrets
     const passwords = { password, workerPassword, readerPassword, analystPassword }
     const { service, process } = await run('ClickHouse', (signal) =>
-      startClickHouse({ ...place('clickhouse'), port, publicPort, ...passwords, signal, say }),
+      startClickHouse({
+        ...place('clickhouse'),
+        port,
+        publicPort,
+        serverProgram: config.CLICKHOUSE_SERVER,
+        ...passwords,
+        signal,
+        say,
+      }),
     )
     await acceptBasicAuth({ port: publicPort, enginePort: port, signal: ending })
     const { url, workerUrl, readerUrl, analystUrl, playUrl, unconfined, unconfinedNetwork } =

@@ -183,6 +183,7 @@ function describeEndpoints(options: {
     workerAdmins,
     redis: redis.url,
     clickhouse: clickhouse.url,
+    analyst: clickhouse.analystUrl,
     s3: s3.url,
     apiKey,
     settings: sharedSettings(env),

@@ -34,7 +34,11 @@ Send feedback with a screenshot:
 
 ${feedbackCommand(gateway, apiKey)}
 
-See them arrive:
+Fill it with what three invented apps send (and take it away: ./intake demo --remove --yes):
+
+  ./intake demo
+
+See them arrive (./intake connect has the lines for your tool):
 
 ${queryCommand(analystUrl)}
 `

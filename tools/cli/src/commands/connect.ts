@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { linesOf, tools, type Access } from '../connect/tools.ts'
+import { runningStack, UsageError } from '../endpoints.ts'
+import { note, print } from '../print.ts'
+
+const hidden = 'PASSWORD'
+
+/** `intake connect`: prints what a tool for analysis needs to read Intake's views. */
+export function defineConnect(connect: Command): void {
+  connect
+    .argument('[tool]', `one of ${tools.map(({ name }) => name).join(', ')}; default: all`)
+    .option('--url <url>', 'ClickHouse, with the user; default: the analyst of npm start')
+    .option('--show-password', 'print the password, too')
+    .addHelpText(
+      'after',
+      `
+Example for a server: intake connect grafana --url https://analyst@clickhouse.example.com:8443
+docs/connect.md says what each tool can and cannot read.`,
+    )
+    .action(async (name: string | undefined, flags: { url?: string; showPassword?: boolean }) => {
+      const chosen = tools.filter((tool) => name === undefined || tool.name === name)
+      if (chosen.length === 0)
+        throw new UsageError(`There is no tool ${name}: ${tools.map((it) => it.name).join(', ')}.`)
+      const access = parseAccess(flags.url ?? (await urlOfAnalyst()))
+      const shown = flags.showPassword ? access : { ...access, password: hidden }
+      for (const tool of chosen) {
+        print(`${chosen.length > 1 ? `# ${tool.name}. ` : '# '}${tool.title}`)
+        print(`${linesOf(tool, shown).join('\n')}\n`)
+      }
+      if (!flags.showPassword) note(`--show-password prints the password instead of ${hidden}.`)
+    })
+}
+
+async function urlOfAnalyst(): Promise<string> {
+  const stack = await runningStack()
+  if (stack === undefined)
+    throw new UsageError('No stack of npm start is running: give --url, with the user.')
+  return stack.analyst
+}
+
+/** @throws {UsageError} if the text is no URL of a server, or names no user */
+function parseAccess(text: string): Access {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username === '')
+    throw new UsageError('--url must be like https://analyst@clickhouse.example.com:8443.')
+  const isSecure = url.protocol === 'https:'
+  return {
+    host: url.hostname,
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    user: decodeURIComponent(url.username),
+    password: url.password === '' ? hidden : decodeURIComponent(url.password),
+    isSecure,
+  }
+}

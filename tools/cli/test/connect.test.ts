@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { endpointsFile } from '@intake/runtime'
+import { linesOf, tools } from '../src/connect/tools.ts'
+import { createIntake } from './in-process.ts'
+
+const access = {
+  host: '127.0.0.1',
+  port: 18123,
+  user: 'analyst',
+  password: 'PASSWORD',
+  isSecure: false,
+}
+
+t.test('docs/connect.md has the lines of every tool', async (t) => {
+  const page = readFileSync(new URL('../../../docs/connect.md', import.meta.url), 'utf8')
+  for (const tool of tools) t.match(page, linesOf(tool, access).join('\n'), tool.name)
+})
+
+t.test('a server by its URL, with the password only on demand', async (t) => {
+  const intake = createIntake({ cwd: t.testdir({}), env: {} })
+  const url = ['--url', 'https://ana:s%2Fcret@db.example.com:8443']
+  const hidden = await intake(['connect', 'mcp', ...url])
+  t.match(hidden, { code: 0, stderr: /--show-password/ })
+  t.match(hidden.stdout, 'CLICKHOUSE_HOST=db.example.com\nCLICKHOUSE_PORT=8443\n')
+  t.match(hidden.stdout, 'CLICKHOUSE_SECURE=true')
+  const all = await intake(['connect', ...url])
+  t.notMatch(all.stdout, /s\/cret|s%2Fcret/)
+  const shown = await intake(['connect', 'mcp', ...url, '--show-password'])
+  t.match(shown.stdout, 'CLICKHOUSE_USER=ana\nCLICKHOUSE_PASSWORD=s/cret\n')
+})
+
+t.test('the analyst of the running stack', async (t) => {
+  const cwd = t.testdir({
+    '.intake': {
+      'endpoints.json': JSON.stringify({
+        ...Object.fromEntries(
+          ['gateway', 'gatewayAdmin', 'redis', 'clickhouse', 's3', 'apiKey'].map((it) => [it, it]),
+        ),
+        analyst: 'http://analyst:secret@127.0.0.1:18123',
+        workerAdmin: null,
+        workerAdmins: [],
+        settings: {},
+        pids: { redis: 1, clickhouse: 2, s3: 3, gateway: 4, workers: [] },
+      }),
+    },
+  })
+  t.equal(endpointsFile(join(cwd, '.intake')), join(cwd, '.intake', 'endpoints.json'))
+  const intake = createIntake({ cwd, env: {} })
+  const { stdout } = await intake(['connect', 'curl'])
+  const curl = tools.find(({ name }) => name === 'curl')!
+  t.equal(stdout, `# curl\n${linesOf(curl, access).join('\n')}\n\n`)
+})
+
+t.test('an unknown tool, a URL without a user, and no stack', async (t) => {
+  const intake = createIntake({ cwd: t.testdir({}), env: {} })
+  for (const [args, reason] of [
+    [['excel'], /There is no tool excel: python, /],
+    [['curl', '--url', 'http://db:8123'], /--url must be like/],
+    [['curl'], /give --url/],
+  ] as const) {
+    t.match(await intake(['connect', ...args]), { code: 1, stderr: reason })
+  }
+})

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { readEndpoints } from '@intake/runtime/endpoints'
+import { startStack } from '@intake/test-kit/running-stack'
+import { until } from '@intake/test-kit/until'
+import { inventHistory } from '../src/demo/history.ts'
+import { createIntakeProcess, main } from './services.ts'
+
+t.test('the same seed invents the same past, with the number of events asked for', async (t) => {
+  const options = { events: 700, days: 7, now: Date.UTC(2026, 10, 29), seed: 3 }
+  const runs = inventHistory(options)
+  t.same(inventHistory(options), runs)
+  t.not(JSON.stringify(inventHistory({ ...options, seed: 4 })), JSON.stringify(runs))
+  const all = runs.flatMap(({ events }) => events)
+  t.equal(all.length, 700)
+  t.ok(all.every(({ at }) => at <= options.now && at >= options.now - 7 * 86_400_000))
+})
+
+t.test('intake demo against npm start, and its removal', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'intake-demo-'))
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const { clickhouse } = await startStack(t, { dataDir })
+  const intake = createIntakeProcess({ cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } })
+  const query = <Row>(sql: string) => clickhouse.query<Row>(sql)
+
+  await t.test('what it planted can be found', async (t) => {
+    const sent = await intake(['demo', '--events', '1500', '--days', '2'])
+    t.match(sent, { code: 0, stdout: /^Sent 1500 log events and \d+ feedback with pictures/ })
+    await until('everything is stored', async () => {
+      const [row] = await query<{ n: string }>('SELECT count() AS n FROM intake.logs')
+      return Number(row?.n) === 1500
+    })
+    t.match(
+      await query(`SELECT bundle_identifier AS app, arraySort(groupUniqArray(assumeNotNull(device.version_name))) AS versions,
+          max(time) < now() - INTERVAL 12 HOUR AS silent
+        FROM intake.logs GROUP BY app ORDER BY app`),
+      [
+        { app: 'com.example.demo.fitness', versions: ['1.8.2', '1.9.0'], silent: 0 },
+        { app: 'com.example.demo.notes', versions: ['3.7.1', '4.0.0'], silent: 1 },
+        { app: 'com.example.demo.shop', versions: ['2.4.0', '2.5.0'], silent: 0 },
+      ],
+    )
+    t.match(
+      await query(`SELECT DISTINCT device.version_name AS version FROM intake.logs
+        WHERE event = 'crash' AND params.reason.:String LIKE 'NullPointer%'`),
+      [{ version: '2.5.0' }],
+    )
+    t.match(
+      await query(`SELECT arraySort(groupUniqArray(dynamicType(params.duration))) AS types
+        FROM intake.logs WHERE event = 'workout_finished'`),
+      [{ types: ['Int64', 'String'] }],
+    )
+    const [pictures] = await query<{ n: number }>(
+      'SELECT toUInt32(countIf(length(attachments) = 1)) AS n FROM intake.feedback',
+    )
+    t.ok(pictures!.n >= 3)
+    await until('the e-mail address is noticed', async () => {
+      await intake(['catalogue', 'refresh'])
+      return (await query(`SELECT 1 FROM intake.warnings WHERE path LIKE '%to%'`)).length > 0
+    })
+  })
+
+  await t.test('--live goes on until a signal', async (t) => {
+    const args = ['demo', '--events', '20', '--days', '1', '--live', '--rate', '20']
+    const live = spawn(process.execPath, [main, ...args], {
+      env: { ...process.env, INTAKE_DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const stdout = text(live.stdout)
+    const ended = once(live, 'exit')
+    t.teardown(() => live.kill('SIGKILL'))
+    await until('live events are stored', async () => {
+      const [row] = await query<{ n: string }>(
+        `SELECT count() AS n FROM intake.logs WHERE unique_user_id LIKE 'demo-live-%'`,
+      )
+      return Number(row?.n) > 5
+    })
+    live.kill('SIGINT')
+    t.same(await ended, [0, null])
+    t.match(await stdout, /^Sent \d+ events live\.$/m)
+  })
+
+  await t.test('--remove without --yes only counts', async (t) => {
+    const { code, stdout } = await intake(['demo', '--remove'])
+    t.equal(code, 3)
+    t.match(stdout, /records of 2 demos are stored\. Nothing is removed: add --yes\.$/m)
+  })
+
+  await t.test('--remove --yes leaves nothing', async (t) => {
+    const removed = await intake(['demo', '--remove', '--yes'])
+    t.match(
+      removed,
+      { code: 0, stdout: /^Removed 1\d{3} log events, \d+ feedback/ },
+      removed.stderr,
+    )
+    t.match(removed.stdout, 'Revoked 2 API keys of demos.')
+    for (const view of ['logs', 'feedback', 'devices', 'hours', 'catalogue', 'warnings']) {
+      t.same(await query(`SELECT * FROM intake.${view} LIMIT 1`), [], view)
+    }
+    t.match(await intake(['demo', '--remove', '--yes']), { stdout: 'There is no demo.\n' })
+  })
+
+  t.test('without a stack it asks for --url', async (t) => {
+    const env = { INTAKE_DATA_DIR: join(dataDir, 'none'), REDIS_URL: readEndpoints(dataDir)!.redis }
+    t.match(await intake(['demo'], env), { code: 1, stderr: /give --url/ })
+    const nobody = ['demo', '--url', 'http://127.0.0.1:9']
+    t.match(await intake(nobody, env), { code: 1, stderr: /does not respond/ })
+  })
+})
