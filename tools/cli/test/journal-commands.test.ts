@@ -45,6 +45,8 @@ const named: Record<string, JournalAction | typeof nothing | typeof derived> = {
   'retention apply': 'retention-applied',
   'catalogue refresh': derived,
   setup: 'redis-loss-accepted',
+  // Also what keys and erasures leave.
+  demo: 'key-created',
   sandbox: nothing,
   env: nothing,
 }
