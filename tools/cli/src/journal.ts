@@ -28,14 +28,13 @@ export async function noteChange(redis: Redis, entry: Omit<JournalEntry, 'who'>)
 }
 
 /**
- * Moves the waiting entries to ClickHouse, so that they can be queried at once. Does nothing if
- * ClickHouse does not respond: then a worker moves them later.
+ * Moves the waiting entries to ClickHouse, so that they can be queried at once. If ClickHouse does
+ * not respond within three seconds, a worker moves them later.
  */
 export async function storeEntries(redis: Redis): Promise<void> {
   const { withClickHouse } = await import('./clickhouse.ts')
   const { moveToJournal } = await import('@intake/records')
   const waiting = createWaitingEntries({ redis })
-  await withClickHouse((store) => moveToJournal({ waiting, store }), {
-    requestTimeoutMs: storeTimeoutMs,
-  }).catch(() => {})
+  const signal = AbortSignal.timeout(storeTimeoutMs)
+  await withClickHouse((store) => moveToJournal({ waiting, store, signal })).catch(() => {})
 }
