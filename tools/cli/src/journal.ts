@@ -20,11 +20,10 @@ function userName(): string {
 
 /**
  * Adds an entry to the journal. A command calls this just before it makes a change that is not one
- * step in Redis, so that no such change is without an entry.
+ * step in Redis, so that no such change is without an entry. A worker moves the entry to ClickHouse.
  */
 export async function noteChange(redis: Redis, entry: Omit<JournalEntry, 'who'>): Promise<void> {
   await createWaitingEntries({ redis }).add({ ...entry, who: operator() })
-  await storeEntries(redis)
 }
 
 /**
