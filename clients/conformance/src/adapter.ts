@@ -12,6 +12,7 @@ export const capabilities = {
   clock: 'its wall clock can be shifted, and it corrects a wrong one',
   pageEnd: 'can be closed as a page is',
   optOut: 'can be told to send nothing',
+  leavesOut: 'keeps no events with a name that a rule drops',
 } as const
 export type Capability = keyof typeof capabilities
 

@@ -12,6 +12,9 @@ export const flaws = {
   'repeats rejected entries': 'does not repeat a rejected entry',
   'follows redirects': 'sends nothing to where a 307 points, and keeps the event',
   'repeats dropped entries': 'does not repeat an entry that the operator drops',
+  'sends what is dropped for ever':
+    'leaves out a name of which twenty events were dropped, and takes no number for it',
+  'never asks again': 'asks after five minutes with one event whether its name is still dropped',
   'knows all codes': 'takes a code that nobody knows as final for that entry, and sends the rest',
   'goes on when its key is revoked': 'stops when its key is revoked',
   'drops when its key is revoked':

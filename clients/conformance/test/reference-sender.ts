@@ -85,6 +85,7 @@ export function createReferenceSender(options: {
     feedback: { pausedUntil: 0, failures: 0, run: undefined },
   }
   const dropped: Record<string, number> = {}
+  const droppedNames = new Map<string, { count: number; until: number }>()
   let shiftMs = options.clockOffsetMs
   let correctionMs = 0
   let lastId = ''
@@ -203,7 +204,7 @@ export function createReferenceSender(options: {
   }
 
   function log(event: string, params: object): string {
-    if (isOptedOut) return ''
+    if (isOptedOut || leavesOut(event)) return ''
     const sent = flaw === 'sends every value as a string' ? stringsOf(params) : params
     const entry: Entry = { id: newId(now()), event, params: sent }
     const line = `${JSON.stringify(entry)}\n`
@@ -223,6 +224,25 @@ export function createReferenceSender(options: {
     }
     makeRoom()
     return entry.id
+  }
+
+  function leavesOut(event: string): boolean {
+    const entry = droppedNames.get(event)
+    if (entry === undefined || entry.count < 20 || flaw === 'sends what is dropped for ever')
+      return false
+    if (now() < entry.until || flaw === 'never asks again') return true
+    entry.until = now() + 300_000
+    return false
+  }
+
+  function learn(entries: readonly Entry[], results: readonly { status: string }[]): void {
+    for (const [index, { event }] of entries.entries()) {
+      if (results[index]?.status !== 'dropped') droppedNames.delete(event)
+      else {
+        const count = (droppedNames.get(event)?.count ?? 0) + 1
+        droppedNames.set(event, { count, until: now() + 300_000 })
+      }
+    }
   }
 
   function makeRoom(): void {
@@ -374,6 +394,7 @@ export function createReferenceSender(options: {
     switch (outcome.kind) {
       case 'settled': {
         lane.failures = 0
+        learn(entries, results ?? [])
         const rejected = entries.filter((_, index) => results?.[index]?.status === 'rejected')
         const codes = new Set(results?.map(({ code }) => code))
         if (flaw === 'knows all codes' && codes.has('quota_of_tomorrow'))

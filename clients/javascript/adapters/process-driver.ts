@@ -58,6 +58,7 @@ export function createProcessDriver(
       'storageFull',
       'storageFails',
       'optOut',
+      'leavesOut',
       ...more,
     ],
     async init({ clockOffsetMs = 0, storageFull = false, storageFailsMs = 0, ...options }) {

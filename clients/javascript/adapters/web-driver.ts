@@ -70,6 +70,7 @@ export async function createWebDriver(site: () => string): Promise<Driver> {
       'storageFails',
       'storageHangs',
       'optOut',
+      'leavesOut',
     ],
     async init(init: InitOptions) {
       const { clockOffsetMs = 0, storageFull = false, ...rest } = init

@@ -8,4 +8,4 @@ export {
   hasUnknownCode,
 } from './errors.ts'
 export { isoTime, sqlTime } from './sql-time.ts'
-export { type RecordTable, rawTables } from './tables.ts'
+export { type RawTable, type RecordTable, rawTables } from './tables.ts'

@@ -56,6 +56,10 @@ export const rawTables = {
     columns: ['bundle_identifier', 'time', 'id', 'device_uuid', 'facts'],
   },
   counted: { name: 'intake.counted_raw', columns: ['name', 'counted_until', 'counted_at'] },
+  journal: {
+    name: 'intake.journal',
+    columns: ['id', 'at', 'who', 'action', 'subject', 'detail'],
+  },
   recounts: { name: 'intake.recounts_raw', columns: ['bundle_identifier', 'hour', 'asked_at'] },
 } as const
 

@@ -1,23 +1,59 @@
-import { randomUUID } from 'node:crypto'
-import { sqlTime, type ClickHouse } from '@intake/clickhouse'
+import { gzipSync } from 'node:zlib'
+import { isoTime, sqlTime, type ClickHouse } from '@intake/clickhouse'
 
-/** An entry of `intake.journal`: what an operator has changed. */
-export interface JournalEntry {
-  at: Date
+/** An entry of `intake.journal`. */
+export interface StoredEntry {
+  id: string
+  /** ISO 8601, UTC. */
+  at: string
   who: string
-  action: 'rule-added' | 'rule-removed'
-  /** The id of what was changed. */
+  action: string
   subject: string
-  detail: object
+  /** JSON. */
+  detail: string
 }
 
-export async function noteInJournal(
-  clickhouse: Pick<ClickHouse, 'insertSelect'>,
-  { at, who, action, subject, detail }: JournalEntry,
-): Promise<void> {
-  await clickhouse.insertSelect(
-    `INSERT INTO intake.journal (id, at, who, action, subject, detail)
-     SELECT {id:UUID}, {at:DateTime64(3, 'UTC')}, {who:String}, {action:String}, {subject:String}, {detail:String}`,
-    { id: randomUUID(), at: sqlTime(at), who, action, subject, detail: JSON.stringify(detail) },
+/** Where entries wait as rows, oldest first. */
+interface WaitingRows {
+  peek(max: number): Promise<string[]>
+  remove(rows: readonly string[]): Promise<void>
+}
+
+const rowsPerInsert = 200
+
+/**
+ * Moves the waiting rows to `intake.journal`. If it is interrupted, or two processes do it at once,
+ * a row is stored twice and counts once.
+ */
+export async function moveToJournal(options: {
+  waiting: WaitingRows
+  store: Pick<ClickHouse, 'insertRows'>
+  signal?: AbortSignal | undefined
+}): Promise<void> {
+  const { waiting, store, signal } = options
+  for (;;) {
+    const rows = await waiting.peek(rowsPerInsert)
+    if (rows.length === 0) return
+    const members = [gzipSync(rows.map((row) => `${row}\n`).join(''))]
+    await store.insertRows({
+      table: 'journal',
+      members,
+      rows: rows.length,
+      ...(signal && { signal }),
+    })
+    await waiting.remove(rows)
+  }
+}
+
+/** Lists the entries since a time, oldest first. */
+export async function readJournal(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  since: Date,
+): Promise<StoredEntry[]> {
+  const entries = await clickhouse.query<StoredEntry>(
+    `SELECT id, at, who, action, subject, detail FROM intake.journal FINAL
+     WHERE at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id`,
+    { since: sqlTime(since) },
   )
+  return entries.map((entry) => ({ ...entry, at: isoTime(entry.at) }))
 }

@@ -32,6 +32,8 @@ const at = (when: string) => {
 const screen = (name: string) => ({ event: 'screen_view', params: { screen: name } })
 const request = (path: string, ms: unknown) => ({ event: 'request', params: { path, ms } })
 
+const trace = 'TypeError: x is not a function\n    at pay (https://shop.example/app.js:7:1)'
+
 const logs = [
   { ...at('11-02 10:00'), ...one, device: old, event: 'app_open' },
   { ...at('11-02 10:01'), ...one, device: old, ...screen('home') },
@@ -51,7 +53,13 @@ const logs = [
     event: 'app_open',
     extra: { foo: 2, log: { a: 1, sequence: 7 } },
   },
-  { ...at('11-09 10:05'), ...one, device: { ...old, battery_level: 5 }, event: 'crash' },
+  {
+    ...at('11-09 10:05'),
+    ...one,
+    device: { ...old, battery_level: 5 },
+    event: 'crash',
+    params: { stack: trace },
+  },
   { ...at('11-02 11:00'), ...two, device: old, event: 'app_open' },
   { ...at('11-02 11:05'), ...two, device: old, ...screen('home') },
   { ...at('11-02 12:00'), ...two, device: old, event: 'purchase', params: { amount: '20.5' } },
@@ -140,6 +148,16 @@ const expected: Record<string, object[]> = {
     { battery_from: 0, events: 1, crashes_per_1000: 1000 },
     { battery_from: 80, events: 15, crashes_per_1000: 0 },
   ],
+  'New crashes': [
+    {
+      fingerprint: '10152ffa42297722',
+      crash: 'TypeError: x is not a function',
+      first_version: '1.0',
+      last_version: '1.0',
+      devices: 1,
+      events: 1,
+    },
+  ],
   'Late events': [
     { arrived: '1: within a minute', events: 15 },
     { arrived: '3: within a day', events: 1 },
@@ -155,7 +173,7 @@ const expected: Record<string, object[]> = {
   ],
   'Clock skew': [{ device_uuid: deviceId(3), events: 1, seconds_ahead: 3600 }],
   'The last 50 events before a feedback': [
-    { time: '2026-11-09 10:05:00.000', event: 'crash', params: {} },
+    { time: '2026-11-09 10:05:00.000', event: 'crash', params: { stack: trace } },
     { time: '2026-11-09 10:00:00.000', event: 'app_open', params: {} },
     { time: '2026-11-03 10:00:00.000', event: 'app_open', params: {} },
   ],

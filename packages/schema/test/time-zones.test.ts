@@ -43,7 +43,14 @@ t.test('views and functions return the same to every profile', async (t) => {
   const device = { first_install_time: rowTime, build_time: rowTime }
   const logs = [
     logRow({ device_uuid, device, client_timestamp, params: { at: rowTime } }),
-    logRow({ device_uuid, device, time: next, id: uuidV7(next), extra: { log: { sequence: 1 } } }),
+    logRow({
+      device_uuid,
+      device,
+      time: next,
+      id: uuidV7(next),
+      extra: { log: { sequence: 1 } },
+      event: 'crash',
+    }),
   ]
   await owner.insertRows({ table: 'logs', members: [member(logs)], rows: 2 })
   const feedback = [feedbackRow({ device_uuid, device })]

@@ -4,6 +4,7 @@
 export const views = [
   'catalogue',
   'counted',
+  'crashes',
   'dead_letters',
   'device_hours',
   'devices',
@@ -33,4 +34,5 @@ export const recordViews = [
   'devices_flat',
   'sessions',
   'gaps',
+  'crashes',
 ]

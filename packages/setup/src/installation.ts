@@ -5,6 +5,7 @@ import {
 } from '@intake/schema'
 import { type ClickHouse } from '@intake/clickhouse'
 import { findLostShards, markShards, restoreRegistry } from '@intake/queue'
+import { createWaitingEntries } from '@intake/access'
 import { claimInstallation, readInstallation as readFromRedis, type Redis } from '@intake/redis'
 import { SetupError } from './setup-error.ts'
 
@@ -17,8 +18,9 @@ export async function joinInstallation(options: {
   clickhouse: ClickHouse
   redis: Redis
   acceptEmptyRedis: boolean
+  who: string
 }): Promise<void> {
-  const { clickhouse, redis, acceptEmptyRedis } = options
+  const { clickhouse, redis, acceptEmptyRedis, who } = options
   const [known, marked] = await Promise.all([readFromClickHouse(clickhouse), readFromRedis(redis)])
   if (known !== null && marked !== null && known !== marked) {
     throw new SetupError('This Redis and this ClickHouse belong to different installations.')
@@ -31,6 +33,10 @@ export async function joinInstallation(options: {
   // its data.
   const installation = await claimInstallation(redis, known ?? randomUUID())
   if (known === null) await writeToClickHouse(clickhouse, installation)
+  if (known !== null && marked === null) {
+    const entry = { who, action: 'redis-loss-accepted', subject: '', detail: {} } as const
+    await createWaitingEntries({ redis }).add(entry)
+  }
   await requireShards({ redis, installation, acceptEmptyRedis })
 }
 

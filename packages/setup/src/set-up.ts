@@ -26,6 +26,8 @@ export interface SetupOptions {
    * data is lost.
    */
   acceptEmptyRedis: boolean
+  /** Who sets up, for the journal. */
+  who?: string
 }
 
 const timeoutMs = 20_000
@@ -41,7 +43,7 @@ const timeoutMs = 20_000
  * again)
  */
 export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
-  const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom } = options
+  const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom, who = 'setup' } = options
   return withClickHouse(options, async (clickhouse) => {
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
@@ -49,8 +51,8 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3), 'S3_ENDPOINT')
     const prepare = async (redis: Redis) => {
-      await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis }))
-      if (apiKey) await step('Creating the API key', createApiKey(redis, apiKey))
+      await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis, who }))
+      if (apiKey) await step('Creating the API key', createApiKey({ redis, who }, apiKey))
     }
     // A `SetupError` is returned and thrown later. If it were thrown here, an error of the
     // connection could replace it.
@@ -79,8 +81,11 @@ async function requireTables(clickhouse: ClickHouse): Promise<void> {
   )
 }
 
-async function createApiKey(redis: Redis, apiKey: { name: string; secret: string }): Promise<void> {
-  const { key } = await createApiKeyStore({ redis }).create(apiKey)
+async function createApiKey(
+  store: { redis: Redis; who: string },
+  apiKey: { name: string; secret: string },
+): Promise<void> {
+  const { key } = await createApiKeyStore(store).create(apiKey)
   if (key.revokedAt === null) return
   throw new SetupError(`The API key ${key.id} was revoked: set INTAKE_API_KEY to another one.`)
 }

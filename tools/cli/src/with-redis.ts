@@ -1,5 +1,6 @@
 import { withRedis as withConnection, type Redis } from '@intake/redis'
 import { findEndpoint } from './endpoints.ts'
+import { storeEntries } from './journal.ts'
 
 const timeoutMs = 10_000
 
@@ -11,10 +12,15 @@ export const withRedis = async <T>(work: (redis: Redis) => Promise<T>): Promise<
   withConnection({ url: await findEndpoint('REDIS_URL'), timeoutMs }, work)
 
 /**
- * Makes a change in Redis and confirms it, like `confirmChange`. Loads the code of `confirmChange`
- * before it connects, because the connection has a timeout.
+ * Makes a change in Redis and confirms it, like `confirmChange`. Its entry in the journal is stored
+ * as soon as ClickHouse responds. Loads the code of `confirmChange` before it connects, because the
+ * connection has a timeout.
  */
 export async function changeRedis<T>(change: (redis: Redis) => Promise<T>): Promise<T> {
   const { confirmChange } = await import('./confirm-change.ts')
-  return withRedis((redis) => confirmChange(redis, () => change(redis)))
+  return withRedis(async (redis) => {
+    const result = await confirmChange(redis, () => change(redis))
+    await storeEntries(redis)
+    return result
+  })
 }

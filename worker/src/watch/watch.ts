@@ -22,6 +22,7 @@ import {
 } from './installation-check.ts'
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts'
 import { startWorkerProblems, type WorkerProblems } from './problems.ts'
+import { startJournal } from './journal.ts'
 import { startRedisChecks } from './redis-checks.ts'
 import { startShardRecovery } from './shard-recovery.ts'
 import {
@@ -106,6 +107,7 @@ export function startWatch(options: WatchOptions): Watch {
       onError: (error) => onQueueError(error as Error),
     }),
   )
+  own(watchJournal(options, isConfirmed))
   const watermark = own(
     startWatermark({
       readBacklogs: readWhileConfirmed(readBacklogs, isConfirmed),
@@ -132,6 +134,18 @@ export function startWatch(options: WatchOptions): Watch {
     }),
   )
   return { metrics, installation, backlogs, stored, problems }
+}
+
+function watchJournal({ redis, clickhouse, log }: WatchOptions, isConfirmed: () => boolean) {
+  return startJournal({
+    redis,
+    store: clickhouse,
+    isConfirmed,
+    onError: limitRepeats((err, omitted) => {
+      // Other log lines already report an outage.
+      log.debug({ err, omitted }, 'changes of operators could not be moved to the journal')
+    }),
+  })
 }
 
 function watchStored({ reader, log }: WatchOptions): StoredStateMonitor {

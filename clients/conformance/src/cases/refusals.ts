@@ -128,6 +128,29 @@ function staysAt(status: number): ConformanceCase {
 const revoked: Fault = { status: 401 }
 const suspended: Fault = { status: 403, code: 'key_suspended' }
 
+const noise = 'noise'
+const droppedMin = 20
+/** A little more than the five minutes for which a name is left out. */
+const pauseMs = 310_000
+
+/** Logs twenty events of a name that a rule of the operator drops, and waits for the response. */
+async function untilDropped(trial: Trial): Promise<void> {
+  const { start, fault, sender, drain, settle } = trial
+  await start()
+  fault({ dropEntries: { indexes: Array.from({ length: droppedMin }, (_, index) => index) } })
+  await sender.logs(noise, droppedMin)
+  await drain('they are sent', () => countSent(trial, noise) === droppedMin)
+  await settle()
+}
+
+/** How many events with this name were sent, each counted once. */
+const countSent = ({ attempts }: Trial, name: string): number =>
+  new Set(
+    attempts().flatMap(({ events }) =>
+      events.filter(({ event }) => event === name).map(({ id }) => id),
+    ),
+  ).size
+
 export const refusals: ConformanceCase[] = [
   isFinal('does not repeat a 400, and sends the rest', 400),
   isFinal('does not repeat a 415, and sends the rest', 415),
@@ -177,6 +200,45 @@ export const refusals: ConformanceCase[] = [
       await drain('the next event is stored', () => stored(5).length === 1)
       await settle()
       for (const n of [1, 3]) expectAttempts(trial, n, 1)
+    },
+  },
+  {
+    title: 'leaves out a name of which twenty events were dropped, and takes no number for it',
+    needs: ['batch', 'leavesOut'],
+    async run(trial) {
+      const { sender, drain, settle, stored, expect } = trial
+      await untilDropped(trial)
+      await sender.logs(noise, 5)
+      await sender.log(tap, { n: 1 })
+      await drain('the next event is stored', () => stored(1).length === 1)
+      await settle()
+      const sent = countSent(trial, noise)
+      expect(sent === droppedMin, () => `${sent} events of the dropped name were sent`)
+      const { sequence } = (stored(1)[0]?.extra as { log?: { sequence?: number } })?.log ?? {}
+      const isNext = sequence === undefined || sequence === droppedMin + 1
+      expect(isNext, () => `the event after ${droppedMin} has the number ${sequence}`)
+    },
+  },
+  {
+    title: 'asks after five minutes with one event whether its name is still dropped',
+    needs: ['batch', 'clock', 'leavesOut'],
+    async run(trial) {
+      const { sender, fault, drain, settle, until, expect } = trial
+      await untilDropped(trial)
+      await sender.clock(pauseMs)
+      fault({ dropEntries: {}, path: '/api/log/batch' })
+      await sender.logs(noise, 3)
+      await drain('it asks', () => countSent(trial, noise) > droppedMin)
+      await settle()
+      const asked = countSent(trial, noise) - droppedMin
+      expect(asked === 1, () => `it asked with ${asked} events`)
+      await sender.clock(2 * pauseMs)
+      await sender.log(noise, { n: 7 })
+      await drain('it asks again', () => trial.stored(7, noise).length === 1)
+      await settle()
+      await sender.logs(noise, 3)
+      await drain('it sends the name again', () => trial.stored(2, noise).length === 1)
+      await until('nothing is missing', () => countSent(trial, noise) === droppedMin + 5)
     },
   },
   staysAt(302),

@@ -1,6 +1,7 @@
 import { createClock } from './clock.ts'
 import type { Core } from './core.ts'
 import { parseObject } from './decide.ts'
+import { createDroppedNames } from './dropped-names.ts'
 import { addCounts, createDrops, type Drops } from './drops.ts'
 import { parseName, type ParsedName } from './entry-name.ts'
 import type { Sender } from './segment.ts'
@@ -114,6 +115,7 @@ export function createClient<Attachment>(
     storage,
     clock,
     drops,
+    droppedNames: createDroppedNames(clock),
     run: newId() + ports.runSuffix,
     newId,
     uuid: '',
@@ -313,8 +315,10 @@ export function createClient<Attachment>(
         name = changed.event
         text = printJson(changed.params)
       }
-      if (isText(name, identifierMax) && text && text[0] === '{')
-        return textBytes(text) > paramsBytesMax ? drop('too_large') : add(name, text)
+      if (isText(name, identifierMax) && text && text[0] === '{') {
+        if (textBytes(text) > paramsBytesMax) return drop('too_large')
+        return core.droppedNames.leavesOut(name) ? undefined : add(name, text)
+      }
     } catch {
       // `beforeSend` threw an error.
     }

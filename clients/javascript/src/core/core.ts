@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import type { DroppedNames } from './dropped-names.ts'
 import type { Drops } from './drops.ts'
 import type { IntakeOptions, SendError } from './options.ts'
 import type { Ports, Storage } from './ports.ts'
@@ -12,6 +13,7 @@ export interface Core {
   storage: Storage
   clock: Clock
   drops: Drops
+  droppedNames: DroppedNames
   /** The name of this run. Each created client is a run of its own. */
   run: string
   newId: () => string

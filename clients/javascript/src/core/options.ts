@@ -125,8 +125,8 @@ export interface Intake<Attachment> {
    *
    * @returns the id of the event. It becomes the column `id`, unless the clock was wrong: the
    *   client then changes the id before it sends the event. Undefined if the event is not kept;
-   *   `onDrop` then gets the reason, except after `optOut`, after `shutdown`, and if `beforeSend`
-   *   returned `null`
+   *   `onDrop` then gets the reason, except after `optOut`, after `shutdown`, if `beforeSend`
+   *   returned `null`, and if a rule of the operator drops events with this name
    */
   log(event: string, params?: object | null): string | undefined
   /** Keeps a feedback and sends it soon. Resolves when it is stored on the device. */

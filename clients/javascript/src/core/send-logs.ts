@@ -20,7 +20,7 @@ export interface LogSender {
 }
 
 export function createLogSender(core: Core, queue: LogQueue): LogSender {
-  const { drops } = core
+  const { drops, droppedNames } = core
 
   function attempt(segment: Segment, stored: StoredSegment, isLast?: boolean): Promise<Attempted> {
     const body = printBatch(stored, segment.shiftMs, core)
@@ -60,9 +60,12 @@ export function createLogSender(core: Core, queue: LogQueue): LogSender {
     if (!results) return { retryAfterMs: 0 }
     const { key, generation, shiftMs } = segment
     const mayShift = !wasOpen && generation < generationsMax && shiftOf(core, stored) !== shiftMs
-    const again = lines.filter((_, index) => {
+    const again = lines.filter((line, index) => {
       const { status, code: reason = 'unknown' } = results[index]!
-      if (isTaken(status)) return false
+      if (isTaken(status)) {
+        droppedNames.learn(line, status === 'dropped')
+        return false
+      }
       const isOutOfRange = reason === 'id_time_out_of_range'
       if (isOutOfRange && mayShift) return true
       drops.add(isOutOfRange ? 'expired' : reason, 1)

@@ -91,6 +91,7 @@ final class LogSender {
 
   private enum EntryResult {
     case accepted
+    case dropped
     case rejected(String)
   }
 
@@ -102,8 +103,9 @@ final class LogSender {
     var read: [EntryResult] = []
     for case let result as [String: Any] in results {
       switch result["status"] as? String {
+      case "accepted": read.append(.accepted)
       // `dropped` is final: a rule of the operator drops such events.
-      case "accepted", "dropped": read.append(.accepted)
+      case "dropped": read.append(.dropped)
       case nil: return nil
       // A status that this release does not know counts as rejected.
       default: read.append(.rejected(result["code"] as? String ?? "unknown"))
@@ -116,6 +118,15 @@ final class LogSender {
   /// clock was wrong get new ids.
   private func settleEntries(_ attempt: LogAttempt, _ results: [EntryResult]) {
     let (entry, stored) = (attempt.segment.entry, attempt.stored)
+    var taken: [(line: Line, isDropped: Bool)] = []
+    for (line, result) in zip(stored.lines, results) {
+      switch result {
+      case .accepted: taken.append((line: line, isDropped: false))
+      case .dropped: taken.append((line: line, isDropped: true))
+      case .rejected: break
+      }
+    }
+    recorder.learn(taken)
     let isOfThisRun = stored.origin.run == run
     let shiftMs = recorder.withClock {
       _ = $0.now()

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An event that is recorded but not stored yet.
 struct RecordedEvent: Sendable {
   /// The event as JSON, without its closing brace.
@@ -25,6 +27,7 @@ final class Recorder: Sendable {
   private struct State {
     var clock: Clock
     var uuids = Uuids()
+    var droppedNames = DroppedNames()
     var user: String
     var isOptedOut = false
     var isShut = false
@@ -63,7 +66,29 @@ final class Recorder: Sendable {
       drops.add("too_large")
       return nil
     }
-    return record(logged.event, params: text)
+    return leavesOut(logged.event) ? nil : record(logged.event, params: text)
+  }
+
+  private func leavesOut(_ event: String) -> Bool {
+    state.withLock { state -> Bool in
+      let now = state.clock.now()
+      return state.droppedNames.leavesOut(event, at: now)
+    }
+  }
+
+  /// Learns from the results of events whether a rule of the operator drops their names.
+  ///
+  /// - Parameter results: the events, each with whether it was dropped
+  func learn(_ results: [(line: Line, isDropped: Bool)]) {
+    let hasDropped = results.contains { $0.isDropped }
+    if !hasDropped && state.withLock({ $0.droppedNames.isEmpty }) { return }
+    for (line, isDropped) in results {
+      guard let event = Json.parseObject(Data(line))["event"] as? String else { continue }
+      state.withLock { state in
+        let now = state.clock.now()
+        state.droppedNames.learn(event, isDropped: isDropped, at: now)
+      }
+    }
   }
 
   /// Keeps an event, unless the user has opted out or the client is shut down.

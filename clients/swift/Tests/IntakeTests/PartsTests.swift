@@ -183,6 +183,21 @@ final class PartsTests: XCTestCase {
     XCTAssertEqual(validUser(nil), "")
     XCTAssertEqual(validUser(String(repeating: "ü", count: 300)).utf16.count, 255)
   }
+
+  func testANameThatARuleDropsIsLeftOutForFiveMinutesThenOneEventAsks() {
+    var names = DroppedNames()
+    for _ in 1...20 {
+      XCTAssertFalse(names.leavesOut("noise", at: 0))
+      names.learn("noise", isDropped: true, at: 0)
+    }
+    XCTAssertTrue(names.leavesOut("noise", at: 299_000))
+    XCTAssertFalse(names.leavesOut("tap", at: 299_000))
+    XCTAssertFalse(names.leavesOut("noise", at: 301_000))
+    XCTAssertTrue(names.leavesOut("noise", at: 302_000))
+    XCTAssertFalse(names.leavesOut("noise", at: -400_000), "the clock was set back")
+    names.learn("noise", isDropped: false, at: 303_000)
+    XCTAssertFalse(names.leavesOut("noise", at: 303_000))
+  }
 }
 
 /// A device with a clock that can be wrong.

@@ -1,7 +1,10 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { parseOrigin } from '@intake/contract'
-import { execAll, readInstallationHash, type Redis } from '@intake/redis'
+import { readInstallationHash, type Redis } from '@intake/redis'
+import type { JournalAction } from '../journal/actions.ts'
+import { journalKey, printEntry } from '../journal/journal.ts'
 import { readRevision, revisionKey } from '../revision.ts'
 import { normaliseBundle } from './bundles.ts'
 import { isLimit, type KeyLimitName, type KeyLimits } from './key-limits.ts'
@@ -74,12 +77,20 @@ const replaceScript = `
 local entries = redis.call('HGETALL', KEYS[1])
 for index = 1, #entries, 2 do
   if entries[index] == ARGV[1] and entries[index + 1] == ARGV[2] then
+    redis.call('RPUSH', KEYS[3], ARGV[5])
     redis.call('SET', KEYS[2], ARGV[4])
     redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
     return 1
   end
 end
 return 0`
+
+/** Adds an entry, with its entry in the journal, unless there is one. */
+const createScript = `
+if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('SET', KEYS[2], ARGV[3])
+redis.call('RPUSH', KEYS[3], ARGV[4])
+return 1`
 
 /** So many entries take one to three milliseconds. */
 const parsedPerTurn = 250
@@ -90,11 +101,27 @@ const secretLengthMin = 16
  */
 const changesMax = 10
 
+const stateActions: Record<KeyState, JournalAction> = {
+  active: 'key-resumed',
+  suspended: 'key-suspended',
+  revoked: 'key-revoked',
+}
+
+interface StoreOptions {
+  redis: Redis
+  who?: string
+}
+
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64')
 }
 
-export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
+/**
+ * @param options.who who makes the changes, for the journal
+ */
+export function createApiKeyStore({ redis, who = '' }: StoreOptions): ApiKeyStore {
+  const redisKeys = [redisKey, revisionKey, journalKey]
+
   const readEntries = () => readInstallationHash(redis, redisKey)
 
   async function load(): Promise<StoredKeys> {
@@ -110,22 +137,28 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
   }
 
   /** Changes a key that is not revoked. */
-  async function change(id: string, changed: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
+  async function change(
+    id: string,
+    action: JournalAction,
+    changed: (key: ApiKey) => ApiKey,
+  ): Promise<ApiKey | undefined> {
     for (let attempt = 0; attempt < changesMax; attempt++) {
       const entries = [...(await readEntries())]
       const [field, json = ''] = entries.find(([, one]) => parseKey(one)?.id === id) ?? []
       const key = parseKey(json)
       if (field === undefined || key === undefined || key.revokedAt !== null) return undefined
       const next = changed(key)
+      if (isDeepStrictEqual(next, key)) return key
+      const detail = { before: key, after: next }
       const replaced = await redis.eval(
         replaceScript,
-        2,
-        redisKey,
-        revisionKey,
+        redisKeys.length,
+        ...redisKeys,
         field,
         json,
         printKey(next),
         randomUUID(),
+        printEntry({ who, action, subject: id, detail }),
       )
       if (replaced === 1) return next
     }
@@ -155,8 +188,14 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
         },
         rules,
       )
-      const [added] = await execAll(
-        redis.multi().hsetnx(redisKey, secretHash, printKey(key)).set(revisionKey, randomUUID()),
+      const added = await redis.eval(
+        createScript,
+        redisKeys.length,
+        ...redisKeys,
+        secretHash,
+        printKey(key),
+        randomUUID(),
+        printEntry({ who, action: 'key-created', subject: key.id, detail: key }),
       )
       const created = added === 1
       if (created) return { key, secret, created }
@@ -180,11 +219,11 @@ export function createApiKeyStore({ redis }: { redis: Redis }): ApiKeyStore {
     },
 
     set: (id, { name, ...rules }) =>
-      change(id, (key) => withRules({ ...key, name: name ?? key.name }, rules)),
+      change(id, 'key-set', (key) => withRules({ ...key, name: name ?? key.name }, rules)),
 
     setState(id, state) {
       const now = new Date().toISOString()
-      return change(id, (key) => ({
+      return change(id, stateActions[state], (key) => ({
         ...key,
         suspendedAt: state === 'suspended' ? (key.suspendedAt ?? now) : null,
         revokedAt: state === 'revoked' ? now : null,

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID, type KeyObject } from 'node:crypto'
 import type { RecordKind } from '@intake/contract'
 import { execAll, readInstallation, readInstallationHash, type Redis } from '@intake/redis'
+import { journalKey, printEntry } from '../journal/journal.ts'
 import { readRevision, revisionKey } from '../revision.ts'
 import { parseRule, rulesMax, type Rule, type RuleChoice } from '../rules/rule.ts'
 import {
@@ -109,6 +110,7 @@ const addScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HEXISTS', KEYS[1], ARGV[5]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('RPUSH', KEYS[3], ARGV[6])
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])`
 
@@ -139,11 +141,27 @@ return redis.call('HGET', KEYS[1], '${secretField}')`
 const addRuleScript = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) - 1 >= tonumber(ARGV[3]) then return 0 end
+redis.call('RPUSH', KEYS[3], ARGV[5])
 redis.call('SET', KEYS[2], ARGV[4])
 return redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`
+/** Removes those of the given fields that exist. Without any, nothing changes. */
+const removeScript = `
+local found = {}
+for index = 3, #ARGV do
+  if redis.call('HEXISTS', KEYS[1], ARGV[index]) == 1 then table.insert(found, ARGV[index]) end
+end
+if #found == 0 then return 0 end
+redis.call('RPUSH', KEYS[3], ARGV[2])
+redis.call('SET', KEYS[2], ARGV[1])
+return redis.call('HDEL', KEYS[1], unpack(found))`
 const droppedField = (kind: RecordKind) => `${kind}:dropped-until`
 
-export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
+/**
+ * @param options.who who makes the changes, for the journal
+ */
+export function createPolicyStore(options: { redis: Redis; who?: string }): PolicyStore {
+  const { redis, who = '' } = options
+
   async function readSalt(): Promise<string> {
     const installation = await readInstallation(redis)
     if (installation === null) throw new Error('Redis belongs to no installation')
@@ -161,6 +179,20 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     }
     return secret as string
   }
+  /** Resolves to false if none of the fields existed. Nothing is changed then. */
+  async function remove(key: string, fields: readonly string[], entry: string): Promise<boolean> {
+    const keys = [key, revisionKey, journalKey]
+    const removed = await redis.eval(
+      removeScript,
+      keys.length,
+      ...keys,
+      randomUUID(),
+      entry,
+      ...fields,
+    )
+    return removed !== 0
+  }
+
   const subjectKey = async () => deriveSubjectKey(await readSecret())
 
   return {
@@ -170,7 +202,8 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
       const now = new Date().toISOString()
       const field = suppressionHash(await subjectKey(), sender)
       const earlier = earlierSuppressionHash(await readSalt(), sender)
-      const keys = [suppressedKey, revisionKey]
+      const keys = [suppressedKey, revisionKey, journalKey]
+      const { kind } = sender
       const added = await redis.eval(
         addScript,
         keys.length,
@@ -180,6 +213,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         now,
         randomUUID(),
         earlier,
+        printEntry({ who, action: 'sender-suppressed', subject: field, detail: { kind } }),
       )
       return added === 1
     },
@@ -189,12 +223,10 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         suppressionHash(await subjectKey(), sender),
         earlierSuppressionHash(await readSalt(), sender),
       ]
-      const change = redis
-        .multi()
-        .hdel(suppressedKey, ...fields)
-        .set(revisionKey, randomUUID())
-      const [removed] = await execAll(change)
-      return removed !== 0
+      const [subject = ''] = fields
+      const { kind } = sender
+      const entry = printEntry({ who, action: 'sender-unsuppressed', subject, detail: { kind } })
+      return remove(suppressedKey, fields, entry)
     },
 
     async setRetention(kind, days) {
@@ -225,7 +257,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         createdAt: new Date().toISOString(),
         createdBy,
       }
-      const keys = [rulesKey, revisionKey]
+      const keys = [rulesKey, revisionKey, journalKey]
       const added = await redis.eval(
         addRuleScript,
         keys.length,
@@ -234,6 +266,7 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
         JSON.stringify(rule),
         rulesMax,
         randomUUID(),
+        printEntry({ who: createdBy, action: 'rule-added', subject: rule.id, detail: rule }),
       )
       return added === 1 ? rule : undefined
     },
@@ -241,10 +274,10 @@ export function createPolicyStore({ redis }: { redis: Redis }): PolicyStore {
     async removeRule(id) {
       const json = new Map(await readInstallationHash(redis, rulesKey)).get(id)
       if (json === undefined || id === secretField) return undefined
-      const [removed] = await execAll(
-        redis.multi().hdel(rulesKey, id).set(revisionKey, randomUUID()),
-      )
-      return removed === 1 ? (parseRule(json) ?? 'unreadable') : undefined
+      const rule = parseRule(json)
+      const detail = rule ?? { id }
+      const entry = printEntry({ who, action: 'rule-removed', subject: id, detail })
+      return (await remove(rulesKey, [id], entry)) ? (rule ?? 'unreadable') : undefined
     },
 
     async load(knownRevision) {

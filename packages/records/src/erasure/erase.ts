@@ -1,7 +1,7 @@
 import { randomUUID, type KeyObject } from 'node:crypto'
 import { countPayloads, startDeletion, watchDeletion } from './delete-payloads.ts'
 import { countOutdated, replaceCounts } from './erase-counts.ts'
-import { noteErasure } from './journal.ts'
+import { noteErasure } from './erasure-list.ts'
 import { spreadTombstones, writeTombstones } from './tombstones.ts'
 import { subjectHash, type Subject } from './subject.ts'
 import { pause, plural } from '@intake/runtime'

@@ -45,21 +45,21 @@ const numbersIn = (text: string) =>
   `arrayMap(digits -> toInt64OrZero(digits), extractAll(${text}, '[0-9]+'))`
 
 /**
- * SQL for a tuple that sorts as versions are ordered, with the text of the version at its end: by
- * its code; without one, by the numbers in its name, a pre-release such as 2.0.0-beta.1 before its
- * release.
+ * Returns SQL for a tuple that sorts as versions are ordered, with the text of the version at its
+ * end: by its code; without one, by the numbers in its name, a pre-release such as 2.0.0-beta.1
+ * before its release.
  */
-const orderedVersion = `if(isNull(entry.version_code),
-      (${numbersIn("splitByChar('-', entry.version_name)[1]")}, position(entry.version_name, '-') = 0,
-        ${numbersIn('entry.version_name')}, entry.version_name),
-      ([assumeNotNull(entry.version_code)], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(entry.version_code))))`
+export const orderedVersion = (code: string, name: string): string => `if(isNull(${code}),
+      (${numbersIn(`splitByChar('-', ${name})[1]`)}, position(${name}, '-') = 0,
+        ${numbersIn(name)}, ${name}),
+      ([assumeNotNull(${code})], true, CAST([], 'Array(Int64)'), toString(assumeNotNull(${code}))))`
 
 /**
  * For each version: the events and params that the catalogue has, and the types of each param. An
  * application with version codes is compared by these alone.
  */
 const typesByVersion = `SELECT bundle_identifier, entry.event AS event, entry.param AS param,
-    ${orderedVersion} AS ordered, ordered.4 AS version,
+    ${orderedVersion('entry.version_code', 'entry.version_name')} AS ordered, ordered.4 AS version,
     arrayStringConcat(arraySort(groupUniqArray(entry.type)), ', ') AS types
   FROM intake.days_raw FINAL
   ARRAY JOIN entries AS entry

@@ -32,4 +32,5 @@ ${select}`,
   return [...view, `ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`]
 }
 
-const quote = (text: string) => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`
+/** A text as SQL. */
+export const quote = (text: string) => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`

@@ -1,3 +1,5 @@
+import { fingerprint } from './fingerprint.ts'
+
 /**
  * Returns SQL that prints a JSON value as text that ClickHouse's own functions can read. These
  * functions refuse a whole document if it has an integer that neither Int64 nor UInt64 can hold.
@@ -38,4 +40,6 @@ export const functionStatements: readonly string[] = [
     ['true', '1', 'false', '0'], [true, true, false, false]::Array(Nullable(Bool)), NULL)`,
   // An aggregate function of `devices_state` of intake.device_hours.
   `CREATE OR REPLACE FUNCTION intake_devices AS (state) -> ${deviceCount('state')}`,
+  // Of a stack trace.
+  `CREATE OR REPLACE FUNCTION intake_fingerprint AS (text) -> if(isNull(text), NULL, ${fingerprint('text')})`,
 ]

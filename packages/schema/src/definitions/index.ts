@@ -2,6 +2,7 @@ import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
 import { statementsOf, type Definition } from './definition.ts'
 import { countDefinitions } from './counts.ts'
+import { crashDefinitions } from './crashes.ts'
 import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
@@ -12,6 +13,7 @@ import { recordDefinitions } from './records.ts'
 const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...recordDefinitions(fields),
   ...deviceDefinitions(fields),
+  ...crashDefinitions,
   ...recentDefinitions,
   ...outcomeDefinitions,
   ...countDefinitions,

@@ -41,13 +41,13 @@ export const otherDefinitions: readonly Definition[] = [
   },
   {
     name: 'journal',
-    comment: 'What operators have changed with intake rules, and when.',
+    comment: 'What operators have changed with the commands of intake, and when.',
     columns: {
       id: 'Id of the entry.',
       at: 'When it was changed, UTC.',
       who: 'Who changed it: user and machine, or what --by said.',
-      action: 'rule-added or rule-removed.',
-      subject: 'Id of what was changed.',
+      action: 'What was done, such as key-created; intake journal --help lists all.',
+      subject: 'Id of what was changed; a hash for a user or device.',
       detail: 'What was changed, as JSON.',
     },
   },

@@ -1,7 +1,9 @@
-import { rawTables } from '@intake/clickhouse'
+import { rawTables, type RawTable } from '@intake/clickhouse'
 import type { Definition } from './definition.ts'
 
-const comments: Record<keyof typeof rawTables, string> = {
+type TableBehindView = Exclude<RawTable, 'journal'>
+
+const comments: Record<TableBehindView, string> = {
   logs: 'Log events as they were inserted, with repeats and deleted rows. Query intake.logs.',
   feedback: 'Feedback as it was inserted, with repeats and deleted rows. Query intake.feedback.',
   dead_letters: 'Rows that ClickHouse rejected, with older versions. Query intake.dead_letters.',
@@ -15,11 +17,14 @@ const comments: Record<keyof typeof rawTables, string> = {
   recounts: 'Every demand to count again. Query intake.recounts.',
 }
 
-/** The tables that workers write. Only the columns of the views have comments. */
-export const rawDefinitions: readonly Definition[] = Object.entries(rawTables).map(
-  ([kind, { name, columns }]) => ({
-    name: name.replace('intake.', ''),
-    comment: comments[kind as keyof typeof rawTables],
-    columns: Object.fromEntries(columns.map((column) => [column, ''])),
-  }),
+/** The tables that workers write, and that views show. Only the columns of the views have comments. */
+export const rawDefinitions: readonly Definition[] = Object.entries(comments).map(
+  ([kind, comment]) => {
+    const { name, columns } = rawTables[kind as TableBehindView]
+    return {
+      name: name.replace('intake.', ''),
+      comment,
+      columns: Object.fromEntries(columns.map((column) => [column, ''])),
+    }
+  },
 )

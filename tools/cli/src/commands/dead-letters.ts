@@ -9,10 +9,13 @@ import {
   type DeadLetter,
   type DeadLetterOutcome,
 } from '@intake/records'
+import type { JournalAction } from '@intake/access'
 import type { Command } from 'commander'
 import { withClickHouse } from '../clickhouse.ts'
+import { noteChange } from '../journal.ts'
 import { UsageError } from '../endpoints.ts'
 import { note, printJson, printRow } from '../print.ts'
+import { withRedis } from '../with-redis.ts'
 
 /** `intake dead-letters list|show|replay|drop`: manages the rows that ClickHouse rejected. */
 export function defineDeadLetters(deadLetters: Command): void {
@@ -40,21 +43,33 @@ export function defineDeadLetters(deadLetters: Command): void {
       }),
     )
 
-  each(deadLetters.command('replay [id]'), 'insert again into the table', replayDeadLetters)
-  each(deadLetters.command('drop [id]'), 'delete permanently', async (clickhouse, letters) => {
-    await dropDeadLetters(clickhouse, letters)
-    return new Map(letters.map((letter) => [letter, undefined]))
+  each(deadLetters.command('replay [id]'), {
+    what: 'insert again into the table',
+    action: 'dead-letters-replayed',
+    act: replayDeadLetters,
+  })
+  each(deadLetters.command('drop [id]'), {
+    what: 'delete permanently',
+    action: 'dead-letters-dropped',
+    async act(clickhouse, letters) {
+      await dropDeadLetters(clickhouse, letters)
+      return new Map(letters.map((letter) => [letter, undefined]))
+    },
   })
 }
 
 function each(
   command: Command,
-  what: string,
-  act: (
-    clickhouse: ClickHouse,
-    letters: readonly DeadLetter[],
-  ) => Promise<Map<DeadLetter, DeadLetterOutcome>>,
+  change: {
+    what: string
+    action: JournalAction
+    act: (
+      clickhouse: ClickHouse,
+      letters: readonly DeadLetter[],
+    ) => Promise<Map<DeadLetter, DeadLetterOutcome>>
+  },
 ): void {
+  const { what, action, act } = change
   command
     .description(`${what}: the record with this id, or --all`)
     .option('--all', 'every dead letter')
@@ -65,6 +80,10 @@ function each(
         let done = 0
         let failures = 0
         for await (const page of pages(clickhouse, id)) {
+          if (done + failures === 0) {
+            const entry = { action, subject: id ?? 'all', detail: { inFirstPage: page.length } }
+            await withRedis((redis) => noteChange(redis, entry))
+          }
           for (const [letter, failure] of await act(clickhouse, page)) {
             if (failure === undefined) done++
             else failures++

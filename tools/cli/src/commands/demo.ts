@@ -6,6 +6,7 @@ import { inventHistory } from '../demo/history.ts'
 import { countDemo, demoKeyName, findDemoKeys, isGone, removeDemo } from '../demo/remove.ts'
 import { sendHistory, sendLive, untilKeyIsKnown } from '../demo/send.ts'
 import { runningStack, UsageError } from '../endpoints.ts'
+import { operator } from '../journal.ts'
 import { note, print } from '../print.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
@@ -75,7 +76,7 @@ async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise
   if (gateway === undefined) throw new UsageError('No stack of npm start is running: give --url.')
   if (!URL.canParse(gateway)) throw new UsageError(`${gateway} is not the URL of a gateway.`)
   const { secret } = await changeRedis((redis) =>
-    createApiKeyStore({ redis }).create({
+    createApiKeyStore({ redis, who: operator() }).create({
       name: demoKeyName,
       bundleIdentifiers: [demoBundles],
       limits,

@@ -3,6 +3,7 @@ import {
   countStored,
   erase,
   listErasures,
+  subjectHash,
   waitingFrames,
   type ErasureReport,
   type Services,
@@ -13,6 +14,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import { suppress } from '../erasure/suppress.ts'
+import { noteChange, operator, storeEntries } from '../journal.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { keySubject, personalSubject, type KeySubject } from '../subjects.ts'
@@ -58,9 +60,10 @@ export function addUnsuppressCommand(parent: Command, kind: 'user' | 'device', i
     .action((value: string, flags: { bundle?: string }) =>
       withServices(async ({ redis }) => {
         const sender = personalSubject(kind, value, flags)
-        const policy = createPolicyStore({ redis })
+        const policy = createPolicyStore({ redis, who: operator() })
         if (!(await confirmChange(redis, () => policy.unsuppress(sender))))
           throw new UsageError(`This ${kind} is not suppressed.`)
+        await storeEntries(redis)
         print('Gateways store its records again within seconds.')
       }),
     )
@@ -154,10 +157,16 @@ async function run(subject: Subject | undefined, flags: EraseFlags): Promise<voi
       flags.suppress && subject !== undefined && subject.kind !== 'api-key'
         ? await suppress(services, subject, progress.say)
         : undefined
+    const subjectKey = await createPolicyStore({ redis: services.redis }).subjectKey()
+    await noteChange(services.redis, {
+      action: 'erasure-begun',
+      subject: subject === undefined ? '' : subjectHash(subject, subjectKey),
+      detail: { kind: subject?.kind ?? 'repeats' },
+    })
     const report = await erase({
       services,
       subject,
-      subjectKey: await createPolicyStore({ redis: services.redis }).subjectKey(),
+      subjectKey,
       deadline: performance.now() + flags.wait * 60_000,
       progress: progress.say,
     })

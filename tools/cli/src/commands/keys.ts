@@ -12,6 +12,7 @@ import { parseTime, readSecret, timeForm } from '@intake/runtime'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
 import { describeKey, headings, stateOf } from '../keys/describe-key.ts'
+import { operator } from '../journal.ts'
 import { note, print, printForShell, printJson, printRow } from '../print.ts'
 import { changeRedis, withRedis } from '../with-redis.ts'
 
@@ -237,7 +238,7 @@ async function noteUnreadable(store: ApiKeyStore): Promise<void> {
 }
 
 const changeKeys = (change: (store: ApiKeyStore) => Promise<void>): Promise<void> =>
-  changeRedis((redis) => change(createApiKeyStore({ redis })).catch(asUsage))
+  changeRedis((redis) => change(createApiKeyStore({ redis, who: operator() })).catch(asUsage))
 
 /** Converts a `RangeError`, which the store throws for invalid rules, to a `UsageError`. */
 function asUsage(error: unknown): never {

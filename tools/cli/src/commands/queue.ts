@@ -3,8 +3,11 @@ import { defineReadBacklogs, queueKinds, type QueueName } from '@intake/queue'
 import { createQueuePause } from '@intake/queue/consume'
 import { Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
+import { noteChange } from '../journal.ts'
 import { withRedis } from '../with-redis.ts'
 import { print, printJson } from '../print.ts'
+
+const actions = { pause: 'queue-paused', resume: 'queue-resumed' } as const
 
 const effect = `
 While a queue is paused, workers take nothing from it and gateways continue to accept: the records wait in Redis.
@@ -32,7 +35,12 @@ export function defineQueue(queue: Command): void {
         withRedis(async (redis) => {
           const names = options.kind === undefined ? queueKinds : [options.kind]
           const readBacklogs = defineReadBacklogs({ redis })
-          if ((await readBacklogs()) === undefined) throw noInstallation()
+          const before = await readBacklogs()
+          if (before === undefined) throw noInstallation()
+          for (const subject of names) {
+            if (before.queues[subject].isPaused === (change === 'pause')) continue
+            await noteChange(redis, { action: actions[change], subject, detail: {} })
+          }
           await createQueuePause({ redis })[change](names)
           const backlogs = await readBacklogs()
           if (backlogs === undefined) throw noInstallation()

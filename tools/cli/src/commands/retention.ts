@@ -6,6 +6,7 @@ import { Argument, InvalidArgumentError, type Command } from 'commander'
 import { confirmChange } from '../confirm-change.ts'
 import { applyRetention } from '../retention/apply-retention.ts'
 import { expiryTimes, findExpired } from '../retention/find-expired.ts'
+import { noteChange } from '../journal.ts'
 import { createProgress } from '../progress.ts'
 import { withServices } from '../services.ts'
 import { print, printJson } from '../print.ts'
@@ -27,6 +28,14 @@ export function defineRetention(retention: Command): void {
     .action((kind: RetentionKind, period: Period) =>
       withServices(async ({ clickhouse, redis }) => {
         const recordKind = kinds.find((one) => one === kind)
+        await noteChange(redis, {
+          action: 'retention-set',
+          subject: kind,
+          detail: {
+            before: (await readRetention(clickhouse))[kind] ?? null,
+            after: period.days ?? null,
+          },
+        })
         // ClickHouse first: its retention is the valid one, and `apply` corrects the policy by it.
         await confirmChange(redis, async () => {
           await writeRetention(clickhouse, kind, period.days)

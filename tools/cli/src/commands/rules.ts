@@ -1,5 +1,4 @@
 import { plural } from '@intake/runtime'
-import { hostname, userInfo } from 'node:os'
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import {
@@ -19,10 +18,10 @@ import {
   type RuleMatch,
 } from '@intake/access'
 import { kinds } from '@intake/contract'
-import { noteInJournal, type JournalEntry } from '@intake/records'
 import type { Redis } from '@intake/redis'
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { UsageError } from '../endpoints.ts'
+import { operator } from '../journal.ts'
 import { note, print, printJson, printJsonLine, printRow } from '../print.ts'
 import { dryRun, type DryRun } from '../rules/dry-run.ts'
 import { formatTable } from '../table.ts'
@@ -35,7 +34,6 @@ interface AddOptions {
 }
 
 const statementTimeoutMs = 5 * 60_000
-const journalTimeoutMs = 10_000
 
 const addGuide = `
 drop          acknowledge such records, and store none of them
@@ -84,7 +82,7 @@ function defineAdd(rules: Command): void {
   for (const option of Object.values(conditionOptions)) add.addOption(option)
   add
     .option('--dry-run', 'only count the records of the last day that the rule would have matched')
-    .option('--by <who>', 'who adds it, for the journal', currentUser())
+    .option('--by <who>', 'who adds it, for the journal', operator())
     .option('--json', 'print the rule, or the counts of --dry-run, as JSON')
     .addHelpText('after', addGuide)
     .action(async (action: RuleAction, value: string | undefined, options: AddOptions) => {
@@ -97,7 +95,6 @@ function defineAdd(rules: Command): void {
         printRow([`Added ${rule.id}: ${describeRule(rule)}`])
         print('Gateways follow within 5 seconds.')
       }
-      await writeJournal(entryOf('rule-added', rule, { at: rule.createdAt, who: rule.createdBy }))
     })
 }
 
@@ -121,15 +118,16 @@ function defineRemove(rules: Command): void {
   rules
     .command('remove <id>')
     .description('remove the rule with this id; gateways follow within 5 seconds')
-    .option('--by <who>', 'who removes it, for the journal', currentUser())
+    .option('--by <who>', 'who removes it, for the journal', operator())
     .option('--json', 'print the removed rule as JSON')
     .action(async (id: string, { by, json }: { by: string; json?: boolean }) => {
-      const removed = await changeRedis((redis) => createPolicyStore({ redis }).removeRule(id))
+      const removed = await changeRedis((redis) =>
+        createPolicyStore({ redis, who: by }).removeRule(id),
+      )
       if (removed === undefined) throw new UsageError(`There is no rule ${id}.`)
       const rule = removed === 'unreadable' ? { id } : removed
       if (json) printJson(rule)
       else print(`Removed ${id}.`)
-      await writeJournal(entryOf('rule-removed', rule, { at: new Date().toISOString(), who: by }))
     })
 }
 
@@ -249,34 +247,6 @@ function describeDryRun({ records, devices, not_stored: notStored, by_version: v
     ...(rows.length === 0 ? [] : [formatTable([heads, ...rows])]),
   ].join('\n\n')
 }
-
-const entryOf = (
-  action: JournalEntry['action'],
-  rule: Pick<Rule, 'id'>,
-  { at, who }: { at: string; who: string },
-): JournalEntry => ({ at: new Date(at), who, action, subject: rule.id, detail: rule })
-
-/**
- * Writes an entry to the journal in ClickHouse. Commands call this after they have changed the
- * rules, so a change is possible while ClickHouse is down.
- *
- * @throws {UsageError} if the entry cannot be written; the message contains the entry
- */
-async function writeJournal(entry: JournalEntry): Promise<void> {
-  try {
-    const { withClickHouse } = await import('../clickhouse.ts')
-    await withClickHouse((clickhouse) => noteInJournal(clickhouse, entry), {
-      requestTimeoutMs: journalTimeoutMs,
-    })
-  } catch (error) {
-    throw new UsageError(
-      `The change is made, but intake.journal could not be written (${(error as Error).message}). ` +
-        `Its entry would be: ${JSON.stringify(entry)}`,
-    )
-  }
-}
-
-const currentUser = () => `${userInfo().username}@${hostname()}`
 
 function parseInteger(given: string): number {
   if (/^-?\d{1,15}$/.test(given)) return Number(given)

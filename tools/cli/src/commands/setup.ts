@@ -1,10 +1,12 @@
-import { parseTime, readSecret, timeForm } from '@intake/runtime'
+import { readSecret } from '@intake/runtime'
 import { setUp } from '@intake/setup'
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { findClickHouse } from '../clickhouse.ts'
 import { findEndpoint } from '../endpoints.ts'
+import { operator } from '../journal.ts'
 import { print } from '../print.ts'
+import { requireTime } from '../require-time.ts'
 
 /**
  * `intake setup`: prepares the services for gateways and workers. Running it again is safe, so it
@@ -31,16 +33,11 @@ export function defineSetup(setup: Command): void {
         clickhouseCluster,
         newShardsFrom: options.newShardsFrom,
         s3: await findBucket(),
+        who: operator(),
         acceptEmptyRedis: options.acceptEmptyRedis ?? false,
         ...(secret && { apiKey: { name: 'first', secret } }),
       })
       for (const name of applied) print(`applied ${name}`)
       print('Intake is set up.')
     })
-}
-
-function requireTime(text: string): Date {
-  const time = parseTime(text)
-  if (time === undefined) throw new InvalidArgumentError(`It must be ${timeForm}.`)
-  return time
 }

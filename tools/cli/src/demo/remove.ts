@@ -1,7 +1,8 @@
 import { createApiKeyStore, createPolicyStore, type ApiKey } from '@intake/access'
-import { countStored, erase, type ErasureReport, type Services } from '@intake/records'
+import { countStored, erase, subjectHash, type ErasureReport, type Services } from '@intake/records'
 import { pause } from '@intake/runtime'
 import { confirmChange } from '../confirm-change.ts'
+import { noteChange, operator } from '../journal.ts'
 import { demoBundles } from './apps.ts'
 
 /** The name of the keys that `intake demo` creates. A key is a demo's only with its rules, too. */
@@ -41,7 +42,7 @@ export async function removeDemo(
   options: { deadline: number; progress: (sentence: string) => void },
 ): Promise<ErasureReport[]> {
   const { redis } = services
-  const store = createApiKeyStore({ redis })
+  const store = createApiKeyStore({ redis, who: operator() })
   const setAll = (state: 'suspended' | 'revoked', ids: readonly string[]) =>
     confirmChange(redis, () => Promise.all(ids.map((id) => store.setState(id, state))))
   const ids = keys.map(({ id }) => id)
@@ -53,6 +54,11 @@ export async function removeDemo(
   const subjectKey = await createPolicyStore({ redis }).subjectKey()
   for (const id of ids) {
     const subject = { kind: 'api-key', id, ...always } as const
+    await noteChange(redis, {
+      action: 'erasure-begun',
+      subject: subjectHash(subject, subjectKey),
+      detail: { kind: subject.kind },
+    })
     const report = await erase({ services, subject, subjectKey, ...rest })
     reports.push(report)
     if (isGone(report)) await setAll('revoked', [id])

@@ -3,6 +3,7 @@ import { confirmChange, UnconfirmedError } from '../confirm-change.ts'
 import { UsageError } from '../endpoints.ts'
 import type { Services } from '@intake/records'
 import type { PersonalSubject } from '../subjects.ts'
+import { operator } from '../journal.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 
 /**
@@ -15,7 +16,7 @@ export async function suppress(
   subject: PersonalSubject,
   progress: (sentence: string) => void,
 ): Promise<UnconfirmedError | undefined> {
-  const policy = createPolicyStore({ redis })
+  const policy = createPolicyStore({ redis, who: operator() })
   const added = await confirmChange(redis, () => policy.suppress(subject)).catch(
     (error: unknown) => {
       if (error instanceof UnconfirmedError) return error

@@ -10,6 +10,7 @@ import {
 import { kinds } from '@intake/contract'
 import { createPolicyStore } from '@intake/access'
 import { confirmChange } from '../confirm-change.ts'
+import { noteChange } from '../journal.ts'
 import { untilGatewaysKnow } from '../until-gateways-know.ts'
 import { expiredPrefixes, expiryTimes, findExpired, type Expired } from './find-expired.ts'
 
@@ -47,6 +48,7 @@ export async function applyRetention(
   const { logs, feedback, deadLetters } = expired
   if (logs.length + feedback.length + deadLetters + expired.objects === 0) return expired
 
+  await noteChange(redis, { action: 'retention-applied', subject: '', detail: expired })
   const entry = { id: randomUUID(), kind: 'retention', subjectHash: '', startedAt: new Date() }
   const note = (report: Expired, finishedAt?: Date) =>
     noteErasure(clickhouse, { ...entry, finishedAt, report: JSON.stringify(report) })

@@ -23,6 +23,9 @@ internal class Core(
     val storage: Storage = FallbackStorage(ports.storage)
     val clock = Clock(ports.time)
 
+    /** Guarded by `memory`. */
+    val droppedNames = DroppedNames(clock)
+
     /**
      * Guarded by `io`. True after the end of the client. The client then neither sends nor changes
      * its records, because other clients may have taken them over.

@@ -75,8 +75,8 @@ internal constructor(
      * @param params texts, numbers, booleans, null, lists, maps, dates and throwables; other values
      *   are sent as their `toString`
      * @return the id of the event; null if the event is not kept, because the user has opted out,
-     *   the client is shut down, `beforeSend` dropped it, or it is invalid. If it is invalid,
-     *   `onDrop` gets the reason
+     *   the client is shut down, `beforeSend` dropped it, a rule of the operator drops events with
+     *   this name, or it is invalid. If it is invalid, `onDrop` gets the reason
      */
     @JvmOverloads
     fun log(event: String, params: Map<String, Any?> = emptyMap()): String? {
@@ -88,7 +88,9 @@ internal constructor(
             if (sent.event.isEmpty() || sent.event.length > IDENTIFIER_MAX)
                 return drop("invalid_event")
             if (text.length > PARAMS_MAX) return drop("too_large")
-            return add(sent.event, text)
+            val isLeftOut =
+                synchronized(core.memory) { core.droppedNames.leavesOut(sent.event) }
+            return if (isLeftOut) null else add(sent.event, text)
         } catch (_: Throwable) {
             // `beforeSend` threw an exception or an error, such as that of `TODO()`.
             return drop("invalid_event")

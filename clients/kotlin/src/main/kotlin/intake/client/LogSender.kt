@@ -5,7 +5,7 @@ package intake.client
  *
  * @property code why the entry was rejected; null if it was accepted, or dropped by a rule
  */
-private class EntryResult(val code: String?)
+private class EntryResult(val code: String?, val isDropped: Boolean = false)
 
 /** Sends the segments of the queue. */
 internal class LogSender(private val core: Core, private val queue: LogQueue) {
@@ -83,6 +83,11 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         results: List<EntryResult>,
         wasOpen: Boolean,
     ) {
+        synchronized(core.memory) {
+            core.droppedNames.learn(stored.lines) { at ->
+                results[at].run { if (code == null) isDropped else null }
+            }
+        }
         val context = stored.context
         val shiftMs =
             synchronized(core.memory) { core.clock.shiftFor(context.era, context.run == core.run) }
@@ -146,8 +151,9 @@ internal class LogSender(private val core: Core, private val queue: LogQueue) {
         return results.map {
             val result = it as? Map<*, *> ?: return null
             when (result["status"] as? String ?: return null) {
+                "accepted" -> EntryResult(null)
                 // `dropped` is final: a rule of the operator drops such events.
-                "accepted", "dropped" -> EntryResult(null)
+                "dropped" -> EntryResult(null, isDropped = true)
                 // A status that this release does not know counts as rejected.
                 else -> EntryResult(result["code"] as? String ?: "unknown")
             }

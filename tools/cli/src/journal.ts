@@ -1,0 +1,39 @@
+import { hostname, userInfo } from 'node:os'
+import { createWaitingEntries, type JournalEntry } from '@intake/access'
+import type { Redis } from '@intake/redis'
+
+const storeTimeoutMs = 3_000
+
+/** Who runs the command, for the journal. */
+export function operator(): string {
+  return `${userName()}@${hostname()}`
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run as a user that has no name.
+    return `uid ${process.getuid?.()}`
+  }
+}
+
+/**
+ * Adds an entry to the journal. A command calls this just before it makes a change that is not one
+ * step in Redis, so that no such change is without an entry. A worker moves the entry to ClickHouse.
+ */
+export async function noteChange(redis: Redis, entry: Omit<JournalEntry, 'who'>): Promise<void> {
+  await createWaitingEntries({ redis }).add({ ...entry, who: operator() })
+}
+
+/**
+ * Moves the waiting entries to ClickHouse, so that they can be queried at once. If ClickHouse does
+ * not respond within three seconds, a worker moves them later.
+ */
+export async function storeEntries(redis: Redis): Promise<void> {
+  const { withClickHouse } = await import('./clickhouse.ts')
+  const { moveToJournal } = await import('@intake/records')
+  const waiting = createWaitingEntries({ redis })
+  const signal = AbortSignal.timeout(storeTimeoutMs)
+  await withClickHouse((store) => moveToJournal({ waiting, store, signal })).catch(() => {})
+}

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { createWaitingEntries, journalActions } from '@intake/access'
+import { addDeadLetter, moveToJournal } from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
+import { logsOf, logRow, startServices, user } from './services.ts'
+
+const { clickhouse, insert, intake, keys } = await startServices(t)
+
+interface Entry {
+  id: string
+  at: string
+  who: string
+  action: string
+  subject: string
+  detail: object
+}
+
+const away = { CLICKHOUSE_URL: 'http://127.0.0.1:1' }
+/** Runs a command; fails if it does. `env` may take ClickHouse away. */
+async function run(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const { code, stdout, stderr } = await intake(args, env)
+  t.equal(code, 0, `${args.join(' ')} ${stderr}`)
+  return stdout
+}
+
+t.test('a day of an operator, while ClickHouse is away half of the time', async (t) => {
+  const person = user()
+  const secret = 'a-secret-of-the-operator'
+  await insert('logs', logsOf(person, 3))
+  const refusal = new ClickHouseError('bad', { kind: 'rejected', code: 117 })
+  for (const row of [logRow(), logRow()])
+    await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(row), refusal })
+
+  const create = ['keys', 'create', '--name', 'web', '--from-env', 'SECRET', '--json']
+  const { id: key } = JSON.parse(await run(create, { ...away, SECRET: secret })) as { id: string }
+  await run(['keys', 'set', key, '--events-per-day', '5'])
+  await run(['keys', 'suspend', key], away)
+  await run(['keys', 'suspend', key], away)
+  await run(['keys', 'resume', key])
+  const added = await run(
+    ['rules', 'add', 'drop', '--event', 'noise', '--by', 'ana', '--json'],
+    away,
+  )
+  const { id: rule } = JSON.parse(added) as { id: string }
+  await run(['queue', 'pause', '--kind', 'logs'], away)
+  await run(['queue', 'pause', '--kind', 'logs'], away)
+  await run(['queue', 'resume'])
+  await run(['retention', 'set', 'feedback', '90d'])
+  const [letter] = JSON.parse(await run(['dead-letters', 'list', '--json'])) as { id: string }[]
+  await run(['dead-letters', 'replay', letter!.id])
+  await run(['dead-letters', 'drop', '--all'])
+  await run(['user', 'export', person])
+  await run(['user', 'erase', person, '--suppress', '--yes'])
+  await run(['user', 'unsuppress', person])
+  t.equal((await intake(['user', 'unsuppress', person])).code, 1)
+  await run(['rules', 'remove', rule, '--by', 'bo'], away)
+  await run(['keys', 'revoke', key], away)
+
+  const { code, stdout, stderr } = await intake(['journal', '--json'], away)
+  t.equal(code, 1)
+  t.match(stderr, /only the changes that wait in Redis/)
+  const last = ['rule-removed', 'key-revoked']
+  t.same(
+    (JSON.parse(stdout) as Entry[]).map(({ action }) => action),
+    last,
+  )
+
+  const expected = [
+    ['key-created', key],
+    ['key-set', key],
+    ['key-suspended', key],
+    ['key-resumed', key],
+    ['rule-added', rule],
+    ['queue-paused', 'logs'],
+    ['queue-resumed', 'logs'],
+    ['retention-set', 'feedback'],
+    ['dead-letters-replayed', letter!.id],
+    ['dead-letters-dropped', 'all'],
+    ['subject-exported', /^[\w=+/:-]{20,}$/],
+    ['sender-suppressed', /^hmac-sha256:/],
+    ['erasure-begun', /^[\w=+/:-]{20,}$/],
+    ['sender-unsuppressed', /^hmac-sha256:/],
+    ['rule-removed', rule],
+    ['key-revoked', key],
+  ].map(([action, subject]) => ({ action, subject }))
+  const waiting = createWaitingEntries({ redis: keys })
+  t.match(JSON.parse(await run(['journal', '--json'])), expected, 'also before they are moved')
+
+  // As a worker does that is killed after its insert.
+  const unconfirmed = { peek: waiting.peek, remove: () => Promise.reject(new Error('killed')) }
+  await t.rejects(moveToJournal({ waiting: unconfirmed, store: clickhouse }), /killed/)
+  await moveToJournal({ waiting, store: clickhouse })
+  t.same(await waiting.peek(1), [])
+  const entries = JSON.parse(await run(['journal', '--json'])) as Entry[]
+  t.match(entries, expected)
+  t.equal(entries.length, expected.length)
+  t.match(entries[1]?.detail, { before: { limits: {} }, after: { limits: { eventsPerDay: 5 } } })
+  t.match(entries[7]?.detail, { before: null, after: 90 })
+  const by = new Map<string, (string | RegExp)[]>([
+    [rule, ['ana', 'bo']],
+    [key, Array.from({ length: 5 }, () => /@/)],
+  ])
+  for (const [subject, who] of by)
+    t.match(
+      entries.filter((one) => one.subject === subject).map((one) => one.who),
+      who,
+    )
+
+  const text = JSON.stringify(entries)
+  t.notMatch(text, secret)
+  t.notMatch(text, person)
+  t.ok(entries.every(({ action }) => action in journalActions))
+  const lines = (await run(['journal', '--since', entries.at(-1)!.at])).trimEnd().split('\n')
+  t.match(lines.at(-1), new RegExp(`^\\S+Z\tkey-revoked\t${key}\t`))
+})

@@ -1,0 +1,44 @@
+import { createWaitingEntries } from '@intake/access'
+import type { ClickHouse } from '@intake/clickhouse'
+import { moveToJournal } from '@intake/records'
+import type { Redis } from '@intake/redis'
+import { startPolling, withTimeout, type Clock } from '@intake/runtime'
+
+const intervalMs = 5_000
+/** Limits the wait for Redis; an insert has a timeout of its own. */
+const timeoutMs = 60_000
+
+/**
+ * Moves what operators have changed from Redis to `intake.journal`, every few seconds. Several
+ * workers may do so at once.
+ *
+ * @param options.onError called when entries could not be moved; they are then late, not lost
+ */
+export function startJournal(options: {
+  redis: Redis
+  store: Pick<ClickHouse, 'insertRows'>
+  isConfirmed: () => boolean
+  onError: (error: unknown) => void
+  clock?: Clock
+}): { close(): void } {
+  const { redis, store, isConfirmed, onError, clock } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const waiting = createWaitingEntries({ redis })
+  const polling = startPolling({
+    async poll() {
+      // Otherwise the entries could be those of another installation.
+      if (!isConfirmed()) return
+      await withTimeout(moveToJournal({ waiting, store, signal }), timeoutMs, 'moving the journal')
+    },
+    intervalMs,
+    onError,
+    ...(clock && { clock }),
+  })
+  return {
+    close() {
+      polling.close()
+      closing.abort()
+    },
+  }
+}
