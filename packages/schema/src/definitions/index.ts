@@ -26,7 +26,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
  */
 export const createDefinitions = (fields: readonly DeviceField[]): Migration => ({
   name: 'definitions',
-  statements: definitionsFor(fields).flatMap(statementsOf),
+  statements: definitionsFor(fields).flatMap((definition) => statementsOf(definition)),
 })
 
 /** All tables and views of this release. */

@@ -72,7 +72,7 @@ export function serverConfig(options: ServerConfigOptions) {
       <handler><type>ping</type></handler>
     </rule>
     <rule>
-      <headers><X-ClickHouse-User>regex:(${userNames.join('|')})</X-ClickHouse-User></headers>
+      <headers><X-ClickHouse-User>regex:(${userNames.join('|')}|intake_[a-z0-9_]+)</X-ClickHouse-User></headers>
       ${queryHandler()}
     </rule>
     ${options.playPath === undefined ? '' : playRules(options.playPath)}
