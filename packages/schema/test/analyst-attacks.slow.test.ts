@@ -52,7 +52,7 @@ await owner.command(`INSERT INTO intake.days_raw (bundle_identifier, day, entrie
     [('${secrets.foreign}', '', 'event', NULL, '', now64(3), now64(3), 1, 1)], [], 1`)
 await owner.command(`INSERT INTO intake.outcomes_raw (minute, api_key_id, kind, code, run, records)
   SELECT now(), '${secrets.foreign}', 'logs', 'accepted', generateUUIDv4(), 1`)
-t.equal(await defineAnalyst(owner, mine), 'defined')
+await defineAnalyst(owner, mine)
 const [key] = await owner.query<{ secret: string }>('SELECT secret FROM intake.pseudonym_key')
 const forbidden = new RegExp(
   [
@@ -269,7 +269,6 @@ t.test('no system table shows more', async (t) => {
     if (status === 200 && text !== '') readable.push(name)
     const found = forbidden.exec(text)
     if (found) t.fail(`${name}: ${text.slice(Math.max(0, found.index - 100), found.index + 100)}`)
-    t.notMatch(text, /com\.example\.Quagga|intake_mobile-definer.*sha256/, name)
   }
   t.comment(readable.join(' '))
 })

@@ -42,6 +42,11 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'drop, sample or change records of apps that are already shipped',
     define: async (command) => (await import('./commands/rules.ts')).defineRules(command),
   },
+  analysts: {
+    description: 'analysts of some applications only, without personal data',
+    define: async (command) =>
+      (await import('./commands/analysts.ts')).defineAnalystCommands(command),
+  },
   user: {
     description: 'export or erase what is stored about one user',
     define: async (command) =>

@@ -4,7 +4,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { findBucket } from '../bucket.ts'
 import { findClickHouse } from '../clickhouse.ts'
 import { findEndpoint } from '../endpoints.ts'
-import { print } from '../print.ts'
+import { note, print } from '../print.ts'
 
 /**
  * `intake setup`: prepares the services for gateways and workers. Running it again is safe, so it
@@ -25,7 +25,7 @@ export function defineSetup(setup: Command): void {
     .action(async (options: { acceptEmptyRedis?: boolean; newShardsFrom?: Date }) => {
       const { url: clickhouseUrl, cluster: clickhouseCluster } = await findClickHouse()
       const secret = readSecret(process.env, 'INTAKE_API_KEY')
-      const { applied } = await setUp({
+      const { applied, waiting } = await setUp({
         redisUrl: await findEndpoint('REDIS_URL'),
         clickhouseUrl,
         clickhouseCluster,
@@ -35,6 +35,9 @@ export function defineSetup(setup: Command): void {
         ...(secret && { apiKey: { name: 'first', secret } }),
       })
       for (const name of applied) print(`applied ${name}`)
+      for (const name of waiting) {
+        note(`Analyst ${name}: see intake analysts show ${name}. The users must be made first.`)
+      }
       print('Intake is set up.')
     })
 }
