@@ -5,6 +5,7 @@ export const views = [
   'catalogue',
   'counted',
   'dead_letters',
+  'deletions',
   'device_hours',
   'devices',
   'devices_flat',

@@ -47,6 +47,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     define: async (command) =>
       (await import('./commands/analysts.ts')).defineAnalystCommands(command),
   },
+  export: {
+    description: 'write all records into Parquet files, complete up to the watermark',
+    define: async (command) => (await import('./commands/export-records.ts')).defineExport(command),
+  },
   user: {
     description: 'export or erase what is stored about one user',
     define: async (command) =>

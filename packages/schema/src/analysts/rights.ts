@@ -15,8 +15,11 @@ function definerRights({ without, pseudonyms }: Analyst): Right[] {
   return [
     ...tablesOfRows.map((kind) => {
       const { name, columns } = rawTables[kind]
-      const left = columns.filter((column) => !without.includes(column))
-      return left.length === columns.length ? { table: name } : { table: name, columns: left }
+      const left: string[] = columns.filter((column) => !without.includes(column))
+      // `ver` tells the view `deletions` which rows are tombstones.
+      return left.length === columns.length
+        ? { table: name }
+        : { table: name, columns: [...left, 'ver'] }
     }),
     { table: rawTables.watermark.name },
     { table: rawTables.counted.name },

@@ -20,6 +20,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   sessions: [],
   gaps: ['extra'],
   recent: ['text'],
+  deletions: [],
   hours: [],
   device_hours: [],
   catalogue: ['params'],

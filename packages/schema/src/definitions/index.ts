@@ -2,6 +2,7 @@ import { deviceFields, type DeviceField } from '@intake/contract'
 import type { Migration } from '../migrations/migration.ts'
 import { statementsOf, type Definition } from './definition.ts'
 import { countDefinitions } from './counts.ts'
+import { deletionDefinitions } from './deletions.ts'
 import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
@@ -13,6 +14,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...recordDefinitions(fields),
   ...deviceDefinitions(fields),
   ...recentDefinitions,
+  ...deletionDefinitions,
   ...outcomeDefinitions,
   ...countDefinitions,
   ...otherDefinitions,
