@@ -87,7 +87,7 @@ t.test('a column that is left out is in no view, and the other columns work', as
   for (const name of [...reduced.without, 'device_os', 'attachment_count']) t.notOk(names.has(name))
   t.same(
     [...new Set(columns.map(({ table }) => table))].toSorted(),
-    'counted device_hours devices devices_flat feedback feedback_flat hours logs logs_flat sessions watermark'.split(
+    'counted deletions device_hours devices devices_flat feedback feedback_flat hours logs logs_flat sessions watermark'.split(
       ' ',
     ),
   )
