@@ -110,6 +110,7 @@ await insert('logs', [
 ])
 await insert('feedback', [
   feedbackRow({
+    unique_user_id: user(),
     id: uuidV7('2026-11-20T08:00:00.000Z'),
     time: '2026-11-20T08:00:00.000Z',
     received_at: '2026-11-20T08:00:00.000Z',
