@@ -106,7 +106,7 @@ function writeTogether(files) {
   const lists = divide(files, processes).filter((list) => list.length > 0)
   return lists.map((list, index) => {
     const path = join(folder, `${index + 1}.mjs`)
-    const text = `import { runTogether } from '../../scripts/test-together.mjs'
+    const text = `import { runTogether } from '../../tools/scripts/test-together.mjs'
 await runTogether(${JSON.stringify(list, null, 2)})
 `
     writeFileSync(join(root, path), text)

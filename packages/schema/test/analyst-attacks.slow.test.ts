@@ -300,8 +300,8 @@ t.test('what a limited analyst asks does not change what others see', async (t) 
   for (const cache of ['1', 'DEFAULT']) {
     for (const view of ['logs', 'logs_flat']) {
       for (let i = 0; i < 3; i++) {
-        const own = `SELECT count() FROM ${database}.${view} WHERE ${condition} SETTINGS use_query_condition_cache = ${cache}`
-        t.equal((await ask(database, password, own)).text, '0\n')
+        const asked = `SELECT count() FROM ${database}.${view} WHERE ${condition} SETTINGS use_query_condition_cache = ${cache}`
+        t.equal((await ask(database, password, asked)).text, '0\n')
       }
       const all = `SELECT count() AS n FROM intake.${view} WHERE ${condition}`
       t.same(await analyst.query(all), [{ n: 200 }])

@@ -24,8 +24,15 @@ const describeStack = () =>
   writeFileSync(
     endpointsFile(dataDir),
     JSON.stringify({
-      ...{ gateway: '', gatewayAdmin: '', workerAdmin: null, workerAdmins: [], apiKey: '' },
-      ...{ redis: redis.url, clickhouse: server.url, s3: s3.url, settings: {} },
+      gateway: '',
+      gatewayAdmin: '',
+      workerAdmin: null,
+      workerAdmins: [],
+      apiKey: '',
+      redis: redis.url,
+      clickhouse: server.url,
+      s3: s3.url,
+      settings: {},
       pids: { redis: null, clickhouse: null, s3: null, gateway: null, workers: [] },
     }),
   )
@@ -45,10 +52,10 @@ const connect = (t: Test, url: string) => {
 }
 
 t.test('an analyst of npm start exists after the next start, and again after each', async (t) => {
-  const created = await intake([
-    ...['analysts', 'create', 'mobile', '--bundle', 'com.example.app', '--without', 'email,text'],
-    ...['--pseudonym', 'unique_user_id', '--json'],
-  ])
+  const scope = '--bundle com.example.app --without email,text --pseudonym unique_user_id'.split(
+    ' ',
+  )
+  const created = await intake(['analysts', 'create', 'mobile', ...scope, '--json'])
   t.match(created, { code: 0, stderr: /start it again/ })
   const login = JSON.parse(created.stdout) as Record<'user' | 'password' | 'database', string>
   t.match(login, { user: 'intake_mobile', database: 'intake_mobile' })

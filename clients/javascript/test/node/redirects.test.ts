@@ -20,8 +20,10 @@ for (const status of [301, 302, 303, 307, 308]) {
     const first = createIntake({ ...common, url: redirecting.url, storage })
     first.log('tap')
     await first.feedback({ text: 'Good', attachments: [{ data: Buffer.from('image') }] })
-    await until('both were tried again', () => redirecting.redirected.length >= 6)
-    t.same(new Set(redirecting.redirected), new Set(['/api/log/batch', '/api/feedback']))
+    const tries = (path: string) => redirecting.redirected.filter((one) => one === path).length
+    await until('both were tried again', () =>
+      ['/api/log/batch', '/api/feedback'].every((path) => tries(path) >= 3),
+    )
     t.same(await first.shutdown({ timeoutMs: 0 }), { left: 2 }, 'both are kept')
     t.same(redirecting.followed, [])
 

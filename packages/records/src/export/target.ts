@@ -24,7 +24,11 @@ export function createFolderTarget(path: string): ExportTarget {
       await writeDurably(`${file}.part`, bytes)
       await rename(`${file}.part`, file)
       const folder = await open(dirname(file))
-      await folder.sync().finally(() => folder.close())
+      try {
+        await folder.sync()
+      } finally {
+        await folder.close()
+      }
     },
     read: (name) => readFile(join(root, name)).catch(absent),
     remove: (name) => rm(join(root, name), { force: true }),

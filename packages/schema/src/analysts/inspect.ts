@@ -68,9 +68,9 @@ async function findPolicyDifferences(clickhouse: Reader, analyst: Analyst): Prom
     { wanted: conditionOf(analyst), definer: definerOf(analyst) },
   )
   const { policies } = expectedRights(analyst)
-  const right = rows.filter(({ same }) => same === 1).map(({ table }) => table)
+  const right = new Set(rows.filter(({ same }) => same === 1).map(({ table }) => table))
   return policies
-    .filter((table) => !right.includes(table))
+    .filter((table) => !right.has(table))
     .concat(rows.filter(({ same }) => same !== 1).map(({ table }) => table))
     .filter((table, place, all) => all.indexOf(table) === place)
     .map((table) => `the row policy on intake.${table} is missing or another one`)

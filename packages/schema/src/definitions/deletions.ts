@@ -3,9 +3,10 @@ import type { Definition } from './definition.ts'
 /** The version of a tombstone, which is the highest possible one. */
 const tombstoneVer = '18446744073709551615'
 
+/** Without `final = 0`, the profile of analysts would hide all deleted rows. */
 const deleted = (kind: string, table: string) =>
   `SELECT '${kind}' AS kind, bundle_identifier, time, id, device_uuid, received_at AS deleted_at
-  FROM intake.${table} WHERE ver = ${tombstoneVer}`
+  FROM intake.${table} WHERE ver = ${tombstoneVer} SETTINGS final = 0`
 
 /** What was erased. It has GROUP BY so that, on a cluster, it reads all shards. */
 export const deletionDefinitions: readonly Definition[] = [

@@ -102,7 +102,7 @@ export function defineAnalystCommands(analysts: Command): void {
         if (options.xml) return printForShell(rightsXml(analyst).trimEnd())
         if (options.json) return printJson(describe(analyst))
         for (const [what, value] of Object.entries(describe(analyst))) {
-          print(`${what}\t${Array.isArray(value) ? value.join(' ') || '-' : value}`)
+          print(`${what}\t${[value].flat().join(' ') || '-'}`)
         }
         print('\nUsers as SQL, then as a file for the folder users.d of ClickHouse:\n')
         print(`${sql}\n\n${rightsXml(analyst).trimEnd()}`)
