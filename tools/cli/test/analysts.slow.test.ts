@@ -94,6 +94,18 @@ t.test('list and show print what was defined, and never the password', async (t)
   t.match((await intake(['analysts', 'show', 'mobile', '--xml'])).stdout, /^<clickhouse>/)
 })
 
+t.test('an export for an analyst has only what the analyst sees', async (t) => {
+  const owner = connect(t, server.url)
+  await intake(['setup'], { S3_REGION: 'us-east-1' })
+  await owner.command(
+    "INSERT INTO intake.watermark_raw SELECT arrayJoin(['logs', 'feedback']), '2026-11-22 00:00:00'",
+  )
+  const to = join(dataDir, 'lake')
+  const made = await intake(['export', '--to', to, '--analyst', 'mobile'])
+  t.match(made, { code: 0, stdout: /^1 record in 1 window/ })
+  t.match(await intake(['export', '--to', to, '--verify']), { code: 0 })
+})
+
 t.test('wrong input changes nothing and says what is right', async (t) => {
   const wrong: [string[], RegExp][] = [
     [['create', 'mobile', '--bundle', 'x'], /There is an analyst mobile/],
