@@ -81,6 +81,14 @@ export interface ClickHouse {
   ): Promise<Row[]>
   /** Like `query`, but each row is a line of JSON, in which 64-bit integers are exact. */
   lines(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string[]>
+  /**
+   * Runs a statement with a FORMAT of its own; resolves to the whole result and its number of rows.
+   */
+  bytes(
+    sql: string,
+    params?: QueryParams,
+    options?: QueryOptions,
+  ): Promise<{ bytes: Buffer; rows: number }>
   /** Runs an INSERT … SELECT; resolves to the number of rows written. */
   insertSelect(sql: string, params?: QueryParams): Promise<number>
   /** Runs a statement that returns nothing. */
@@ -153,8 +161,11 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
     params?: QueryParams,
     { signal }: QueryOptions = {},
   ): Promise<string[]> {
-    const { body } = await execute({ query: sql, settings: querySettings, params, signal })
-    return body.split('\n').filter((line) => line !== '')
+    const { bytes } = await execute({ query: sql, settings: querySettings, params, signal })
+    return bytes
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '')
   }
 
   /** The statements of tables whose columns have been read since ClickHouse refused an insert. */
@@ -200,6 +211,10 @@ export const createClickHouse = (options: ClickHouseOptions): ClickHouse => {
       return (await lines(sql, params, how)).map((line) => JSON.parse(line) as Row)
     },
     lines,
+    bytes: async (sql, params, { signal } = {}) => {
+      const reply = await execute({ query: sql, settings: querySettings, params, signal })
+      return { bytes: reply.bytes, rows: reply.resultRows }
+    },
     insertSelect: async (sql, params) => {
       const { writtenRows } = await execute({ query: sql, settings: insertSelectSettings, params })
       return writtenRows

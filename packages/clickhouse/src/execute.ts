@@ -1,6 +1,6 @@
 import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { ClickHouseError, errorForCode, type FailureKind } from './errors.ts'
 
 export interface Statement {
@@ -17,8 +17,9 @@ export interface Statement {
 }
 
 export interface Reply {
-  body: string
+  bytes: Buffer
   writtenRows: number
+  resultRows: number
 }
 
 /**
@@ -55,19 +56,23 @@ export const createExecutor = (options: {
     const cut = () => stream.destroy(new Error('Cut off'))
     signal.addEventListener('abort', cut)
     if (signal.aborted) cut()
-    const body = await text(stream)
+    const bytes = await buffer(stream)
 
     const code = Number(response_headers['x-clickhouse-exception-code'] ?? 0)
-    if (code !== 0) throw errorForCode(code, body)
+    if (code !== 0) throw errorForCode(code, bytes.toString())
     if (http_status_code !== 200) {
       const message = `The response has status ${http_status_code} and no ClickHouse code`
       // A status 413 may come from a proxy in front of ClickHouse that accepts only smaller
       // requests.
       const isTooLarge = http_status_code === 413
       const kind = isTooLarge ? 'split' : 'retry'
-      throw new ClickHouseError(message, { kind, isTooLarge, serverText: body })
+      throw new ClickHouseError(message, { kind, isTooLarge, serverText: bytes.toString() })
     }
-    return { body, writtenRows: Number(summary?.written_rows ?? 0) }
+    return {
+      bytes,
+      writtenRows: Number(summary?.written_rows ?? 0),
+      resultRows: Number(summary?.result_rows ?? 0),
+    }
   }
 
   return async (statement: Statement): Promise<Reply> => {

@@ -61,7 +61,7 @@ const identity = 'bundle_identifier, time, id, device_uuid'
  * The maximum number of days from a record's time to its arrival. An event may be `eventAgeMs` old
  * when it is first sent. A repeat within the next `keyDays` has the same id and time.
  */
-const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
+export const ageDays = (kind: RecordTable) => limits.eventAgeMs / dayMs + limits.keyDays[kind]
 const filterConditions: Record<keyof FollowFilter, string> = {
   bundle: 'bundle_identifier = {bundle:String}',
   event: 'event = {event:String}',

@@ -22,3 +22,7 @@ export {
   traceStates,
   traceTables,
 } from './trace/trace.ts'
+export { ExportError, exportRecords } from './export/export-records.ts'
+export { type ExportScope, type Manifest } from './export/manifest.ts'
+export { createBucketTarget, createFolderTarget, type ExportTarget } from './export/target.ts'
+export { type Verification, verifyExport } from './export/verify-export.ts'

@@ -12,3 +12,16 @@ export { findZoneViolations } from './inspect/settings.ts'
 export { readInstallation, writeInstallation } from './installation.ts'
 export { migrate, repairViews } from './migrate.ts'
 export { type Migration } from './migrations/migration.ts'
+export {
+  type Analyst,
+  databaseOf,
+  definerOf,
+  findAnalystFaults,
+  removable,
+  replaceable,
+} from './analysts/analyst.ts'
+export { type AnalystState, defineAnalyst, defineAnalysts, dropAnalyst } from './analysts/define.ts'
+export { findDifferencesOfAnalysts } from './analysts/inspect.ts'
+export { removalSql, rightsSql, rightsXml } from './analysts/rights.ts'
+export { readAnalysts, writeAnalyst } from './analysts/store.ts'
+export { viewsOf } from './analysts/views.ts'

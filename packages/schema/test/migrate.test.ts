@@ -35,6 +35,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
   t.ok(both.some(({ applied }) => applied.includes('0001-logs-and-feedback')))
   t.ok(both.some(({ applied }) => applied.at(-1) === 'definitions'))
   const tables = [
+    'analysts',
     'attachments_raw',
     'counted_raw',
     'days_raw',
@@ -46,6 +47,7 @@ t.test('two concurrent migrations create the schema once', async (t) => {
     'journal',
     'logs_raw',
     'outcomes_raw',
+    'pseudonym_key',
     'recounts_raw',
     'retention',
     'schema_migrations',

@@ -253,6 +253,7 @@ const expected: Record<string, object[]> = {
     { code: 'rate_limited', api_key_id: 'key-2', kind: 'logs', refused: 12 },
     { code: 'invalid_request', api_key_id: 'key-1', kind: 'feedback', refused: 1 },
   ],
+  'What was erased': [{ kind: 'logs', erased: 1 }],
   'Is everything visible': [
     { kind: 'feedback', visible_until: '2026-11-15 23:59:59.000', is_complete: 0 },
     { kind: 'logs', visible_until: '2026-11-16 00:00:00.000', is_complete: 1 },
@@ -280,6 +281,10 @@ async function store(owner: ClickHouse): Promise<void> {
     ('2026-11-10 09:01:00', '', '', 'overflow', generateUUIDv4(), 2, ''),
     ('2026-11-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1, ''),
     ('2026-10-09 10:10:00', 'key-1', 'feedback', 'invalid_request', generateUUIDv4(), 1, '')`)
+  await owner.command(`INSERT INTO intake.logs_raw
+      (id, time, bundle_identifier, device_uuid, received_at, ver, is_deleted)
+    SELECT '01a0a1b2-0000-7000-8000-000000000001' AS id, UUIDv7ToDateTime(toUUID(id), 'UTC'), 'com.example.app',
+      generateUUIDv4(), '2026-11-10 09:00:00', 18446744073709551615, 1`)
   await owner.command(`INSERT INTO intake.watermark_raw VALUES
     ('logs', '2026-11-16 00:00:00.000'),
     ('feedback', '2026-11-15 23:59:59.000')`)

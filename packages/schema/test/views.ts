@@ -6,6 +6,7 @@ export const views = [
   'counted',
   'crashes',
   'dead_letters',
+  'deletions',
   'device_hours',
   'devices',
   'devices_flat',

@@ -6,7 +6,7 @@ import {
   MigrationError,
   type ClickHouse,
 } from '@intake/clickhouse'
-import { findMissingTables, migrate, repairViews } from '@intake/schema'
+import { defineAnalysts, findMissingTables, migrate, repairViews } from '@intake/schema'
 import { createObjectStore, type ObjectStoreSettings } from '@intake/object-store'
 import { describeRefusal, ReplyError, withRedis, type Redis } from '@intake/redis'
 import { joinInstallation } from './installation.ts'
@@ -41,14 +41,18 @@ const timeoutMs = 20_000
  * another installation, if the tables belong to another version, if the API key was revoked, or if
  * a table or column that an applied migration created is missing (this function does not create it
  * again)
+ * @returns `waiting`: the analysts whose users an administrator must make
  */
-export async function setUp(options: SetupOptions): Promise<{ applied: string[] }> {
+export async function setUp(
+  options: SetupOptions,
+): Promise<{ applied: string[]; waiting: string[] }> {
   const { redisUrl, s3, apiKey, acceptEmptyRedis, newShardsFrom, who = 'setup' } = options
   return withClickHouse(options, async (clickhouse) => {
     const migrated = migrate({ clickhouse, newShardsFrom })
     const { applied } = await step('Updating the tables in ClickHouse', migrated)
     const views = await step('Repairing the views in ClickHouse', repairViews(clickhouse))
     await step('Comparing the tables in ClickHouse', requireTables(clickhouse))
+    const analysts = await step('Defining the analysts in ClickHouse', defineAnalysts(clickhouse))
     await step(`Creating the bucket ${s3.bucket}`, makeBucket(s3), 'S3_ENDPOINT')
     const prepare = async (redis: Redis) => {
       await step('Setting up Redis', joinInstallation({ clickhouse, redis, acceptEmptyRedis, who }))
@@ -64,7 +68,14 @@ export async function setUp(options: SetupOptions): Promise<{ applied: string[] 
     )
     const refusal = await step('Using Redis', prepared, 'REDIS_URL')
     if (refusal instanceof SetupError) throw refusal
-    return { applied: [...applied, ...views.map((name) => `view ${name}`)] }
+    return {
+      applied: [
+        ...applied,
+        ...views.map((name) => `view ${name}`),
+        ...analysts.defined.map((name) => `analyst ${name}`),
+      ],
+      waiting: analysts.waiting,
+    }
   })
 }
 

@@ -46,6 +46,15 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'what operators have changed, when and who',
     define: async (command) => (await import('./commands/journal.ts')).defineJournal(command),
   },
+  analysts: {
+    description: 'analysts of some applications only, without personal data',
+    define: async (command) =>
+      (await import('./commands/analysts.ts')).defineAnalystCommands(command),
+  },
+  export: {
+    description: 'write all records into Parquet files, complete up to the watermark',
+    define: async (command) => (await import('./commands/export-records.ts')).defineExport(command),
+  },
   user: {
     description: 'export or erase what is stored about one user',
     define: async (command) =>

@@ -17,6 +17,11 @@ export const journalActions = {
   'erasure-begun': 'a user, device or API key, as a hash; empty: what has reappeared',
   'retention-set': 'logs, feedback or dead-letters',
   'retention-applied': 'what was older than its retention; subject: empty',
+  'analyst-created': 'an analyst, by name',
+  'analyst-set': 'an analyst',
+  'analyst-password-set': 'an analyst',
+  'analyst-removed': 'an analyst',
+  'records-exported': 'a target, as in --to',
   'subject-exported': 'a user or device, as a hash',
 } as const
 

@@ -112,9 +112,11 @@ function insert(
   from: string,
   params: QueryParams,
 ): Promise<number> {
+  // The moment of the erasure, by which intake.deletions and exports find it.
+  const isRecord = table !== 'dead_letters_raw'
   return clickhouse.insertSelect(
-    `INSERT INTO intake.${table} (${keyOf(table)}, ver, is_deleted)
-     SELECT ${keyOf(table)}, ${tombstoneVer}, 1 ${from}
+    `INSERT INTO intake.${table} (${keyOf(table)}${isRecord ? ', received_at' : ''}, ver, is_deleted)
+     SELECT ${keyOf(table)}${isRecord ? ", now64(3, 'UTC')" : ''}, ${tombstoneVer}, 1 ${from}
      SETTINGS max_partitions_per_insert_block = 0`,
     params,
   )

@@ -36,6 +36,8 @@ const everywhere: ReadonlySet<string> = new Set([
   'days_raw',
   'counted_raw',
   'recounts_raw',
+  'analysts',
+  'pseudonym_key',
 ])
 
 /**

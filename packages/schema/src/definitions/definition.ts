@@ -12,10 +12,16 @@ export interface Definition {
 
 /**
  * Returns the statements that replace a view and set its comments, or that set the comments of a
- * table. A view reads with the rights of the user who creates it, so its readers need no rights on
- * the raw tables.
+ * table. A view reads with the rights of its definer, so its readers need no rights on the raw
+ * tables.
+ *
+ * @param place.database where the view is; default: `intake`
+ * @param place.definer SQL for a user; default: the user who executes the statements
  */
-export const statementsOf = ({ name, comment, columns, select }: Definition): string[] => {
+export const statementsOf = (
+  { name, comment, columns, select }: Definition,
+  { database = 'intake', definer = 'CURRENT_USER' } = {},
+): string[] => {
   const comments = [
     `MODIFY COMMENT ${quote(comment)}`,
     ...Object.entries(columns).flatMap(([column, text]) =>
@@ -26,10 +32,10 @@ export const statementsOf = ({ name, comment, columns, select }: Definition): st
     select === undefined
       ? []
       : [
-          `CREATE OR REPLACE VIEW intake.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+          `CREATE OR REPLACE VIEW ${database}.${name} DEFINER = ${definer} SQL SECURITY DEFINER AS
 ${select}`,
         ]
-  return [...view, `ALTER TABLE intake.${name}\n  ${comments.join(',\n  ')}`]
+  return [...view, `ALTER TABLE ${database}.${name}\n  ${comments.join(',\n  ')}`]
 }
 
 /** A text as SQL. */

@@ -16,6 +16,14 @@ const rulesSince = `SELECT api_key_id, JSONExtractString(any(added.detail), 'mat
   WHERE kind = 'logs' AND code IN ('dropped', 'sampled')
   GROUP BY api_key_id, outcome.rule`
 
+/** The part of the view `gaps` that finds out since when rules leave out events. */
+export const rulesOfGaps = `(
+  SELECT groupArray((api_key_id, bundle, since)) FROM (${rulesSince})
+) AS ruled`
+
+/** The same without rules, for users who may not read outcomes and journal. */
+export const noRules = `CAST([], 'Array(Tuple(String, String, DateTime64(3, ''UTC'')))') AS ruled`
+
 const devices = `SELECT
   bundle_identifier,
   device_uuid,
@@ -81,9 +89,7 @@ FROM (${devices})`,
       rules_since:
         'Minute in which a rule first left out log events that this application and a key of this device may have sent, UTC; NULL: no rule has. From then on missing is not only loss.',
     },
-    select: `WITH (
-  SELECT groupArray((api_key_id, bundle, since)) FROM (${rulesSince})
-) AS ruled
+    select: `WITH ${rulesOfGaps}
 SELECT
   bundle_identifier,
   device_uuid,

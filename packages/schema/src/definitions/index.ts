@@ -3,6 +3,7 @@ import type { Migration } from '../migrations/migration.ts'
 import { statementsOf, type Definition } from './definition.ts'
 import { countDefinitions } from './counts.ts'
 import { crashDefinitions } from './crashes.ts'
+import { deletionDefinitions } from './deletions.ts'
 import { deviceDefinitions } from './devices.ts'
 import { outcomeDefinitions } from './outcomes.ts'
 import { otherDefinitions } from './other-tables.ts'
@@ -15,6 +16,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
   ...deviceDefinitions(fields),
   ...crashDefinitions,
   ...recentDefinitions,
+  ...deletionDefinitions,
   ...outcomeDefinitions,
   ...countDefinitions,
   ...otherDefinitions,
@@ -28,7 +30,7 @@ const definitionsFor = (fields: readonly DeviceField[]): Definition[] => [
  */
 export const createDefinitions = (fields: readonly DeviceField[]): Migration => ({
   name: 'definitions',
-  statements: definitionsFor(fields).flatMap(statementsOf),
+  statements: definitionsFor(fields).flatMap((definition) => statementsOf(definition)),
 })
 
 /** All tables and views of this release. */

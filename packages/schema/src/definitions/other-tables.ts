@@ -52,6 +52,24 @@ export const otherDefinitions: readonly Definition[] = [
     },
   },
   {
+    name: 'analysts',
+    comment: 'The analysts of some applications (intake analysts), with older definitions.',
+    columns: {
+      name: 'Name; user and database have intake_ before it.',
+      bundles: 'The applications, or beginnings such as com.example.*.',
+      without: 'Columns that are left out.',
+      pseudonyms: 'Columns that are replaced by a keyed hash.',
+      password_sha256: 'SHA-256 of the password.',
+      is_removed: '1: the analyst was removed.',
+      set_at: 'When it was defined, UTC. The latest row of a name counts.',
+    },
+  },
+  {
+    name: 'pseudonym_key',
+    comment: 'The key of the hashes that analysts see instead of values. The first counts.',
+    columns: { secret: 'The key.', created_at: 'When it was made, UTC.' },
+  },
+  {
     name: 'installation',
     comment:
       'The mark that Redis and ClickHouse share, so that a Redis without its data is detected.',

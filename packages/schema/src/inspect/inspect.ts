@@ -1,4 +1,5 @@
 import type { ClickHouse } from '@intake/clickhouse'
+import { findDifferencesOfAnalysts } from '../analysts/inspect.ts'
 import { systemTable } from '../cluster/names.ts'
 import { findSchemaDifferences } from './schema.ts'
 import { findSettingViolations } from './settings.ts'
@@ -17,6 +18,8 @@ export interface ClickHouseFacts {
    * none.
    */
   schemaDifferences: string[]
+  /** What differs from the definitions of `intake analysts`, in the same form. */
+  analystDifferences: string[]
   /** The settings that are not as required, in words for an operator; empty if there are none. */
   settingViolations: string[]
   disks: Disk[]
@@ -33,13 +36,22 @@ export async function inspectClickHouse(
 ): Promise<ClickHouseFacts> {
   const [server] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
   const schemaDifferences = await findSchemaDifferences(clickhouse)
+  // Without the tables of this release, the definitions cannot be read.
+  const analystDifferences =
+    schemaDifferences.length > 0 ? [] : await findDifferencesOfAnalysts(clickhouse)
   const settingViolations = await findSettingViolations(clickhouse)
   const disks = await clickhouse.query<Disk>(
     `SELECT ${nameOfDisk(clickhouse)} AS name, toInt64(free_space) - toInt64(keep_free_space) AS freeBytes,
        total_space AS totalBytes
      FROM ${systemTable(clickhouse, 'disks')} WHERE NOT is_remote ORDER BY name`,
   )
-  return { version: server?.version ?? 'unknown', schemaDifferences, settingViolations, disks }
+  return {
+    version: server?.version ?? 'unknown',
+    schemaDifferences,
+    analystDifferences,
+    settingViolations,
+    disks,
+  }
 }
 
 /** SQL for the name of a disk. On a cluster, the result contains the name of the server, too. */

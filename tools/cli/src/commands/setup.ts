@@ -5,7 +5,7 @@ import { findBucket } from '../bucket.ts'
 import { findClickHouse } from '../clickhouse.ts'
 import { findEndpoint } from '../endpoints.ts'
 import { operator } from '../journal.ts'
-import { print } from '../print.ts'
+import { note, print } from '../print.ts'
 import { requireTime } from '../require-time.ts'
 
 /**
@@ -27,7 +27,7 @@ export function defineSetup(setup: Command): void {
     .action(async (options: { acceptEmptyRedis?: boolean; newShardsFrom?: Date }) => {
       const { url: clickhouseUrl, cluster: clickhouseCluster } = await findClickHouse()
       const secret = readSecret(process.env, 'INTAKE_API_KEY')
-      const { applied } = await setUp({
+      const { applied, waiting } = await setUp({
         redisUrl: await findEndpoint('REDIS_URL'),
         clickhouseUrl,
         clickhouseCluster,
@@ -38,6 +38,9 @@ export function defineSetup(setup: Command): void {
         ...(secret && { apiKey: { name: 'first', secret } }),
       })
       for (const name of applied) print(`applied ${name}`)
+      for (const name of waiting) {
+        note(`Analyst ${name}: see intake analysts show ${name}. The users must be made first.`)
+      }
       print('Intake is set up.')
     })
 }

@@ -66,7 +66,7 @@ export function findClickHouseProblems(
   facts: ClickHouseFacts,
   { freeShareMin }: { freeShareMin: number },
 ): Finding[] {
-  const { version, schemaDifferences, settingViolations, disks } = facts
+  const { version, schemaDifferences, analystDifferences, settingViolations, disks } = facts
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isOld = major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
   const wanted = versionMin.join('.')
@@ -86,6 +86,14 @@ export function findClickHouseProblems(
         difference,
         'Run intake setup of the version that the gateways and workers have. It applies migrations and repairs views. ' +
           'A table or column that is named here was removed by hand: restore it as the page says.',
+      ),
+    ),
+    ...analystDifferences.map((difference) =>
+      finding(
+        'clickhouse_schema',
+        difference,
+        'Run intake setup, which defines analysts again. If it may not make users, an administrator runs what intake ' +
+          'analysts show prints (docs/analysts.md).',
       ),
     ),
     ...settingViolations.map(settingFinding),

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const userNames = ['intake', 'worker', 'reader', 'analyst']
+/** The users of `intake analysts create`, which come from files in the folder users.d. */
+const limitedAnalysts = 'intake_[a-z0-9_]+'
 /** The maximum size of the temporary data of all queries together, in bytes. */
 const temporaryBytesMax = 1024 ** 3
 
@@ -88,7 +90,7 @@ export function serverConfig(options: ServerConfigOptions) {
       <handler><type>ping</type></handler>
     </rule>
     <rule>
-      <headers><X-ClickHouse-User>regex:(${userNames.join('|')})</X-ClickHouse-User></headers>
+      <headers><X-ClickHouse-User>regex:(${userNames.join('|')}|${limitedAnalysts})</X-ClickHouse-User></headers>
       ${queryHandler()}
     </rule>
     ${options.playPath === undefined ? '' : playRules(options.playPath)}

@@ -5,7 +5,7 @@ const pollMs = 30_000
 const timeoutMs = 5_000
 
 /**
- * Cancels queries of the users `analyst` and `reader` that have run for `queryMsMax`, which is
+ * Cancels queries of `reader` and of all analysts that have run for `queryMsMax`, which is
  * longer than their time limits allow. Ends the engine if such a query still runs `killMsMax`
  * later. Neither the time limit nor KILL QUERY has an effect while the engine computes a single
  * row: for example, while `file('/proc/self/fd/4')` waits for a pipe, or while a function compares
@@ -22,7 +22,7 @@ export function endHungQueries(options: {
   const { child, owner, queryMsMax, killMsMax, say } = options
   // The response lists the queries that this statement cancels. It also lists queries that an
   // earlier statement cancelled and that are still running.
-  const sql = `KILL QUERY WHERE user IN ('analyst', 'reader') AND elapsed * 1000 > ${queryMsMax}
+  const sql = `KILL QUERY WHERE (user IN ('analyst', 'reader') OR startsWith(user, 'intake_')) AND elapsed * 1000 > ${queryMsMax}
     ASYNC FORMAT JSONEachRow`
   let cancelledAt = new Map<string, number>()
 

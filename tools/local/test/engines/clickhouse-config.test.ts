@@ -74,8 +74,8 @@ t.test('the SQL for servers without users.xml has the same constraints', (t) => 
     ([, name = '']) => name,
   )
   const sql = fileOf('docs/deploy/clickhouse.md')
-  const [, profile = ''] = /CREATE SETTINGS PROFILE views SETTINGS ([^;]*);/.exec(sql) ?? []
-  const [, user = ''] = /CREATE USER analyst .* SETTINGS PROFILE views,([^;]*);/.exec(sql) ?? []
+  const [, profile = ''] = /CREATE SETTINGS PROFILE analyst SETTINGS ([^;]*);/.exec(sql) ?? []
+  const [, user = ''] = /CREATE USER analyst .* SETTINGS PROFILE analyst,([^;]*);/.exec(sql) ?? []
   const inSql = `${profile},${user}`
     .split(/,\s*/)
     .map((setting) => setting.replaceAll(/\s+/g, ' ').trim())

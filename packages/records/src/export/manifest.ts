@@ -1,0 +1,69 @@
+import type { RecordTable } from '@intake/clickhouse'
+
+/** A file of an export. */
+export interface ExportFile {
+  /** Relative to the target. */
+  path: string
+  rows: number
+  sha256: string
+}
+
+/** Files with rows that change records of earlier files. */
+export interface ChangeFiles {
+  rows: number
+  files: ExportFile[]
+}
+
+/** What an export has. A target has the same in all its manifests. */
+export interface ExportScope {
+  kinds: readonly RecordTable[]
+  /** Applications; empty: all. */
+  bundles: readonly string[]
+  /** The database with the views: that of all analysts, or of one. */
+  database: string
+}
+
+/** How far changes were read, and how to see whether one of them became visible later. */
+export interface ChangesRead {
+  /** ISO 8601. Changes before this time are in this manifest or an earlier one. */
+  until: string
+  /** A number for the changes of the time before `until`, by kind of change. */
+  overlap: Record<'deletions' | 'corrections', string>
+}
+
+/** Written last, so a window with a manifest is complete. Times are ISO 8601, UTC. */
+export interface Manifest {
+  number: number
+  installation: string
+  scope: ExportScope
+  /** The records that were accepted at or after `from` and before `until` (`received_at`). */
+  window: { from: string; until: string }
+  files: ExportFile[]
+  /** The number of records in `files`. */
+  rows: number
+  /** Records that were erased, whichever manifest has them. */
+  deletions: ChangeFiles
+  /** Records that became visible, or another version of them, after their window was exported. */
+  corrections: ChangeFiles
+  changes: ChangesRead
+  /** The manifest before this one; null for the first. */
+  previous: { path: string; sha256: string } | null
+  /** For each kind: retention has dropped what has an earlier `time`; null: nothing. */
+  dropped_before: Partial<Record<RecordTable, string | null>>
+}
+
+/** What a run has begun, so that the next one repeats it under the same names. */
+export interface Plan {
+  number: number
+  scope: ExportScope
+  window: Manifest['window']
+  /** The parts of the window, each a file. The times are those of `received_at`. */
+  parts: { kind: RecordTable; from: string; until: string }[]
+  changes: ChangesRead
+  /** From when on changes are read. */
+  changesFrom: string
+}
+
+export const manifestPath = (number: number): string => `manifests/${number}.json`
+export const planPath = 'pending.json'
+export const lockPath = 'lock.json'

@@ -1,0 +1,75 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { ObjectStore } from '@intake/object-store'
+import { createHash } from 'node:crypto'
+
+/** Where an export goes. Paths have `/` and are relative to the target. */
+export interface ExportTarget {
+  /** Resolves when the file is stored completely. An existing file is replaced as a whole. */
+  write(path: string, bytes: Buffer): Promise<void>
+  /** Resolves to undefined if there is no such file. */
+  read(path: string): Promise<Buffer | undefined>
+  remove(path: string): Promise<void>
+  /** The names in a folder; empty if there is none. */
+  list(folder: string): Promise<string[]>
+}
+
+/** A folder. A file gets its name only when it is on the disk. */
+export function createFolderTarget(path: string): ExportTarget {
+  const root = resolve(path)
+  return {
+    async write(name, bytes) {
+      const file = join(root, name)
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      await writeDurably(`${file}.part`, bytes)
+      await rename(`${file}.part`, file)
+      const folder = await open(dirname(file))
+      try {
+        await folder.sync()
+      } finally {
+        await folder.close()
+      }
+    },
+    read: (name) => readFile(join(root, name)).catch(absent),
+    remove: (name) => rm(join(root, name), { force: true }),
+    list: async (folder) => (await readdir(join(root, folder)).catch(absent)) ?? [],
+  }
+}
+
+async function writeDurably(file: string, bytes: Buffer): Promise<void> {
+  const handle = await open(file, 'w', 0o600)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** Keys with a prefix in the bucket. */
+export function createBucketTarget(objects: ObjectStore, prefix: string): ExportTarget {
+  const base = prefix.endsWith('/') || prefix === '' ? prefix : `${prefix}/`
+  return {
+    write: (name, body) =>
+      objects.put({
+        key: `${base}${name}`,
+        body,
+        contentType: name.endsWith('.json') ? 'application/json' : 'application/octet-stream',
+        sha256: createHash('sha256').update(body).digest('hex'),
+      }),
+    read: (name) => objects.get(`${base}${name}`),
+    remove: (name) => objects.remove([`${base}${name}`]),
+    async list(folder) {
+      const start = folder === '' ? base : `${base}${folder}/`
+      const names = new Set<string>()
+      for await (const key of objects.list(start)) {
+        names.add(key.slice(start.length).split('/')[0] ?? '')
+      }
+      return [...names]
+    },
+  }
+}

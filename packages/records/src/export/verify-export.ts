@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import type { ClickHouse } from '@intake/clickhouse'
+import { readManifest, type StoredManifest } from './export-records.ts'
+import type { ExportFile, Manifest } from './manifest.ts'
+import { countArrived } from './read-records.ts'
+import type { ExportTarget } from './target.ts'
+
+export interface Verification {
+  manifests: number
+  files: number
+  rows: number
+  /** In words for an operator; empty if there are none. */
+  problems: string[]
+}
+
+/**
+ * Compares the files of a target with its manifests, and the number of records in each window with
+ * ClickHouse. The numbers may differ by what was erased, dropped or replayed since.
+ */
+export async function verifyExport(options: {
+  clickhouse: ClickHouse
+  target: ExportTarget
+  progress: (sentence: string) => void
+}): Promise<Verification> {
+  const { clickhouse, target, progress } = options
+  const result: Verification = { manifests: 0, files: 0, rows: 0, problems: [] }
+  const problems = result.problems
+  let before: StoredManifest | undefined
+  let [missing, surplus, replayed, deleted] = [0, 0, 0, 0]
+  for (let number = 1; ; number++) {
+    const stored = await readManifest(target, number)
+    if (stored === undefined) break
+    const { manifest } = stored
+    progress(`manifest ${number}`)
+    problems.push(...findChainProblems(manifest, before))
+    const { deletions, corrections } = manifest
+    for (const file of [...manifest.files, ...deletions.files, ...corrections.files]) {
+      problems.push(...(await findFileProblems(target, file)))
+      result.files++
+    }
+    for (const kind of manifest.scope.kinds) {
+      const exported = manifest.files
+        .filter(({ path }) => path.startsWith(`${kind}/`))
+        .reduce((sum, { rows }) => sum + rows, 0)
+      const difference =
+        (await countArrived(clickhouse, kind, manifest.scope, manifest.window)) - exported
+      missing += Math.max(0, difference)
+      surplus += Math.max(0, -difference)
+    }
+    replayed += corrections.rows
+    deleted += deletions.rows
+    result.manifests++
+    result.rows += manifest.rows
+    before = stored
+  }
+  if (before === undefined) problems.push('there is no manifest 1')
+  if (missing > replayed) {
+    problems.push(
+      `ClickHouse has ${missing} records of the windows that are in no file, and the corrections have ${replayed}: run the export again, then compare again`,
+    )
+  }
+  const isDropped = Object.values(before?.manifest.dropped_before ?? {}).some(
+    (time) => time !== null,
+  )
+  if (surplus > deleted && !isDropped) {
+    problems.push(
+      `the files have ${surplus} records that ClickHouse no longer has, and the deletions have ${deleted}: run the export again, then compare again`,
+    )
+  }
+  return result
+}
+
+function findChainProblems(manifest: Manifest, before: StoredManifest | undefined): string[] {
+  const { number, previous, window } = manifest
+  const isNext = previous?.sha256 === before?.sha256
+  const begins = before?.manifest.window.until
+  return [
+    ...(isNext ? [] : [`manifest ${number} does not follow the one before it, which was changed`]),
+    ...(begins === undefined || begins === window.from
+      ? []
+      : [`manifest ${number} begins at ${window.from}, and the one before it ends at ${begins}`]),
+  ]
+}
+
+async function findFileProblems(target: ExportTarget, file: ExportFile): Promise<string[]> {
+  const bytes = await target.read(file.path)
+  if (bytes === undefined) return [`${file.path} is missing`]
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return sha256 === file.sha256 ? [] : [`${file.path} was changed`]
+}

@@ -1,0 +1,86 @@
+import { quote } from '../definitions/definition.ts'
+
+/** An analyst who sees some applications only, and of these not every column. */
+export interface Analyst {
+  name: string
+  /** Bundle identifiers, or beginnings such as `com.example.*`. */
+  bundles: readonly string[]
+  /** Columns of records that are left out. */
+  without: readonly string[]
+  /** Columns of records that are replaced by a keyed hash. */
+  pseudonyms: readonly string[]
+  /** SHA-256 of the password, as hexadecimal digits. */
+  passwordSha256: string
+}
+
+/** The columns that may be left out. Without one of the others, rows have no identity or no use. */
+export const removable = [
+  'unique_user_id',
+  'email',
+  'text',
+  'params',
+  'attachments',
+  'device',
+  'device_extra',
+  'extra',
+  'country',
+  'client_timestamp',
+  'api_key_id',
+  'request_id',
+  'feedback_id',
+] as const
+
+export const replaceable = ['unique_user_id', 'device_uuid', 'email'] as const
+
+/** The database with the views of an analyst. It is also the name of the analyst's user. */
+export const databaseOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_${name}`
+
+/**
+ * The user with whose rights the views read. Nobody can log in as this user: no password has the
+ * hash, and no address is allowed. It has a hyphen, so it is never the user of another analyst.
+ */
+export const definerOf = ({ name }: Pick<Analyst, 'name'>): string => `intake_${name}-definer`
+
+/** Returns what is wrong with a definition, in words for an operator; empty if nothing is. */
+export function findAnalystFaults(analyst: Omit<Analyst, 'passwordSha256'>): string[] {
+  const { name, bundles, without, pseudonyms } = analyst
+  const both = without.filter((column) => pseudonyms.includes(column))
+  return [
+    ...(/^[a-z][a-z0-9_]{0,30}$/.test(name)
+      ? []
+      : ['a name has 1 to 31 characters: small letters, digits and _, first a letter']),
+    ...(bundles.length > 0 ? [] : ['name at least one application (--bundle)']),
+    ...bundles
+      .filter((bundle) => !/^[^*]{1,255}$/.test(bundle.replace(/\.\*$/, '')))
+      .map(
+        (bundle) => `${bundle} is neither a bundle identifier nor a beginning like com.example.*`,
+      ),
+    ...without.flatMap((column) => explainColumn(column, removable, 'left out')),
+    ...pseudonyms.flatMap((column) => explainColumn(column, replaceable, 'replaced')),
+    ...both.map((column) => `${column} is both left out and replaced`),
+  ]
+}
+
+function explainColumn(column: string, allowed: readonly string[], verb: string): string[] {
+  if (allowed.includes(column)) return []
+  const [head, field] = column.split('.')
+  if (field !== undefined) {
+    return [
+      `${column} is a part of ${head}, which can be ${verb} only as a whole: remove or hash the field in all records ` +
+        'from now on with intake rules add',
+    ]
+  }
+  return [`${column} cannot be ${verb}: choose from ${allowed.join(', ')}`]
+}
+
+/** The condition on the rows of an analyst. */
+export function conditionOf({ bundles }: Pick<Analyst, 'bundles'>): string {
+  const whole = bundles.filter((bundle) => !bundle.endsWith('.*'))
+  const beginnings = bundles.filter((bundle) => bundle.endsWith('.*'))
+  return [
+    ...(whole.length === 0
+      ? []
+      : [`bundle_identifier IN (${whole.map((bundle) => quote(bundle)).join(', ')})`]),
+    ...beginnings.map((bundle) => `startsWith(bundle_identifier, ${quote(bundle.slice(0, -1))})`),
+  ].join(' OR ')
+}

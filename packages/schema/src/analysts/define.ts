@@ -1,0 +1,102 @@
+import { ClickHouseError, explainDefinition, type ClickHouse } from '@intake/clickhouse'
+import { statementsOf } from '../definitions/definition.ts'
+import { databaseOf, definerOf, type Analyst } from './analyst.ts'
+import { findAnalystDifferences } from './inspect.ts'
+import { removalSql, rightsSql } from './rights.ts'
+import { makePseudonymKey, readAnalysts } from './store.ts'
+import { viewsOf } from './views.ts'
+
+/**
+ * What has become of a definition.
+ * - `defined`: the analyst can log in and sees the views.
+ * - `users-missing`: the owner may not make users, so an administrator has to (`rightsSql`, or the
+ *   file of `rightsXml`); then `defineAnalyst` again makes the views.
+ * - `rights-differ`: the same, but the users exist with other rights. The views are defined.
+ * - `cluster`: nothing was done, because only an administrator can define analysts on a cluster.
+ */
+export type AnalystState = 'defined' | 'users-missing' | 'rights-differ' | 'cluster'
+
+/** Codes for a user who may not change users, and for users in a file. */
+const noRightCodes: ReadonlySet<number | undefined> = new Set([495, 497, 514])
+
+/**
+ * Makes users, rights and views of an analyst as they are defined. It can be repeated, also after a
+ * crash in the middle.
+ */
+export async function defineAnalyst(
+  clickhouse: ClickHouse,
+  analyst: Analyst,
+): Promise<AnalystState> {
+  if (clickhouse.cluster !== undefined) return 'cluster'
+  if (analyst.pseudonyms.length > 0) await makePseudonymKey(clickhouse)
+  await tryStatements(clickhouse, rightsSql(analyst))
+  if (!(await hasUser(clickhouse, definerOf(analyst)))) return 'users-missing'
+  for (const statement of await viewSql(clickhouse, analyst)) {
+    await clickhouse.command(statement).catch((error: unknown) => {
+      throw explainDefinition(error, statement)
+    })
+  }
+  const differences = await findAnalystDifferences(clickhouse, analyst)
+  return differences.length === 0 ? 'defined' : 'rights-differ'
+}
+
+/**
+ * Defines all analysts who are not as they should be. Resolves to the names of those who now are,
+ * and of those who need an administrator.
+ */
+export async function defineAnalysts(
+  clickhouse: ClickHouse,
+): Promise<{ defined: string[]; waiting: string[] }> {
+  const result: { defined: string[]; waiting: string[] } = { defined: [], waiting: [] }
+  if (clickhouse.cluster !== undefined) return result
+  for (const analyst of await readAnalysts(clickhouse)) {
+    if ((await findAnalystDifferences(clickhouse, analyst)).length === 0) continue
+    const state = await defineAnalyst(clickhouse, analyst)
+    result[state === 'defined' ? 'defined' : 'waiting'].push(analyst.name)
+  }
+  return result
+}
+
+/**
+ * Removes an analyst's views, and the users if the owner may.
+ *
+ * @returns whether no user is left
+ */
+export async function dropAnalyst(clickhouse: ClickHouse, analyst: Analyst): Promise<boolean> {
+  await clickhouse.command(`DROP DATABASE IF EXISTS ${databaseOf(analyst)} SYNC`)
+  await tryStatements(clickhouse, removalSql(analyst))
+  return !(await hasUser(clickhouse, databaseOf(analyst)))
+}
+
+/** Returns the SQL that makes the database and exactly the views of an analyst. */
+async function viewSql(clickhouse: Pick<ClickHouse, 'query'>, analyst: Analyst): Promise<string[]> {
+  const database = databaseOf(analyst)
+  const views = viewsOf(analyst)
+  const existing = await clickhouse.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = {database:String}',
+    { database },
+  )
+  const surplus = existing.filter(({ name }) => !views.some((view) => view.name === name))
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${database}`,
+    ...surplus.map(({ name }) => `DROP VIEW IF EXISTS ${database}.\`${name}\``),
+    ...views.flatMap((view) =>
+      statementsOf(view, { database, definer: `\`${definerOf(analyst)}\`` }),
+    ),
+  ]
+}
+
+async function tryStatements(clickhouse: ClickHouse, statements: readonly string[]): Promise<void> {
+  try {
+    for (const statement of statements) await clickhouse.command(statement)
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || !noRightCodes.has(error.code)) throw error
+  }
+}
+
+async function hasUser(clickhouse: Pick<ClickHouse, 'query'>, name: string): Promise<boolean> {
+  const rows = await clickhouse.query('SELECT 1 FROM system.users WHERE name = {name:String}', {
+    name,
+  })
+  return rows.length > 0
+}

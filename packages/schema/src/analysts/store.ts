@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import type { ClickHouse } from '@intake/clickhouse'
+import type { Analyst } from './analyst.ts'
+
+/** The analysts that were not removed, by name. */
+export function readAnalysts(clickhouse: Pick<ClickHouse, 'query'>): Promise<Analyst[]> {
+  return clickhouse.query<Analyst>(
+    `SELECT name, bundles, without, pseudonyms, password_sha256 AS passwordSha256
+     FROM intake.analysts FINAL WHERE is_removed = 0 ORDER BY name`,
+  )
+}
+
+/** Stores a definition, which `defineAnalyst` and every setup apply. */
+export async function writeAnalyst(
+  clickhouse: Pick<ClickHouse, 'command'>,
+  { name, bundles, without, pseudonyms, passwordSha256 }: Analyst,
+  { isRemoved = false } = {},
+): Promise<void> {
+  await clickhouse.command(
+    `INSERT INTO intake.analysts (name, bundles, without, pseudonyms, password_sha256, is_removed)
+     SELECT {name:String}, {bundles:Array(String)}, {without:Array(String)}, {pseudonyms:Array(String)},
+       {password:String}, {removed:UInt8}`,
+    { name, bundles, without, pseudonyms, password: passwordSha256, removed: Number(isRemoved) },
+  )
+}
+
+/**
+ * Makes the key of the pseudonyms, if there is none. If two processes make one at the same time, the
+ * views use the first.
+ */
+export async function makePseudonymKey(
+  clickhouse: Pick<ClickHouse, 'command' | 'query'>,
+): Promise<void> {
+  const [row] = await clickhouse.query<{ count: number }>(
+    'SELECT count() AS count FROM intake.pseudonym_key',
+  )
+  if (row !== undefined && row.count > 0) return
+  await clickhouse.command('INSERT INTO intake.pseudonym_key (secret) SELECT {secret:String}', {
+    secret: randomBytes(32).toString('hex'),
+  })
+}

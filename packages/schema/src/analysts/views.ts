@@ -1,0 +1,107 @@
+import { deviceFields } from '@intake/contract'
+import type { Definition } from '../definitions/definition.ts'
+import { noRules, rulesOfGaps } from '../definitions/devices.ts'
+import { allDefinitions } from '../definitions/index.ts'
+import { plainColumns } from '../definitions/plain-device.ts'
+import type { Analyst } from './analyst.ts'
+
+/**
+ * The views of an analyst, each with the columns of records that it cannot do without. There are no
+ * dead letters, which have whole rows, and no outcomes, which belong to keys and not to
+ * applications.
+ */
+const views: Readonly<Record<string, readonly string[]>> = {
+  logs: [],
+  feedback: [],
+  logs_flat: [],
+  feedback_flat: [],
+  devices: [],
+  devices_flat: [],
+  sessions: [],
+  gaps: ['extra'],
+  recent: ['text'],
+  deletions: [],
+  hours: [],
+  device_hours: [],
+  catalogue: ['params'],
+  drift: ['params'],
+  warnings: ['params'],
+  watermark: [],
+  counted: [],
+}
+
+/** The columns of views that are computed from a column of records with another name. */
+const sources: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.keys(plainColumns(deviceFields)).map((name) => [name, 'device'])),
+  attachment_count: 'attachments',
+}
+
+/** Whether the state of devices would tell if it has the device with a known UUID. */
+const revealsDevices = (column: string, { pseudonyms }: Analyst) =>
+  column === 'devices_state' && pseudonyms.includes('device_uuid')
+
+/**
+ * Returns the definitions of an analyst's views. Each selects from the query of the view of all
+ * analysts, without what is left out. ClickHouse does not read columns that nobody selects.
+ */
+export function viewsOf(analyst: Analyst): Definition[] {
+  return allDefinitions.flatMap((definition) => {
+    const { name, select } = definition
+    const needed = views[name]
+    if (
+      select === undefined ||
+      needed?.some((column) => analyst.without.includes(column)) !== false
+    )
+      return []
+    const columns = Object.keys(definition.columns).filter(
+      (column) =>
+        !analyst.without.includes(sources[column] ?? column) && !revealsDevices(column, analyst),
+    )
+    const comments = Object.fromEntries(
+      columns.map((column) => [
+        column,
+        isReplaced(column, analyst) ? replacedComment : (definition.columns[column] ?? ''),
+      ]),
+    )
+    if ('rules_since' in comments) comments['rules_since'] = 'Always NULL: it is not known here.'
+    return [
+      {
+        ...definition,
+        columns: comments,
+        select: selectOf({ ...definition, select }, columns, analyst),
+      },
+    ]
+  })
+}
+
+const replacedComment = 'A pseudonym: a keyed hash, the same in all views of this installation.'
+const isReplaced = (column: string, { pseudonyms }: Analyst) => pseudonyms.includes(column)
+
+function selectOf(
+  { name, select }: Definition & { select: string },
+  columns: readonly string[],
+  analyst: Analyst,
+): string {
+  const inner = name === 'gaps' ? select.replace(rulesOfGaps, noRules) : select
+  const shown = columns
+    .map((column) => (isReplaced(column, analyst) ? pseudonym(column) : `shown.${column}`))
+    .map((expression, place) => `${expression} AS ${columns[place]}`)
+  const from = `SELECT ${shown.join(', ')}
+FROM (
+${inner}
+) AS shown`
+  return columns.some((column) => isReplaced(column, analyst)) ? `${from}\n${withKey}` : from
+}
+
+/**
+ * The key comes from a join. As a scalar subquery it would be a constant, which EXPLAIN prints to
+ * every reader of the view.
+ */
+const withKey = `CROSS JOIN (SELECT secret FROM intake.pseudonym_key ORDER BY created_at, secret LIMIT 1) AS keyed`
+
+function pseudonym(column: string): string {
+  const hash = `SHA256(concat(keyed.secret, toString(shown.${column})))`
+  return column === 'device_uuid'
+    ? `reinterpretAsUUID(substring(${hash}, 1, 16))`
+    : `lower(hex(${hash}))`
+}

@@ -1,0 +1,154 @@
+import t from 'tap'
+import {
+  defineAnalyst,
+  defineAnalysts,
+  findDifferencesOfAnalysts,
+  rightsSql,
+  removalSql,
+  viewsOf,
+} from '../src/index.ts'
+import { findAnalystDifferences } from '../src/analysts/inspect.ts'
+import { feedbackRow, logRow, member } from './fixture.ts'
+import { limited, startWithAnalysts } from './limited-analyst.ts'
+
+const whole = limited({ name: 'whole' })
+const beginning = limited({ name: 'beginning', bundles: ['com.example.*', 'org.one'] })
+const reduced = limited({
+  name: 'reduced',
+  without: ['unique_user_id', 'email', 'text', 'device', 'params', 'extra', 'attachments'],
+})
+const masked = limited({ name: 'masked', pseudonyms: ['unique_user_id', 'device_uuid', 'email'] })
+const all = [whole, beginning, reduced, masked]
+const { owner, analyst, as } = await startWithAnalysts(t, all)
+
+const head = { unique_user_id: 'ann', device_uuid: '00000000-0000-4000-8000-000000000001' }
+const logs = [
+  logRow({ ...head, device: { os: 'A' }, extra: { log: { sequence: 1 } } }),
+  logRow({ ...head, extra: { log: { sequence: 3 } } }),
+  ...['com.other', 'com.examples.app', 'org.one', 'com.example.two'].map((bundle_identifier) =>
+    logRow({ ...head, bundle_identifier }),
+  ),
+]
+const feedback = [
+  feedbackRow({ ...head, email: 'ann@example.com' }),
+  feedbackRow({ ...head, unique_user_id: 'bob', bundle_identifier: 'com.other' }),
+]
+await owner.insertRows({ table: 'logs', members: [member(logs)], rows: logs.length })
+await owner.insertRows({ table: 'feedback', members: [member(feedback)], rows: feedback.length })
+
+t.test('setup defines what is missing, and then nothing more', async (t) => {
+  t.same(await defineAnalysts(owner), {
+    defined: all.map(({ name }) => name).toSorted(),
+    waiting: [],
+  })
+  t.same(await defineAnalysts(owner), { defined: [], waiting: [] })
+})
+
+t.test(
+  'every view shows the same to an analyst of an application as to all analysts',
+  async (t) => {
+    const mine = as(whole)
+    for (const { name, columns } of viewsOf(whole)) {
+      const shown = Object.keys(columns).filter((column) => column !== 'rules_since')
+      const where =
+        'bundle_identifier' in columns ? "WHERE bundle_identifier = 'com.example.app'" : ''
+      const [expected, actual] = await Promise.all(
+        [
+          [analyst, 'intake'],
+          [mine, 'intake_whole'],
+        ].map(([client, database]) =>
+          (client as typeof mine).lines(
+            `SELECT ${shown.join(', ')} FROM ${database as string}.${name} ${where} ORDER BY ALL`,
+          ),
+        ),
+      )
+      if (name !== 'recent') t.same(actual, expected, name)
+      t.notMatch(actual?.join(), /com\.other|bob/, name)
+    }
+    t.same(await mine.query('SELECT missing FROM intake_whole.gaps'), [{ missing: 1 }])
+  },
+)
+
+t.test('a beginning includes applications below it, and no other', async (t) => {
+  t.same(
+    await as(beginning).query(
+      'SELECT DISTINCT bundle_identifier AS bundle FROM intake_beginning.logs ORDER BY bundle',
+    ),
+    [{ bundle: 'com.example.app' }, { bundle: 'com.example.two' }, { bundle: 'org.one' }],
+  )
+})
+
+t.test('a column that is left out is in no view, and the other columns work', async (t) => {
+  const mine = as(reduced)
+  const columns = await mine.query<{ table: string; name: string }>(
+    "SELECT table, name FROM system.columns WHERE database = 'intake_reduced'",
+  )
+  const names = new Set(columns.map(({ name }) => name))
+  for (const name of [...reduced.without, 'device_os', 'attachment_count']) t.notOk(names.has(name))
+  t.same(
+    [...new Set(columns.map(({ table }) => table))].toSorted(),
+    'counted deletions device_hours devices devices_flat feedback feedback_flat hours logs logs_flat sessions watermark'.split(
+      ' ',
+    ),
+  )
+  for (const table of new Set(columns.map((column) => column.table))) {
+    await t.resolves(mine.query(`SELECT * FROM intake_reduced.${table}`), table)
+  }
+  t.same(await mine.query('SELECT count() AS n FROM intake_reduced.devices'), [{ n: 1 }])
+})
+
+t.test('a pseudonym joins views, keeps its type, and is not the value', async (t) => {
+  const mine = as(masked)
+  const [row] = await mine.query<Record<string, string>>(
+    `SELECT logs.unique_user_id AS user, logs.device_uuid AS device, feedback.email AS email,
+       toTypeName(logs.device_uuid) AS uuid, count() AS n
+     FROM intake_masked.logs AS logs
+     JOIN intake_masked.feedback AS feedback USING (unique_user_id, device_uuid)
+     JOIN intake_masked.devices AS devices USING (unique_user_id, device_uuid)
+     GROUP BY ALL`,
+  )
+  t.match(row, { user: /^[0-9a-f]{64}$/, email: /^[0-9a-f]{64}$/, uuid: 'UUID', n: 2 })
+  t.not(row?.['device'], head.device_uuid)
+  const columns = await mine.query<{ name: string }>('DESCRIBE intake_masked.device_hours')
+  t.notOk(
+    columns.some(({ name }) => name === 'devices_state'),
+    'a state tells if it has a device',
+  )
+  t.same(await mine.query('SELECT email FROM intake_masked.feedback WHERE email IS NULL'), [])
+})
+
+t.test('doctor finds what was changed by hand, and setup repairs the views', async (t) => {
+  await owner.command(
+    'CREATE OR REPLACE VIEW intake_whole.sessions DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT 1 AS one',
+  )
+  await owner.command('DROP VIEW intake_whole.gaps')
+  await owner.command('CREATE VIEW intake_whole.mine AS SELECT 1 AS one')
+  t.same(await findDifferencesOfAnalysts(owner), [
+    'analyst whole: the view intake_whole.gaps is missing',
+    'analyst whole: the view intake_whole.sessions has another query or definer',
+    'analyst whole: intake_whole.mine is none of its views',
+  ])
+  t.same(await defineAnalysts(owner), { defined: ['whole'], waiting: [] })
+  t.same(await findDifferencesOfAnalysts(owner), [])
+})
+
+t.test('doctor finds rights that are not those of the definition', async (t) => {
+  const wider = { ...whole, bundles: ['com.example.app', 'com.other'], without: ['email'] }
+  t.equal(await defineAnalyst(owner, wider), 'rights-differ')
+  const found = (await findAnalystDifferences(owner, wider)).join('\n')
+  for (const table of ['logs_raw', 'feedback_raw', 'attachments_raw', 'hours_raw', 'days_raw']) {
+    t.match(found, `analyst whole: the row policy on intake.${table} is missing or another one`)
+  }
+  t.match(found, 'it may read, too: intake_whole-definer intake.feedback_raw')
+  t.equal(await defineAnalyst(owner, { ...wider, name: 'nobody' }), 'users-missing')
+  t.equal(await defineAnalyst(owner, whole), 'defined')
+})
+
+t.test('the SQL for administrators is valid', async (t) => {
+  for (const statement of [...all.flatMap(rightsSql), ...removalSql(whole)]) {
+    await t.resolves(
+      owner.query('SELECT formatQuery({statement:String})', { statement }),
+      statement,
+    )
+  }
+})

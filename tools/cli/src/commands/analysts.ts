@@ -1,0 +1,250 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { JournalAction } from '@intake/access'
+import {
+  databaseOf,
+  defineAnalyst,
+  dropAnalyst,
+  findAnalystFaults,
+  readAnalysts,
+  removable,
+  removalSql,
+  replaceable,
+  rightsSql,
+  rightsXml,
+  writeAnalyst,
+  type Analyst,
+} from '@intake/schema'
+import type { ClickHouse } from '@intake/clickhouse'
+import type { Command } from 'commander'
+import { removeUserFile, writeUserFile } from '../analysts/user-file.ts'
+import { withClickHouse } from '../clickhouse.ts'
+import { UsageError } from '../endpoints.ts'
+import { noteChange } from '../journal.ts'
+import { note, print, printForShell, printJson } from '../print.ts'
+import { formatTable } from '../table.ts'
+import { withRedis } from '../with-redis.ts'
+
+interface Options {
+  bundle?: string[]
+  without?: string
+  pseudonym?: string
+  json?: boolean
+}
+
+const guide = `
+The analyst NAME logs in as intake_NAME and reads the database intake_NAME, which has the views of docs/queries.md for
+these applications only. Rows are limited by row policies, columns by rights.
+
+Columns to leave out: ${removable.join(', ')}.
+Columns to replace by a keyed hash, by which tables can still be joined: ${replaceable.join(', ')}.
+
+Examples:
+  intake analysts create mobile --bundle 'com.example.*' --without email,text --pseudonym unique_user_id,device_uuid
+  intake analysts set mobile --bundle com.example.app
+  intake analysts show mobile --sql`
+
+const timeoutMs = 60_000
+
+/** `intake analysts`: manages analysts who see some applications only. */
+export function defineAnalystCommands(analysts: Command): void {
+  analysts.addHelpText('after', guide)
+  addScope(
+    analysts.command('create <name>').description('create an analyst, and show the password once'),
+  )
+    .option('--json', 'print user, password and database as JSON')
+    .action((name: string, options: Options) =>
+      withClickHouse((clickhouse) => create(clickhouse, name, options), {
+        requestTimeoutMs: timeoutMs,
+      }),
+    )
+  addScope(
+    analysts
+      .command('set <name>')
+      .description('change what an analyst sees; options that are not given stay'),
+  ).action((name: string, options: Options) =>
+    change(name, async (clickhouse, before) => {
+      await define(clickhouse, { ...before, ...scopeOf(options, before) }, 'analyst-set')
+      print(`Changed ${databaseOf(before)}.`)
+    }),
+  )
+  analysts
+    .command('password <name>')
+    .description('give an analyst a new password, and show it once')
+    .option('--json', 'print user, password and database as JSON')
+    .action((name: string, { json }: Options) =>
+      change(name, (clickhouse, before) =>
+        giveNewPassword(clickhouse, before, 'analyst-password-set', json),
+      ),
+    )
+  analysts
+    .command('list')
+    .description('list the analysts')
+    .option('--json', 'print them as JSON')
+    .action(({ json }: Options) =>
+      withClickHouse(async (clickhouse) => {
+        const all = await readAnalysts(clickhouse)
+        if (json) return printJson(all.map(describe))
+        if (all.length === 0) return print('There are no analysts.')
+        const cells = all.map((one) => [
+          databaseOf(one),
+          one.bundles.join(' '),
+          one.without.join(' ') || '-',
+          one.pseudonyms.join(' ') || '-',
+        ])
+        print(formatTable([['USER', 'APPLICATIONS', 'WITHOUT', 'PSEUDONYMS'], ...cells]))
+      }),
+    )
+  analysts
+    .command('show <name>')
+    .description('show an analyst, with the users as SQL or as a file for users.d')
+    .option('--sql', 'print only the SQL that makes the users')
+    .option('--xml', 'print only the file that makes the users')
+    .option('--json', 'print the definition as JSON')
+    .action((name: string, options: Options & { sql?: boolean; xml?: boolean }) =>
+      change(name, (clickhouse, analyst) => {
+        const sql = printable(rightsSql(analyst), clickhouse.cluster)
+        if (options.sql) return printForShell(sql)
+        if (options.xml) return printForShell(rightsXml(analyst).trimEnd())
+        if (options.json) return printJson(describe(analyst))
+        for (const [what, value] of Object.entries(describe(analyst))) {
+          print(`${what}\t${[value].flat().join(' ') || '-'}`)
+        }
+        print('\nUsers as SQL, then as a file for the folder users.d of ClickHouse:\n')
+        print(`${sql}\n\n${rightsXml(analyst).trimEnd()}`)
+      }),
+    )
+  analysts
+    .command('remove <name>')
+    .description("remove an analyst's views and users; records stay")
+    .action((name: string) =>
+      change(name, async (clickhouse, analyst) => {
+        await noteAnalyst('analyst-removed', analyst)
+        const isGone = (await dropAnalyst(clickhouse, analyst)) || (await removeUserFile(analyst))
+        await writeAnalyst(clickhouse, analyst, { isRemoved: true })
+        print(`Removed ${databaseOf(analyst)}.`)
+        if (isGone) return
+        note(
+          'The views are gone. The users are left: remove their file from users.d, or run as administrator:',
+        )
+        note(printable(removalSql(analyst), clickhouse.cluster))
+      }),
+    )
+}
+
+const addScope = (command: Command) =>
+  command
+    .option(
+      '--bundle <identifiers...>',
+      'applications; com.example.* is com.example. and what follows',
+    )
+    .option('--without <columns>', 'columns to leave out, with commas between them')
+    .option('--pseudonym <columns>', 'columns to replace by a keyed hash, with commas between them')
+
+type Scope = Pick<Analyst, 'bundles' | 'without' | 'pseudonyms'>
+
+const scopeOf = ({ bundle, without, pseudonym }: Options, preset: Scope): Scope => ({
+  bundles: bundle ?? preset.bundles,
+  without: columnsOf(without) ?? preset.without,
+  pseudonyms: columnsOf(pseudonym) ?? preset.pseudonyms,
+})
+
+const columnsOf = (text?: string) =>
+  text
+    ?.split(',')
+    .map((column) => column.trim())
+    .filter(Boolean)
+
+const describe = (analyst: Analyst) => ({
+  name: analyst.name,
+  user: databaseOf(analyst),
+  database: databaseOf(analyst),
+  bundles: analyst.bundles,
+  without: analyst.without,
+  pseudonyms: analyst.pseudonyms,
+})
+
+async function create(clickhouse: ClickHouse, name: string, options: Options): Promise<void> {
+  const scope = scopeOf(options, { bundles: [], without: [], pseudonyms: [] })
+  const existing = (await readAnalysts(clickhouse)).find((one) => one.name === name)
+  // The same definition again finishes what was interrupted.
+  if (existing && JSON.stringify(scopeOf({}, existing)) !== JSON.stringify(scope)) {
+    throw new UsageError(`There is an analyst ${name}: change it with intake analysts set ${name}.`)
+  }
+  const analyst = { name, ...scope, passwordSha256: '' }
+  await giveNewPassword(clickhouse, analyst, 'analyst-created', options.json)
+}
+
+async function giveNewPassword(
+  clickhouse: ClickHouse,
+  analyst: Analyst,
+  action: 'analyst-created' | 'analyst-password-set',
+  json = false,
+): Promise<void> {
+  const password = randomBytes(24).toString('base64url')
+  const passwordSha256 = createHash('sha256').update(password).digest('hex')
+  await define(clickhouse, { ...analyst, passwordSha256 }, action)
+  const database = databaseOf(analyst)
+  const login = { user: database, password, database }
+  if (json) return printJson(login)
+  for (const [what, value] of Object.entries(login)) print(`${what}\t${value}`)
+}
+
+type AnalystAction = Extract<JournalAction, `analyst-${string}`>
+
+/** The entry has what the analyst may see, but no password. */
+const noteAnalyst = (action: AnalystAction, { name, bundles, without, pseudonyms }: Analyst) =>
+  withRedis((redis) =>
+    noteChange(redis, { action, subject: name, detail: { bundles, without, pseudonyms } }),
+  )
+
+/** Stores a definition and applies it, as far as the owner may. Says what is left to do. */
+async function define(
+  clickhouse: ClickHouse,
+  analyst: Analyst,
+  action: AnalystAction,
+): Promise<void> {
+  const faults = findAnalystFaults(analyst)
+  if (faults.length > 0) throw new UsageError(`${faults.join('; ')}.`)
+  await noteAnalyst(action, analyst)
+  await writeAnalyst(clickhouse, analyst)
+  const state = await defineAnalyst(clickhouse, analyst)
+  const isWritten = await writeUserFile(analyst)
+  if (isWritten)
+    return note('End npm start and start it again: ClickHouse reads its users at the start.')
+  if (state === 'defined') return
+  if (state === 'cluster') {
+    note(
+      'On a cluster nothing is done by itself. docs/analysts.md says what an administrator does with:',
+    )
+  } else {
+    note(
+      "ClickHouse's user of CLICKHOUSE_URL may not make users. An administrator runs this (or takes intake analysts " +
+        `show ${analyst.name} --xml), then run intake setup:`,
+    )
+  }
+  note(printable(rightsSql(analyst), clickhouse.cluster))
+}
+
+/** Runs `work` with the analyst of this name. */
+const change = (
+  name: string,
+  work: (clickhouse: ClickHouse, analyst: Analyst) => Promise<void> | void,
+) =>
+  withClickHouse(
+    async (clickhouse) => {
+      const analyst = (await readAnalysts(clickhouse)).find((one) => one.name === name)
+      if (analyst === undefined) throw new UsageError(`There is no analyst ${name}.`)
+      await work(clickhouse, analyst)
+    },
+    { requestTimeoutMs: timeoutMs },
+  )
+
+/** Prints statements for a client. On a cluster, each is for all servers. */
+const printable = (statements: readonly string[], cluster: string | undefined) =>
+  statements
+    .map((statement) =>
+      cluster === undefined
+        ? `${statement};`
+        : `${statement.replace(/^((?:CREATE|ALTER|DROP) USER(?: IF (?:NOT )?EXISTS)?|(?:CREATE|DROP) ROW POLICY (?:OR REPLACE|IF EXISTS)|GRANT)/, `$1 ON CLUSTER '${cluster}'`)};`,
+    )
+    .join('\n')

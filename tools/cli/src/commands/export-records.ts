@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describeError, ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { kinds } from '@intake/contract'
+import { createObjectStore } from '@intake/object-store'
+import {
+  createBucketTarget,
+  createFolderTarget,
+  ExportError,
+  exportRecords,
+  verifyExport,
+  type ExportScope,
+  type ExportTarget,
+} from '@intake/records'
+import { plural } from '@intake/runtime'
+import { databaseOf, readAnalysts, readInstallation } from '@intake/schema'
+import { InvalidArgumentError, type Command } from 'commander'
+import { findBucket } from '../bucket.ts'
+import { withClickHouse } from '../clickhouse.ts'
+import { UsageError } from '../endpoints.ts'
+import { noteChange } from '../journal.ts'
+import { note, print, printJson } from '../print.ts'
+import { createProgress } from '../progress.ts'
+import { withRedis } from '../with-redis.ts'
+
+interface Options {
+  to: string
+  kind: ExportScope['kinds']
+  bundle?: string[]
+  analyst?: string
+  every?: number
+  verify?: boolean
+  json?: boolean
+}
+
+const statementTimeoutMs = 30 * 60_000
+const objectTimeoutMs = 120_000
+
+const guide = `
+Writes Parquet files in windows of received_at up to the watermark, so no record is missing and none is in two files.
+manifests/<n>.json is written last. docs/export.md shows how DuckDB and ClickHouse read the files, with deletions.
+
+Exit codes: 0 done, 1 failed (repeat it: it continues), 2 --verify has found problems.
+intake user export and intake device export print what is stored about a person.`
+
+/** `intake export`: writes all records into files, and continues where it ended. */
+export function defineExport(command: Command): void {
+  command
+    .requiredOption('--to <target>', 'a folder (dir:PATH), or s3:PREFIX in the bucket of S3_BUCKET')
+    .option('--kind <kinds>', 'logs, feedback, or both with a comma', parseKinds, kinds)
+    .option('--bundle <identifiers...>', 'only these applications')
+    .option('--analyst <name>', 'only what this analyst sees (intake analysts)')
+    .option('--every <period>', 'repeat it until a signal, such as 10m', parsePeriod)
+    .option('--verify', 'compare the files with their manifests and with ClickHouse')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', guide)
+    .action((options: Options) =>
+      withClickHouse(
+        (clickhouse) => withTarget(options.to, (target) => run(clickhouse, target, options)),
+        {
+          requestTimeoutMs: statementTimeoutMs,
+        },
+      ),
+    )
+}
+
+async function run(clickhouse: ClickHouse, target: ExportTarget, options: Options): Promise<void> {
+  const { verify, json, every } = options
+  const progress = createProgress().say
+  if (verify) {
+    const { problems, ...result } = await verifyExport({ clickhouse, target, progress })
+    if (json) printJson({ ...result, problems })
+    else for (const problem of problems) print(problem)
+    if (problems.length > 0) process.exitCode = 2
+    else if (!json)
+      print(`${result.rows} records in ${result.files} files are as in their manifests.`)
+    return
+  }
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  try {
+    const scope = await scopeOf(clickhouse, options)
+    const installation = await readInstallation(clickhouse)
+    if (installation === null)
+      throw new UsageError('ClickHouse belongs to no installation: intake setup.')
+    await withRedis((redis) =>
+      noteChange(redis, { action: 'records-exported', subject: options.to, detail: { ...scope } }),
+    )
+    for (;;) {
+      await exportOnce().catch((error: unknown) => {
+        // A repeated export tries again after the next period: what failed is not lost.
+        if (every === undefined || !(error instanceof ClickHouseError)) throw error
+        note(`Failed, and tried again later: ${describeError(error)}`)
+      })
+      if (every === undefined || ending.signal.aborted) return
+      await pause(every, undefined, { signal: ending.signal }).catch(() => undefined)
+      if (ending.signal.aborted) return
+    }
+
+    async function exportOnce() {
+      const { signal } = ending
+      const made = await exportRecords({
+        clickhouse,
+        installation: installation ?? '',
+        target,
+        scope,
+        signal,
+        progress,
+      })
+      const rows = made.reduce((sum, one) => sum + one.rows, 0)
+      if (json) return printJson({ manifests: made.map(({ number }) => number), rows })
+      const until = made.at(-1)?.window.until
+      if (until === undefined) return print('Nothing to export.')
+      print(
+        `${rows} ${plural(rows, 'record')} in ${made.length} ${plural(made.length, 'window')}, complete up to ${until}`,
+      )
+    }
+  } catch (error) {
+    throw error instanceof ExportError ? new UsageError(error.message) : error
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end)
+  }
+}
+
+async function scopeOf(
+  clickhouse: ClickHouse,
+  { kind, bundle, analyst }: Options,
+): Promise<ExportScope> {
+  const known = analyst === undefined ? [] : await readAnalysts(clickhouse)
+  const found = known.find(({ name }) => name === analyst)
+  if (analyst !== undefined && found === undefined)
+    throw new UsageError(`There is no analyst ${analyst}.`)
+  return {
+    kinds: kinds.filter((one) => kind.includes(one)),
+    bundles: (bundle ?? []).toSorted(),
+    database: found === undefined ? 'intake' : databaseOf(found),
+  }
+}
+
+async function withTarget(
+  to: string,
+  work: (target: ExportTarget) => Promise<void>,
+): Promise<void> {
+  const prefix = /^s3:([A-Za-z0-9/_.-]*)$/.exec(to)?.[1]
+  if (to.startsWith('s3:')) {
+    if (!prefix)
+      throw new UsageError('Give a prefix of letters, digits, / _ . and -, as in s3:lake.')
+    const objects = createObjectStore({ ...(await findBucket()), timeoutMs: objectTimeoutMs })
+    return work(createBucketTarget(objects, prefix)).finally(() => objects.close())
+  }
+  const path = to.replace(/^dir:/, '')
+  if (path === '') throw new UsageError('Name a folder, as in --to dir:/backup/lake.')
+  return work(createFolderTarget(path))
+}
+
+function parseKinds(text: string): ExportScope['kinds'] {
+  const names = text.split(',')
+  const known = kinds.filter((kind) => names.includes(kind))
+  if (known.length === names.length) return known
+  throw new InvalidArgumentError(`Give ${kinds.join(', ')}, or both with a comma between them.`)
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const
+
+function parsePeriod(text: string): number {
+  const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? []
+  const ms = Number(count) * units[unit as keyof typeof units]
+  if (ms >= 1_000) return ms
+  throw new InvalidArgumentError('Give a period such as 30s, 10m or 1h.')
+}

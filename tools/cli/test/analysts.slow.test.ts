@@ -1,0 +1,168 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startClickHouse, startRedis, startS3 } from '@intake/local'
+import { createClickHouse } from '@intake/clickhouse'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { endpointsFile } from '@intake/runtime'
+import t, { type Test } from 'tap'
+import { createIntake } from './in-process.ts'
+import { logRow, member } from '../../../packages/schema/test/fixture.ts'
+
+const dataDir = createDataDir(t)
+const [redis, s3] = await Promise.all([
+  startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+  startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+])
+t.teardown(() => Promise.all([redis.stop(), s3.stop()]))
+const startEngine = () =>
+  startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0, password: 'owner', niceness: 0 })
+let server = await startEngine()
+t.teardown(() => server.stop())
+
+/** Writes what npm start writes, so that commands know this ClickHouse as its own. */
+const describeStack = () =>
+  writeFileSync(
+    endpointsFile(dataDir),
+    JSON.stringify({
+      gateway: '',
+      gatewayAdmin: '',
+      workerAdmin: null,
+      workerAdmins: [],
+      apiKey: '',
+      redis: redis.url,
+      clickhouse: server.url,
+      s3: s3.url,
+      settings: {},
+      pids: { redis: null, clickhouse: null, s3: null, gateway: null, workers: [] },
+    }),
+  )
+describeStack()
+const intake = createIntake({ cwd: dataDir, env: { INTAKE_DATA_DIR: dataDir } })
+const setUpAgain = async () => {
+  const result = await intake(['setup'], { S3_REGION: 'us-east-1' })
+  if (result.code !== 0) throw new Error(result.stderr)
+  return result
+}
+await setUpAgain()
+
+const connect = (t: Test, url: string) => {
+  const clickhouse = createClickHouse({ url })
+  t.teardown(() => clickhouse.close())
+  return clickhouse
+}
+
+t.test('an analyst of npm start exists after the next start, and again after each', async (t) => {
+  const scope = '--bundle com.example.app --without email,text --pseudonym unique_user_id'.split(
+    ' ',
+  )
+  const created = await intake(['analysts', 'create', 'mobile', ...scope, '--json'])
+  t.match(created, { code: 0, stderr: /start it again/ })
+  const login = JSON.parse(created.stdout) as Record<'user' | 'password' | 'database', string>
+  t.match(login, { user: 'intake_mobile', database: 'intake_mobile' })
+  t.match(await setUpAgain(), { stderr: /Analyst mobile.*must be made/ })
+
+  await server.stop()
+  server = await startEngine()
+  describeStack()
+  t.match(await setUpAgain(), { stdout: /applied analyst mobile/, stderr: '' })
+  t.notMatch(await setUpAgain(), { stdout: /analyst/ })
+
+  const rows = [logRow(), logRow({ bundle_identifier: 'com.other' })]
+  await connect(t, server.url).insertRows({ table: 'logs', members: [member(rows)], rows: 2 })
+  const mine = connect(
+    t,
+    `http://${login.user}:${login.password}@127.0.0.1:${server.port}/${login.database}`,
+  )
+  t.same(await mine.query('SELECT bundle_identifier AS bundle FROM logs'), [
+    { bundle: 'com.example.app' },
+  ])
+  t.same((await intake(['doctor'])).stdout.match(/analyst .*/gi), null)
+  await connect(t, server.url).command('DROP VIEW intake_mobile.sessions')
+  t.match(
+    (await intake(['doctor'])).stdout,
+    /Analyst mobile: the view intake_mobile\.sessions is missing/,
+  )
+})
+
+t.test('list and show print what was defined, and never the password', async (t) => {
+  t.match(await intake(['analysts', 'list']), {
+    stdout: /intake_mobile +com\.example\.app +email text/,
+  })
+  const { stdout } = await intake(['analysts', 'show', 'mobile'])
+  t.match(stdout, /CREATE USER IF NOT EXISTS `intake_mobile`.*;\n/)
+  t.match(stdout, /<filter>bundle_identifier IN \('com\.example\.app'\)<\/filter>/)
+  t.match((await intake(['analysts', 'show', 'mobile', '--xml'])).stdout, /^<clickhouse>/)
+})
+
+t.test('an export for an analyst has only what the analyst sees', async (t) => {
+  const owner = connect(t, server.url)
+  await intake(['setup'], { S3_REGION: 'us-east-1' })
+  await owner.command(
+    "INSERT INTO intake.watermark_raw SELECT arrayJoin(['logs', 'feedback']), '2026-11-22 00:00:00'",
+  )
+  const to = join(dataDir, 'lake')
+  const made = await intake(['export', '--to', to, '--analyst', 'mobile'])
+  t.match(made, { code: 0, stdout: /^1 record in 1 window/ })
+  t.match(await intake(['export', '--to', to, '--verify']), { code: 0 })
+})
+
+t.test('wrong input changes nothing and says what is right', async (t) => {
+  const wrong: [string[], RegExp][] = [
+    [['create', 'mobile', '--bundle', 'x'], /There is an analyst mobile/],
+    [['create', 'Mobile'], /a name has 1 to 31 characters.*at least one application/],
+    [
+      ['create', 'a', '--bundle', 'x', '--without', 'params.email'],
+      /params\.email is a part of params.*intake rules add/,
+    ],
+    [['create', 'a', '--bundle', 'x', '--without', 'time'], /time cannot be left out: choose from/],
+    [
+      ['create', 'a', '--bundle', '*', '--pseudonym', 'text'],
+      /neither a bundle identifier.*text cannot be replaced/,
+    ],
+    [['set', 'nobody', '--bundle', 'x'], /There is no analyst nobody/],
+  ]
+  for (const [args, stderr] of wrong) {
+    t.match(await intake(['analysts', ...args]), { code: 1, stdout: '', stderr }, args.join(' '))
+  }
+  const json = (await intake(['analysts', 'list', '--json'])).stdout
+  t.same(
+    (JSON.parse(json) as { name: string }[]).map(({ name }) => name),
+    ['mobile'],
+  )
+})
+
+t.test('a server whose owner may not make users prints what an administrator runs', async (t) => {
+  const env = { CLICKHOUSE_URL: server.url, INTAKE_DATA_DIR: join(dataDir, 'elsewhere') }
+  const { code, stderr } = await intake(['analysts', 'create', 'web', '--bundle', 'com.web'], env)
+  t.equal(code, 0)
+  t.match(
+    stderr,
+    /An administrator runs this[^]*CREATE USER IF NOT EXISTS `intake_web-definer`[^]*GRANT SELECT ON intake_web\.\*/,
+  )
+  const onCluster = await intake(['analysts', 'set', 'web', '--bundle', 'com.web2'], {
+    ...env,
+    CLICKHOUSE_CLUSTER: 'fleet',
+  })
+  t.match(onCluster.stderr, /CREATE USER IF NOT EXISTS ON CLUSTER 'fleet' `intake_web`/)
+  t.match(await intake(['analysts', 'remove', 'web'], env), {
+    code: 0,
+    stdout: 'Removed intake_web.\n',
+  })
+})
+
+t.test('a new password replaces the old one, and remove removes views and users', async (t) => {
+  t.match(await intake(['analysts', 'password', 'mobile']), {
+    code: 0,
+    stdout: /password\t\S{32}\n/,
+  })
+  t.match(await intake(['analysts', 'remove', 'mobile']), {
+    code: 0,
+    stdout: 'Removed intake_mobile.\n',
+  })
+  const databases = await connect(t, server.url).query(
+    "SELECT name FROM system.databases WHERE name LIKE 'intake%'",
+  )
+  t.same(databases, [{ name: 'intake' }])
+  t.notOk(existsSync(join(dataDir, 'clickhouse/config/users.d/intake_mobile.xml')))
+  t.match(await intake(['analysts', 'list']), { stdout: 'There are no analysts.\n' })
+})

@@ -1,0 +1,272 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import {
+  addDeadLetter,
+  createFolderTarget,
+  exportRecords,
+  type ExportTarget,
+  type Manifest,
+} from '@intake/records'
+import { ClickHouseError } from '@intake/clickhouse'
+import { feedbackRow, logRow, startServices, user, uuidV7 } from './services.ts'
+
+const { clickhouse, dataDir, server, insert, intake } = await startServices(t)
+
+/** A log row that happened and arrived at this time. */
+const at = (time: string, fields: object = {}) =>
+  logRow({ id: uuidV7(time), time, received_at: time, ...fields })
+const setWatermark = (time: string) =>
+  clickhouse.command(
+    `INSERT INTO intake.watermark_raw (kind, visible_until)
+     SELECT arrayJoin(['logs', 'feedback']), parseDateTime64BestEffort({time:String}, 3, 'UTC')`,
+    { time },
+  )
+
+const folderOf = (name: string) => join(dataDir, name)
+const manifestsOf = (name: string): Manifest[] =>
+  readdirSync(join(folderOf(name), 'manifests'))
+    .map(
+      (file) =>
+        JSON.parse(readFileSync(join(folderOf(name), 'manifests', file), 'utf8')) as Manifest,
+    )
+    .toSorted((a, b) => a.number - b.number)
+
+/** Reads Parquet files back; resolves to the values of one column, in order. */
+async function readBack(
+  folder: string,
+  paths: readonly string[],
+  column = 'id',
+): Promise<string[]> {
+  await clickhouse.command(
+    `CREATE OR REPLACE TABLE intake.read_back (${column} String) ENGINE = MergeTree ORDER BY ()`,
+  )
+  const { username, password } = new URL(server.url)
+  for (const path of paths) {
+    const query = 'INSERT INTO intake.read_back FORMAT Parquet'
+    const response = await fetch(
+      `http://127.0.0.1:${server.port}/?query=${encodeURIComponent(query)}`,
+      {
+        method: 'POST',
+        body: readFileSync(join(folder, path)),
+        headers: { 'x-clickhouse-user': username, 'x-clickhouse-key': password },
+        signal: AbortSignal.timeout(60_000),
+      },
+    )
+    if (!response.ok) throw new Error(await response.text())
+  }
+  const rows = await clickhouse.query<Record<string, string>>(
+    `SELECT ${column} FROM intake.read_back ORDER BY ${column}`,
+  )
+  await clickhouse.command('DROP TABLE intake.read_back')
+  return rows.map((row) => row[column] ?? '')
+}
+
+/** What a reader has after applying all manifests: ids, each as often as it is there. */
+async function readExport(name: string): Promise<string[]> {
+  const manifests = manifestsOf(name)
+  const paths = (pick: (one: Manifest) => { path: string }[]) =>
+    manifests.flatMap(pick).map(({ path }) => path)
+  const corrected = await readBack(
+    folderOf(name),
+    paths(({ corrections }) => corrections.files),
+  )
+  const deleted = new Set(
+    await readBack(
+      folderOf(name),
+      paths(({ deletions }) => deletions.files),
+    ),
+  )
+  const data = await readBack(
+    folderOf(name),
+    paths(({ files }) => files),
+  )
+  const left = data.filter((id) => !corrected.includes(id))
+  return [...left, ...corrected].filter((id) => !deleted.has(id)).toSorted()
+}
+
+const visible = async () => {
+  const rows = await clickhouse.query<{ id: string }>(
+    `SELECT toString(id) AS id FROM (SELECT id, received_at FROM intake.logs UNION ALL SELECT id, received_at FROM intake.feedback)
+     WHERE received_at < (SELECT min(visible_until) FROM intake.watermark) ORDER BY id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+const [erased, dead] = [user(), at('2026-11-20T09:00:00.500Z', { device: 'bad' })]
+const first = [
+  ...Array.from({ length: 50 }, (_, n) => at(`2026-11-19T23:59:${String(n + 10)}.999Z`)),
+  ...Array.from({ length: 30 }, (_, n) =>
+    at(`2026-11-20T08:00:${String(n + 10)}.000Z`, { unique_user_id: erased }),
+  ),
+  // Arrived much later than it happened.
+  at('2026-11-01T00:00:00.000Z', { received_at: '2026-11-20T08:30:00.000Z' }),
+]
+await insert('logs', first)
+// A repeat, which arrives again after the first window.
+await insert('logs', [
+  ...first.slice(0, 5),
+  { ...first[60], received_at: '2026-11-20T13:00:00.000Z' },
+])
+await insert('feedback', [
+  feedbackRow({
+    unique_user_id: user(),
+    id: uuidV7('2026-11-20T08:00:00.000Z'),
+    time: '2026-11-20T08:00:00.000Z',
+    received_at: '2026-11-20T08:00:00.000Z',
+  }),
+])
+await setWatermark('2026-11-20T12:00:00.000Z')
+
+t.test('an export killed at any write, and repeated, has the same files', async (t) => {
+  const run = (target: ExportTarget) =>
+    exportRecords({
+      clickhouse,
+      installation: 'one',
+      target,
+      scope: { kinds: ['logs', 'feedback'], bundles: [], database: 'intake' },
+      rowsMax: 20,
+      progress: () => undefined,
+    })
+  const undisturbed = createFolderTarget(folderOf('undisturbed'))
+  const made = await run(undisturbed)
+  t.ok(made.length === 2 && made[0]!.files.length > 2, 'windows of a day, in several files')
+  const expected = readdirSync(folderOf('undisturbed'), { recursive: true }).map(String).toSorted()
+
+  const name = 'killed'
+  let kills = 0
+  for (let done = false; !done; kills++) {
+    let writes = 0
+    const target = createFolderTarget(folderOf(name))
+    const killed: ExportTarget = {
+      ...target,
+      async write(path, bytes) {
+        // Dies after the third write, and before it each second time, so that it goes on at all.
+        if (path !== 'lock.json' && ++writes > 1 + (kills % 2)) throw new Error('killed')
+        await target.write(path, bytes)
+      },
+      // A killed process removes nothing.
+      remove: (path) => (path === 'pending.json' ? target.remove(path) : Promise.resolve()),
+    }
+    // The limit grows, because a repeated window writes all of its files again.
+    const patient = kills < 6 ? killed : target
+    done = await run(patient).then(
+      () => true,
+      (error: Error) => (error.message === 'killed' ? false : Promise.reject(error)),
+    )
+  }
+  t.ok(kills > 5)
+  t.same(
+    readdirSync(folderOf(name), { recursive: true })
+      .map(String)
+      .filter((file) => file !== 'lock.json')
+      .toSorted(),
+    expected,
+  )
+  const same = ({ files, window, rows, deletions, corrections }: Manifest) => ({
+    files,
+    window,
+    rows,
+    deletions,
+    corrections,
+  })
+  t.same(manifestsOf(name).map(same), manifestsOf('undisturbed').map(same))
+})
+
+t.test('each record is in one file, deletions and corrections follow', async (t) => {
+  const to = ['export', '--to', `dir:${folderOf('lake')}`]
+  t.match(await intake(to), {
+    code: 0,
+    stdout: '82 records in 2 windows, complete up to 2026-11-20T12:00:00.000Z\n',
+  })
+  t.match(await intake(to), { code: 0, stdout: 'Nothing to export.\n' })
+  t.same(await readExport('lake'), await visible())
+
+  const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+  await addDeadLetter(clickhouse, {
+    table: 'logs',
+    row: JSON.stringify({ ...dead, device: {} }),
+    refusal,
+  })
+  t.match(await intake(['dead-letters', 'replay', '--all']), { code: 0 })
+  t.match(await intake(['user', 'erase', erased, '--yes']), { code: 0 })
+  await insert('logs', [at('2026-11-20T12:00:00.000Z'), at('2026-11-20T14:00:00.000Z')])
+  await setWatermark('2026-11-20T13:30:00.000Z')
+  t.match(await intake(to), { stdout: /^1 record in 1 window/ })
+  const last = manifestsOf('lake').at(-1)!
+  t.match(last, {
+    window: { from: '2026-11-20T12:00:00.000Z', until: '2026-11-20T13:30:00.000Z' },
+    rows: 1,
+    deletions: { rows: 30 },
+    corrections: { rows: 1 },
+    previous: { path: 'manifests/2.json' },
+    dropped_before: { logs: null, feedback: null },
+  })
+  t.same(await readExport('lake'), await visible())
+  t.same(
+    await readBack(
+      folderOf('lake'),
+      last.corrections.files.map(({ path }) => path),
+    ),
+    [dead.id],
+  )
+
+  // Without a later watermark, an erasure still follows.
+  const [other] = await clickhouse.query<{ user: string }>(
+    'SELECT any(unique_user_id) AS user FROM intake.feedback',
+  )
+  t.match(await intake(['user', 'erase', other!.user, '--yes']), { code: 0 })
+  t.match(await intake(to), { stdout: /^0 records in 1 window/ })
+  t.same(await readExport('lake'), await visible())
+  const [row] = await clickhouse.query<{ n: number }>(
+    'SELECT count() AS n FROM intake.deletions WHERE deleted_at > now() - 3600',
+  )
+  t.ok(row!.n > 30)
+})
+
+t.test('--verify finds nothing, and then what was changed', async (t) => {
+  const verify = ['export', '--to', folderOf('lake'), '--verify']
+  t.match(await intake(verify), {
+    code: 0,
+    stdout: /^83 records in \d+ files are as in their manifests/,
+  })
+  const [one, two] = manifestsOf('lake').flatMap(({ files }) => files)
+  writeFileSync(join(folderOf('lake'), one!.path), 'PAR1')
+  rmSync(join(folderOf('lake'), two!.path))
+  const manifest = join(folderOf('lake'), 'manifests/2.json')
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"rows"', ' "rows"'))
+  const found = await intake(verify)
+  t.match(found, { code: 2, stdout: `${one!.path} was changed\n` })
+  t.match(found.stdout, `${two!.path} is missing\n`)
+  t.match(found.stdout, 'manifest 3 does not follow the one before it, which was changed')
+})
+
+t.test('an export of one application and kind into the bucket', async (t) => {
+  const to = ['export', '--to', 's3:lake', '--kind', 'logs', '--bundle', 'com.example.none']
+  t.match(await intake(to), { code: 0, stdout: /^0 records in/ })
+  t.match(await intake([...to, '--verify', '--json']), {
+    code: 0,
+    stdout: /"rows":0,"problems":\[\]/,
+  })
+})
+
+t.test('wrong targets are refused', async (t) => {
+  const refuse = async (t: Test, args: string[], stderr: RegExp) =>
+    t.match(await intake(['export', ...args]), { code: 1, stdout: '', stderr }, args.join(' '))
+  mkdirSync(folderOf('foreign'))
+  writeFileSync(join(folderOf('foreign'), 'letters.txt'), '')
+  await refuse(t, ['--to', folderOf('foreign')], /has no export, but letters\.txt/)
+  await refuse(t, ['--to', folderOf('lake'), '--kind', 'logs'], /has an export of other records/)
+  await refuse(t, ['--to', folderOf('undisturbed')], /another installation/)
+  await refuse(t, ['--to', 's3:'], /Give a prefix/)
+  await refuse(t, ['--to', 'x', '--kind', 'events'], /Give logs, feedback/)
+  await refuse(t, ['--to', 'x', '--every', '10'], /Give a period/)
+  await refuse(t, ['--to', 'x', '--analyst', 'nobody'], /no analyst nobody/)
+  const lock = {
+    host: (await import('node:os')).hostname(),
+    pid: process.ppid,
+    until: new Date().toISOString(),
+  }
+  writeFileSync(join(folderOf('lake'), 'lock.json'), JSON.stringify(lock))
+  await refuse(t, ['--to', folderOf('lake')], /Another export writes into this target/)
+})
