@@ -15,7 +15,7 @@ import { readOldestWaiting, shardPrefix, startShardHealth, type QueueName } from
 import {
   createFrameProducer,
   createJobSink,
-  createShardRouter,
+  createShardedProducer,
   type JobSink,
 } from '@intake/queue/produce'
 import {
@@ -320,7 +320,7 @@ function openShards(
   return {
     lost: health.lost,
     unused: () => numbers.filter((shard) => !isUsable(shard)),
-    producer: createFrameProducer({ route: createShardRouter({ sinks, isUsable }) }),
+    producer: createShardedProducer({ sinks, isUsable }),
   }
 }
 

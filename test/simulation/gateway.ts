@@ -77,11 +77,15 @@ export function createGateway(options: {
     })
     const { reserve } = commands
     const commitOf = (kind: RecordKind): GroupCommit => {
-      const sinks = (kind === 'logs' ? shards : [0]).map((shard) =>
-        createJobSink({ world, process, redis, kind, shard }),
-      )
-      const route = code.produce.createShardRouter({ sinks, isUsable: () => true, clock })
-      const producer = code.produce.createFrameProducer({ route, clock })
+      const open = (shard: number) => createJobSink({ world, process, redis, kind, shard })
+      const producer =
+        kind === 'logs'
+          ? code.produce.createShardedProducer({
+              sinks: shards.map(open),
+              isUsable: () => true,
+              clock,
+            })
+          : code.produce.createFrameProducer({ sink: open(0), clock })
       return code.groupCommit.createGroupCommit({
         producer: {
           async add(frame, deadline) {

@@ -15,6 +15,11 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/producer.js',
+        find: 'mayBeStored = true;',
+        replace: '',
+      },
+      {
+        file: 'packages/queue/dist/shards/sharded-producer.js',
         find: 'holder = sink;',
         replace: '',
       },

@@ -31,7 +31,8 @@ export function createJobSink(options: {
   acks?: ReplicaAcks | undefined
   requireExamined?: (tag: string) => Promise<void>
 }): JobSink {
-  const { redis, kind, shard = 0, acks } = options
+  const { redis, kind, acks } = options
+  const prefix = shardPrefix(options.shard ?? 0)
   const { requireExamined = (tag: string) => requireConnection(redis, tag) } = options
   let opening: Promise<Queue> | undefined
   let opened: Queue | undefined
@@ -44,7 +45,7 @@ export function createJobSink(options: {
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
-      const queue = new Queue(queueNames[kind], { connection: redis, prefix: shardPrefix(shard) })
+      const queue = new Queue(queueNames[kind], { connection: redis, prefix })
       // The owner of the connection reports its errors; without this listener they would be
       // reported twice.
       queue.on('error', () => {})
@@ -63,7 +64,7 @@ export function createJobSink(options: {
   return {
     async ready() {
       await open()
-      await requireExamined(shardPrefix(shard))
+      await requireExamined(prefix)
     },
 
     async add(id, data) {
