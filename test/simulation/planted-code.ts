@@ -30,9 +30,9 @@ export const plantedCode: PlantedCode[] = [
     name: 'rows are acknowledged before their frame is stored',
     edits: [
       {
-        file: 'gateway/dist/commit/group-commit.js',
-        find: 'await producer.add(stored, deadline);',
-        replace: 'producer.add(stored, deadline).catch(() => {});',
+        file: 'gateway/dist/commit/store-frame.js',
+        find: 'await producer.add({ ...about, ...compressed }, deadline);',
+        replace: 'producer.add({ ...about, ...compressed }, deadline).catch(() => {});',
       },
     ],
     breaks: 'lost',

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { IntakeError } from '@intake/contract'
 import { requireApiKey, requireLease } from '../request.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { exchangeOf, failable, whenEnded } from '@intake/http-edge'
+import { bodyTooLarge } from './read-body.ts'
 
 /**
  * A body that exceeds its limit is read and discarded up to this multiple of the limit. Without a
@@ -49,8 +49,4 @@ export function whileLeased<Request extends FastifyRequest, Result>(
 ) {
   return (request: Request, reply: FastifyReply): Promise<Result> =>
     failable(request.raw, requireLease(request).retainWhile(handler(request, reply)))
-}
-
-export function bodyTooLarge(bytesMax: number): IntakeError {
-  return new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
 }

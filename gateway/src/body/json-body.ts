@@ -44,8 +44,12 @@ export const jsonBody = fp(
       }
       readBody(request, (error, body) => {
         if (body === undefined) done(error)
-        else if (isQuick(body, request)) parseNow(body, request, options, done)
-        else parseLater(body, request, options, done)
+        else if (
+          body.length > smallJsonBytes ||
+          request.headers['content-encoding'] !== undefined
+        ) {
+          parseLater(body, request, options, done)
+        } else parseNow(body, request, options, done)
       })
     })
   },
@@ -67,10 +71,6 @@ const utf8Labels: ReadonlySet<string> = new Set([
 ])
 
 type Done = (error: Error | null, body?: ParsedJson) => void
-
-function isQuick(body: Buffer, request: FastifyRequest): boolean {
-  return body.length <= smallJsonBytes && contentCoding(request) !== 'gzip'
-}
 
 /** Parses a small body without creating a promise, to save time. Most bodies are small. */
 function parseNow(

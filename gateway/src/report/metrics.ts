@@ -1,7 +1,7 @@
 import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/contract'
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime/process'
-import type { StoredFrame } from '../commit/group-commit.ts'
+import type { StoredFrame } from '../commit/store-frame.ts'
 import { type EndReason, endReasons, type Exchange, type PreflightResult } from '@intake/http-edge'
 import { operationOf } from './operation.ts'
 

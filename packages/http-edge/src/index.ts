@@ -1,4 +1,3 @@
-export { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
 export { createCors, isPreflight, type Cors, type PreflightResult } from './cors.ts'
 export type { Handler } from './edge-server.ts'
