@@ -146,7 +146,7 @@ export function createGateway(options: {
     return id
   }
 
-  /** Passes the request to the gateway's code as read and validated. */
+  /** Passes the request to the gateway's code as parsed. */
   async function enqueue(request: Request): Promise<string> {
     const { kind, device, content, clientId: id, key } = request
     const sender = {
@@ -163,7 +163,8 @@ export function createGateway(options: {
     const own = id !== undefined && { id }
     if (kind === 'logs') {
       const body = { ...sender, log: { event: content, params: {}, ...own } }
-      return (await life.acceptLog(arrival, { body, print: JSON.stringify, bytes: 0 })).body.id
+      arrival.body = { value: body, bytes: 0, isPlain: true, nodes: 0, entryNodes: 0 }
+      return (await life.acceptLog(arrival)).body.id
     }
     const body = Buffer.from(content)
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }

@@ -27,7 +27,7 @@ const isId = compileCheck(LogEntry.properties.id)
 const knownFields = submissionFields('log')
 
 /** A valid body of `POST /api/log`. */
-export interface SentLog {
+interface SentLog {
   body: LogSubmission
   print: PrintJson
   /** The size of the JSON after decompression. */
@@ -35,7 +35,7 @@ export interface SentLog {
 }
 
 /** Reads and validates the body of a request. */
-export function readLog(request: FastifyRequest): SentLog {
+function readLog(request: FastifyRequest): SentLog {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
@@ -44,7 +44,7 @@ export function readLog(request: FastifyRequest): SentLog {
 }
 
 /** Accepts one log event: resolves when it is stored and counted. */
-export type AcceptLog = (request: FastifyRequest, sent: SentLog) => Promise<Settled<LogCreated>>
+export type AcceptLog = (request: FastifyRequest) => Promise<Settled<LogCreated>>
 
 export function createAcceptLog(options: {
   acceptance: Acceptance
@@ -53,7 +53,8 @@ export function createAcceptLog(options: {
 }): AcceptLog {
   const { acceptance, logs, idempotency } = options
 
-  return async (request, { body, print, bytes }) => {
+  return async (request) => {
+    const { body, print, bytes } = readLog(request)
     const size = { kind: 'logs', records: 1, attachmentBytes: 0, bytes } as const
     const admitted = acceptance.admit(request, body, size)
     const { context, key, rules } = admitted

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { AllowedOrigins } from '@intake/config'
 import { IntakeError } from '@intake/contract'
 import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
-import type { AddressLimit } from './limit-addresses.ts'
+import type { AddressLimit } from './sketch-limits.ts'
 
 /**
  * Request header fields that a page may send. The gateway reads the first five. Tools for tracing and

@@ -11,7 +11,7 @@ import { createLateCounter } from './json-nodes.ts'
 import { countedLaterBytes, parseJson, smallJsonBytes, type ParsedJson } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
-import { contentCoding, contentEncoding } from './content-encoding.ts'
+import { contentCoding } from './content-encoding.ts'
 
 interface JsonBodyOptions {
   jsonBytesMax: number
@@ -35,7 +35,6 @@ interface JsonBodyOptions {
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {
-    await app.register(contentEncoding, { accepted: ['gzip'] })
     app.addContentTypeParser('application/json', (request: FastifyRequest, _payload, done) => {
       const charset = charsetParameter.exec(request.headers['content-type'] ?? '')?.[1]
       if (charset !== undefined && !utf8Labels.has(charset.toLowerCase())) {

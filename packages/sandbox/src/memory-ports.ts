@@ -81,7 +81,12 @@ export function createMemoryPorts(options: {
     },
     attachments: { put: async () => undefined, remove: async () => undefined },
     idempotency,
-    policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => rules },
+    policy: {
+      isLoaded: () => true,
+      retentionMs: () => undefined,
+      isSuppressed: () => false,
+      rules: () => rules,
+    },
     queues: { logs: queue('logs'), feedback: queue('feedback') },
   }
 }
