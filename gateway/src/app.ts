@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import {
   batchJsonBytesMax,
@@ -47,7 +46,7 @@ import { createRefusals } from './report/refusals.ts'
 import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
-import { decorateRequests } from './request.ts'
+import { decorateRequests, requestOptions } from './request.ts'
 import type { BeforeBody } from './routes/accept-route.ts'
 import { docsRoute } from './routes/docs.ts'
 import { feedbackRoute } from './routes/feedback.ts'
@@ -198,10 +197,7 @@ function createFastify(
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // Uses one logger for all requests, because creating a child logger for a request would cost
-    // more than routing it. Log lines contain the id of the request instead.
-    childLoggerFactory: (logger) => logger,
-    genReqId: () => randomUUID(),
+    ...requestOptions,
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
@@ -222,7 +218,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       producer: ports.queues[kind],
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
-      onStored: (frame) => metrics.accepted(kind, frame),
+      onStored: metrics.accepted[kind],
       onHeld: queueShares?.add,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,

@@ -1,4 +1,4 @@
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'

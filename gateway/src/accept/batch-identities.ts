@@ -8,8 +8,7 @@ import {
   type Identity,
 } from '@intake/identity'
 import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs, requireKept } from '../identity/event-time.ts'
+import { assignIdentity, eventTimeMs, requireKept } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { Admitted, Terms } from './acceptance.ts'

@@ -81,8 +81,8 @@ export function createAcceptFeedback(options: {
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline,
     })
-    const write = () =>
-      commitWithImages({
+    if (acceptance.isStored(admitted) && !isLeftOut(ruling)) {
+      await commitWithImages({
         store,
         identity,
         images,
@@ -97,7 +97,7 @@ export function createAcceptFeedback(options: {
             acceptance.terms('feedback').deadline,
           ),
       })
-    await acceptance.store(admitted, isLeftOut(ruling) ? async () => undefined : write)
+    }
     return acceptance.settle(admitted, [{ ruling }], createdOf(form, identity.id))
   }
 }

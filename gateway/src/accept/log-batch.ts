@@ -89,7 +89,9 @@ export function createAcceptBatch(options: {
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
     // Completes all rows at once, without waiting for the sender's turn: this copies no text, and
     // takes only 0.1 ms for the largest batch.
-    await acceptance.store(admitted, () => logs.append(rowsOf(entries, context), terms.deadline))
+    if (acceptance.isStored(admitted)) {
+      await logs.append(rowsOf(entries, context), terms.deadline)
+    }
     return acceptance.settle(admitted, entries, batchResult(entries))
   }
 }

@@ -11,8 +11,7 @@ import { clientIdKey } from '@intake/identity'
 import { checkJson } from '../body/check-json.ts'
 import type { ParsedJson } from '../body/json.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs } from '../identity/event-time.ts'
+import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
@@ -68,7 +67,7 @@ export function createAcceptLog(options: {
       scope: 'logs',
       apiKeyId: context.apiKeyId,
       sender: body,
-      clientId: clientIdKey(log.id),
+      clientId: log.id == null ? undefined : clientIdKey(log.id),
       key,
       nowMs: context.receivedAtMs,
       timeMs: () => eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
@@ -77,7 +76,7 @@ export function createAcceptLog(options: {
       deadline,
     })
     const records = [{ columns, ruling, identity }]
-    await acceptance.store(admitted, () => logs.append(rowsOf(records, context), deadline))
+    if (acceptance.isStored(admitted)) await logs.append(rowsOf(records, context), deadline)
     const created = { message: 'Log successfully created', id: identity.id } as const
     return acceptance.settle(admitted, records, created)
   }

@@ -2,12 +2,11 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { ApiKey, ApiKeyDirectory, Policy } from '@intake/access'
 import type { AllowedOrigins } from '@intake/config'
 import { IntakeError, type RecordKind } from '@intake/contract'
-import { exchangeOf, whenEnded, type HttpEdge } from '@intake/http-edge'
+import { whenEnded, type HttpEdge } from '@intake/http-edge'
 import type { ByteBudget } from './byte-budget.ts'
 import { requireCoding } from './content-encoding.ts'
 import { bodyTooLarge } from './read-body.ts'
 import type { Admission } from '../admission/admission.ts'
-import { checkOrigin } from '../admission/cors.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
 import { limited } from '../admission/over-share.ts'
 import type { AddressLimit } from '../admission/sketch-limits.ts'
@@ -69,7 +68,7 @@ export function createBeforeBody(options: {
     }
     request.apiKey = key
     requireActive(key)
-    checkOrigin(raw, { origins: key.origins, allowed })
+    checkOrigin(raw.headers.origin, key, allowed)
     connections.authenticated(raw, key.id)
     countRequest(limiter, key, reply)
     if (request.headers['content-encoding'] !== undefined) {
@@ -80,6 +79,26 @@ export function createBeforeBody(options: {
     leaseBody(operation, key, request, reply)
     done()
   }
+}
+
+/**
+ * Checks the origin of the page that sends a request. The check stops only browsers: other clients
+ * send no origin, or any origin that they choose.
+ *
+ * @param key.origins the origins whose pages may use the key; if empty, all clients may use it
+ * @param allowed the origins that the installation allows; not checked if a request has no origin
+ * @throws {IntakeError} `origin_not_allowed`
+ */
+function checkOrigin(
+  origin: string | undefined,
+  { origins }: ApiKey,
+  allowed: AllowedOrigins,
+): void {
+  if (origins.length > 0 && (origin === undefined || !origins.includes(origin))) {
+    throw new IntakeError('origin_not_allowed', 'This API key is for pages of other origins.')
+  }
+  if (typeof allowed !== 'object' || origin === undefined || allowed.has(origin)) return
+  throw new IntakeError('origin_not_allowed', 'CORS_ORIGINS does not list the origin of this page.')
 }
 
 /**
@@ -119,8 +138,7 @@ function leaseBody(
   const expectedBytes = Math.min(declared, bodyBytesMax)
   const lease = budget.lease({ account: key.id, expectedBytes })
   request.bodyLease = lease
-  whenEnded(request.raw, reply.raw, lease.release)
-  const exchange = exchangeOf(request.raw)
+  const exchange = whenEnded(request.raw, reply.raw, lease.release)
   if (exchange !== undefined) exchange.bodyBytesMax = bodyBytesMax * readPastFactor
 }
 

@@ -107,15 +107,14 @@ export function createShares(total: number): Shares {
   const held = new Map<string, number>()
   let free = total
 
-  const hasRoom = (account: string, amount: number) =>
-    (held.get(account) ?? 0) + amount <= accountTimesFree * (free - amount)
-
   return {
-    hasRoom,
+    hasRoom: (account, amount) =>
+      (held.get(account) ?? 0) + amount <= accountTimesFree * (free - amount),
     take(account, amount) {
-      if (!hasRoom(account, amount)) return false
+      const taken = (held.get(account) ?? 0) + amount
+      if (taken > accountTimesFree * (free - amount)) return false
       free -= amount
-      held.set(account, (held.get(account) ?? 0) + amount)
+      held.set(account, taken)
       return true
     },
     giveBack(account, amount) {

@@ -1,5 +1,5 @@
 import { IntakeError } from '@intake/contract'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
 import type { Row } from '../record/row.ts'
 import type { StartEnqueue } from './trace-enqueue.ts'

@@ -36,6 +36,8 @@ export function createJobSink(options: {
   const { requireExamined = (tag: string) => requireConnection(redis, tag) } = options
   let opening: Promise<Queue> | undefined
   let opened: Queue | undefined
+  /** The queue that has been connected once; BullMQ reconnects it from then on. */
+  let usable: Queue | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
 
@@ -52,6 +54,7 @@ export function createJobSink(options: {
       opened = queue
       try {
         await queue.waitUntilReady()
+        usable = queue
         return queue
       } catch (error) {
         opening = undefined
@@ -63,12 +66,12 @@ export function createJobSink(options: {
 
   return {
     async ready() {
-      await open()
+      if (usable === undefined) await open()
       await requireExamined(prefix)
     },
 
     async add(id, data) {
-      const queue = await open()
+      const queue = usable ?? (await open())
       const add = () =>
         queue.add(kind, data, {
           jobId: id,

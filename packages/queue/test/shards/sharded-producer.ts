@@ -10,7 +10,7 @@ import {
 import { systemClock } from '@intake/runtime'
 import type { RedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { shardPrefix, startShardHealth } from '../../src/index.ts'
 import { createJobSink, createShardedProducer } from '../../src/produce.ts'
 
