@@ -51,7 +51,7 @@ await writeFile(
   </default></users></clickhouse>`,
 )
 
-const host = pathOf('../packages/local/hosts/clickhouse.mjs')
+const host = pathOf('../tools/local/hosts/clickhouse.mjs')
 const engine = spawn(
   process.execPath,
   // With 0 as the last argument, the server does not end when its disk is full.

@@ -17,21 +17,22 @@ export CI=true
 
 cd "$repository" # what .dockerignore lets through
 tar -cf - --exclude=node_modules --exclude=dist --exclude=test --exclude='*.tsbuildinfo' \
-  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker packages \
+  package.json pnpm-lock.yaml pnpm-workspace.yaml tsconfig.base.json gateway worker packages clients tools \
   deploy/health-check.mjs deploy/intake | tar -xf - -C "$folder/context"
 
 cd "$folder/context" # manifests, workspace
 cp --parents -t "$folder/manifests" package.json pnpm-lock.yaml pnpm-workspace.yaml \
-  gateway/package.json worker/package.json packages/*/package.json
-package=$(node "$repository/scripts/pnpm.mjs" "$folder")
+  gateway/package.json worker/package.json packages/*/package.json clients/*/package.json \
+  tools/*/package.json
+package=$(node "$repository/tools/scripts/pnpm.mjs" "$folder")
 pnpm="npx --yes --prefer-offline --package=$package pnpm"
 
 cp -r "$folder/manifests" "$folder/build" && cd "$folder/build" # build
 $pnpm install --frozen-lockfile --filter intake \
   --filter-prod '@intake/gateway...' --filter-prod '@intake/worker...' --filter-prod '@intake/cli...'
 cp -rT "$folder/context" .
-node_modules/.bin/tsc -b gateway worker packages/cli
-find gateway/dist worker/dist packages/*/dist -name '*.js' \
+node_modules/.bin/tsc -b gateway worker tools/cli
+find gateway/dist worker/dist packages/*/dist clients/sandbox/dist tools/cli/dist -name '*.js' \
   -exec cp --parents -t "$folder/compiled" {} +
 cp --parents -t "$folder/compiled" packages/schema/migrations/*.sql packages/page/assets/* packages/confinement/src/*.mjs gateway/docs.html
 
@@ -62,7 +63,7 @@ expect() { # image, expected text, program and arguments
 }
 expect gateway 'REDIS_URL, S3_ENDPOINT must be set' gateway/dist/main.js
 expect worker 'REDIS_URL, CLICKHOUSE_URL must be set' worker/dist/main.js
-expect cli 'CLICKHOUSE_URL is not set' packages/cli/dist/main.js setup
+expect cli 'CLICKHOUSE_URL is not set' tools/cli/dist/main.js setup
 [ "$failed" = 0 ] || exit 1
 node "$repository/deploy/smoke-images.mjs" "$folder"
 node "$repository/deploy/sbom.mjs" "$folder"

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { pnpm } from '../scripts/bootstrap.mjs'
-import { isPermitted } from '../scripts/release-rules.mjs'
+import { pnpm } from '../tools/scripts/bootstrap.mjs'
+import { isPermitted } from '../tools/scripts/release-rules.mjs'
 
 const folder = resolve(process.argv[2] ?? '')
 const [npx, ...pnpmOptions] = pnpm()

@@ -148,7 +148,7 @@ async function send(gateway) {
   const form = new FormData()
   const text = { email: 'user@example.com', text: 'It broke.' }
   form.set('payload', JSON.stringify({ ...record, feedback: text }))
-  const picture = new URL('../packages/local/examples/screenshot.png', import.meta.url)
+  const picture = new URL('../tools/local/examples/screenshot.png', import.meta.url)
   form.set('attachments', new Blob([await readFile(picture)]), 'screenshot.png')
   return {
     log: await post(`${gateway}/api/log`, JSON.stringify({ ...record, log: { event: 'smoke' } }), {

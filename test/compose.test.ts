@@ -120,7 +120,7 @@ t.test('the images of others have a version and can be pinned by a variable', as
 t.test('the object store is built from the version that npm run test:s3 has tried', async (t) => {
   const module = /github\.com\/minio\/minio@\S+?(?=['\s])/
   const [built] = module.exec(readFileSync(pathOf('deploy/minio.Dockerfile'), 'utf8')) ?? []
-  const [tried] = module.exec(readFileSync(pathOf('scripts/test-s3.mjs'), 'utf8')) ?? []
+  const [tried] = module.exec(readFileSync(pathOf('tools/scripts/test-s3.mjs'), 'utf8')) ?? []
   t.type(built, 'string')
   t.equal(built, tried)
   const bases = readFileSync(pathOf('deploy/minio.Dockerfile'), 'utf8').match(/^ARG .*$/gm) ?? []

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { dayMs, documentedDeviceFields, limits } from '@intake/contract'
-import { logDevice } from '../packages/client/src/core/device-fields.ts'
-import * as client from '../packages/client/src/core/limits.ts'
+import { logDevice } from '../clients/javascript/src/core/device-fields.ts'
+import * as client from '../clients/javascript/src/core/limits.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const kotlin = (name: string) => read(`clients/kotlin/src/main/kotlin/intake/client/${name}.kt`)

@@ -12,6 +12,8 @@ const read = (page: string) => readFileSync(join(pagesDir, page), 'utf8')
 const sourceDirs = [
   'gateway/src',
   'worker/src',
+  'tools/cli/src',
+  'tools/local/src',
   ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`),
 ]
 const sources = sourceDirs.flatMap((dir) =>

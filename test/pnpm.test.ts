@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { fetchPnpm } from '../scripts/pnpm.mjs'
+import { fetchPnpm } from '../tools/scripts/pnpm.mjs'
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
@@ -28,7 +28,7 @@ t.test('whatever runs pnpm has its hash checked', async (t) => {
     'deploy/Dockerfile',
     'deploy/check-images.sh',
     '.github/workflows/ci.yml',
-    'scripts/bootstrap.mjs',
+    'tools/scripts/bootstrap.mjs',
   ]) {
     const text = readFileSync(pathOf(name), 'utf8')
     t.match(text, 'pnpm.mjs', name)

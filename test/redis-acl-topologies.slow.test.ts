@@ -11,7 +11,7 @@ import { startRedisCluster } from '@intake/test-kit/redis-cluster'
 import { startSentinels } from '@intake/test-kit/redis-sentinel'
 import { redisPassword, type RedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
-import { createIntake } from '../packages/cli/test/in-process.ts'
+import { createIntake } from '../tools/cli/test/in-process.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const users = readFileSync(join(root, 'deploy/redis/users.acl'), 'utf8')

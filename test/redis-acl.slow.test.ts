@@ -11,7 +11,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
-import { createIntake } from '../packages/cli/test/in-process.ts'
+import { createIntake } from '../tools/cli/test/in-process.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dataDir = createDataDir(t)

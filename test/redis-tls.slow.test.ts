@@ -11,7 +11,7 @@ import { freePorts } from '@intake/test-kit/free-ports'
 import { createRedisServer, redisPassword } from '@intake/test-kit/redis-server'
 import { until } from '@intake/test-kit/until'
 
-const cli = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../tools/cli/dist/main.js', import.meta.url))
 const dataDir = createDataDir(t)
 const file = (name: string) => join(dataDir, name)
 

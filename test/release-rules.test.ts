@@ -6,7 +6,7 @@ import {
   findReportProblems,
   setChartVersion,
   startSection,
-} from '../scripts/release-rules.mjs'
+} from '../tools/scripts/release-rules.mjs'
 
 const unreleased = '# Changelog\n\n## Unreleased\n\nAdded\n\n- One thing.\n'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-const report = read('bench/results/latest.md')
+const report = read('tools/bench/results/latest.md')
 
 /** A cell of the report, by the heading of its table, the first cell of its row, and its column. */
 function cell(heading: string, row: string, column: string): string {
@@ -32,8 +32,6 @@ const drained = (what: string, column = 'drain') =>
   median('### Drained at saturation', what, column)
 const ofProcesses = (count: string, column: string) =>
   median('### Gateways × workers', count, column)
-const overBare = (load: string) =>
-  median(`### ${load}: ratios of CPU per event`, 'intake', 'gateway ÷ bare')
 const perFrame = /Intake put ([\d.]+) events into a frame/.exec(report)?.[1]
 const ofDirect = /of direct inserts ([\d.]+ ×)/.exec(report)?.[1]
 const atLoad = (load: string) => {
@@ -72,10 +70,6 @@ const pages: Record<string, string[]> = {
     `accepted ${ofProcesses('1 × 1', 'accepted/s')} single events per second`,
     `and four accepted ${ofProcesses('4 × 4', 'accepted/s')};`,
     `as ClickHouse accepts: ${ofDirect} direct inserts`,
-  ],
-  'docs/decisions/0006-hot-path.md': [
-    `takes ${overBare('One after the other')} one after the other and ` +
-      `${overBare('All at once')} all at once in the last report`,
   ],
 }
 

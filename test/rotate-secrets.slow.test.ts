@@ -74,7 +74,7 @@ const shared = {
   REDIS_URL_FILE: fileOf('redis-url'),
   S3_ENDPOINT_FILE: fileOf('s3-endpoint'),
 }
-await promisify(execFile)(process.execPath, [pathOf('packages/cli/dist/main.js'), 'setup'], {
+await promisify(execFile)(process.execPath, [pathOf('tools/cli/dist/main.js'), 'setup'], {
   env: {
     ...process.env,
     ...shared,
@@ -107,7 +107,7 @@ const sender = () => ({
   device_uuid: randomUUID(),
   unique_user_id: 'user-1',
 })
-const image = readFileSync(pathOf('packages/local/examples/screenshot.png'))
+const image = readFileSync(pathOf('tools/local/examples/screenshot.png'))
 const post = (path: string, init: RequestInit) =>
   fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init })
 const sendLog = () =>

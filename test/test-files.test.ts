@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { divide, findTestFiles, isSlow } from '../scripts/test-files.mjs'
+import { divide, findTestFiles, isSlow } from '../tools/scripts/test-files.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import { bundleWeb } from '../../packages/client/bundle.mjs'
+import { bundleWeb } from '../../clients/javascript/bundle.mjs'
 
 const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
 const files = { '/': 'index.html', '/page.js': 'page.js', '/style.css': 'style.css' }

@@ -1,4 +1,4 @@
-/** The parts of the gateway that `packages/sandbox` uses. */
+/** The parts of the gateway that `clients/sandbox` uses. */
 export { createAdmission } from './admission/admission.ts'
 export { createKeyLimiter } from './admission/key-limits.ts'
 export type { FleetCounters } from './admission/fleet-counters.ts'

@@ -10,7 +10,7 @@ import { findChromium } from '@intake/test-kit/chromium'
 import { until } from '@intake/test-kit/until'
 // @ts-expect-error A script without types.
 import { createSite } from '../../examples/web/serve.mjs'
-import { bundleWeb } from '../../packages/client/bundle.mjs'
+import { bundleWeb } from '../../clients/javascript/bundle.mjs'
 import { aimed, quickStartBlocks } from './openapi/quick-start.ts'
 import { images, secret, startGateway, type TestGateway } from './support.ts'
 

@@ -1,9 +1,9 @@
 // A ClickHouse server that other servers can reach: the embedded engine with HTTP and TCP, but
-// without the sandbox of packages/local. Arguments: data folder, configuration file, HTTP port, TCP
+// without the sandbox of tools/local. Arguments: data folder, configuration file, HTTP port, TCP
 // port.
 import { createRequire } from 'node:module'
 
-const require = createRequire(new URL('../../packages/local/package.json', import.meta.url))
+const require = createRequire(new URL('../../tools/local/package.json', import.meta.url))
 const { DataType, load, open } = require('ffi-rs')
 const { libchdbPath } = require('chdb/libchdb')
 

@@ -1,5 +1,5 @@
 // Starts the adapter of the Kotlin client for the conformance suite, and prints its URL.
-import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { serveDriver } from '../../clients/javascript/adapters/serve-driver.ts'
 import { buildKotlin, kotlinClassPath } from './kotlin-build.ts'
 import { createKotlinDriver } from './kotlin-process.ts'
 

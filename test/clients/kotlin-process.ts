@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Driver } from '../../packages/client/adapters/driver.ts'
-import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
-import type { ClientProcess } from '../../packages/client/adapters/start-process.ts'
+import type { Driver } from '../../clients/javascript/adapters/driver.ts'
+import { createProcessDriver } from '../../clients/javascript/adapters/process-driver.ts'
+import type { ClientProcess } from '../../clients/javascript/adapters/start-process.ts'
 
 /**
  * The driver of the Kotlin client.

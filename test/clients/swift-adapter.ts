@@ -1,6 +1,6 @@
 // Starts the adapter of the Swift client for the conformance suite, and prints its URL.
-import { createProcessDriver } from '../../packages/client/adapters/process-driver.ts'
-import { serveDriver } from '../../packages/client/adapters/serve-driver.ts'
+import { createProcessDriver } from '../../clients/javascript/adapters/process-driver.ts'
+import { serveDriver } from '../../clients/javascript/adapters/serve-driver.ts'
 import { startDrivenProcess } from './swift/driven-process.ts'
 import { buildDriven } from './swift/toolchain.ts'
 

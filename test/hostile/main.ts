@@ -33,7 +33,7 @@ const cases = hostileCases.filter(
 )
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
-const product = ['--', 'gateway', 'worker', 'packages']
+const product = ['--', 'gateway', 'worker', 'packages', 'tools']
 const changed = git('status', '--porcelain', ...product) === '' ? '' : ' and uncommitted changes'
 const run: Run = {
   commit: `${git('log', '-1', '--format=%h', ...product)}${changed}`,

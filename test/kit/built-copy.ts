@@ -16,7 +16,9 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
   const { root, copy, edits } = options
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   cpSync(join(root, 'test', 'images'), join(copy, 'test', 'images'), { recursive: true })
-  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name))
+  const packages = ['packages', 'clients', 'tools'].flatMap((room) =>
+    readdirSync(join(root, room)).map((name) => join(room, name)),
+  )
   for (const part of ['gateway', 'worker', ...packages]) {
     for (const name of [
       'package.json',
@@ -34,7 +36,10 @@ export function copyBuilt(options: { root: string; copy: string; edits: Edit[] }
       })
     }
   }
-  for (const part of packages) removeSourceCondition(join(copy, part, 'package.json'))
+  for (const part of packages) {
+    const manifest = join(copy, part, 'package.json')
+    if (existsSync(manifest)) removeSourceCondition(manifest)
+  }
   for (const { file, find, replace } of edits) {
     const text = readFileSync(join(copy, file), 'utf8')
     if (!text.includes(find)) throw new Error(`${file} does not contain: ${find}`)

@@ -9,7 +9,7 @@ import { createDataDir } from './data-dir.ts'
 
 /**
  * Services that only this test uses until it ends, and that are empty when it begins. Test files
- * that share a process (scripts/test-together.mjs) reuse them one after the other. Two tests cannot
+ * that share a process (tools/scripts/test-together.mjs) reuse them one after the other. Two tests cannot
  * use a service at the same time, because keys in Redis and the database in ClickHouse have fixed
  * names. A test that changes the settings of its service starts its own.
  */

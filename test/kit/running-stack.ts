@@ -16,7 +16,7 @@ export interface RunningStack {
   stop(): Promise<number | null>
 }
 
-const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
+const script = fileURLToPath(new URL('../../tools/scripts/start.mjs', import.meta.url))
 /**
  * The number of `curl` commands at the end of the output: one for each operation and one for the
  * first query.

@@ -6,7 +6,7 @@ import { embedded, minio, versitygw } from './servers.ts'
 import { testStore } from './store.ts'
 import { startDatabases, testWholePath } from './whole-path.ts'
 
-/** The paths where scripts/test-s3.mjs has found the programs; empty if it found none. */
+/** The paths where tools/scripts/test-s3.mjs has found the programs; empty if it found none. */
 const { MINIO_PROGRAM, VERSITYGW_PROGRAM } = process.env
 const kinds = [
   embedded,

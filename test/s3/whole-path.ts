@@ -12,7 +12,7 @@ import { createDataDir } from '@intake/test-kit/data-dir'
 import { freePorts } from '@intake/test-kit/free-ports'
 import { startStopwatch } from '@intake/test-kit/stopwatch'
 import { until } from '@intake/test-kit/until'
-import { createIntake } from '../../packages/cli/test/in-process.ts'
+import { createIntake } from '../../tools/cli/test/in-process.ts'
 import type { ManagedService } from '../faults/kit/service.ts'
 import { freeze, keysOf, openStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-// `npm run test:states` runs this file; see scripts/test-states.mjs.
+// `npm run test:states` runs this file; see tools/scripts/test-states.mjs.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -13,7 +13,8 @@ import { tools } from './install.ts'
 import { bigInteger, judge, noonMs, type Line } from './judge.ts'
 
 const run = promisify(execFile)
-const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
+const script = (name: string) =>
+  fileURLToPath(new URL(`../../tools/scripts/${name}`, import.meta.url))
 const dataDir = createDataDir(t)
 const { lines, endpoints, clickhouse } = await startStack(t, { dataDir })
 

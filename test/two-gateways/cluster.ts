@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { createDataDir } from '@intake/test-kit/data-dir'
-import { createIntake } from '../../packages/cli/test/in-process.ts'
+import { createIntake } from '../../tools/cli/test/in-process.ts'
 import { startCluster } from '../faults/kit/cluster.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')

@@ -218,7 +218,7 @@ t.test('a dry run says what each action then does, and the books balance', async
 const secret = async () => (await cluster.keys.hget('{intake}:rules', 'secret')) ?? ''
 
 t.test('a test of a record from standard input follows the rules in force', async (t) => {
-  const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../tools/cli/dist/main.js', import.meta.url))
   const testing = promisify(execFile)(process.execPath, [main, 'rules', 'test', '--json'], {
     env: { ...process.env, ...env },
   })

@@ -1,5 +1,6 @@
 import type { ApiKey } from '@intake/access'
 import { IntakeError, type RecordKind } from '@intake/contract'
+import { findDevice } from './find-device.ts'
 import type { KeyUsage } from './key-usage.ts'
 import type { DeviceLimits } from './sketch-limits.ts'
 
@@ -18,6 +19,7 @@ export interface OverShare {
    * Checks a request with log events before its JSON is parsed: when the count is used up, refuses a
    * request that names a device beyond its share. Such a request counts nowhere.
    *
+   * @param json the JSON of the request, or its beginning (see `findDevice`)
    * @throws {IntakeError} `rate_limited`
    */
   requireShare(key: ApiKey, json: Buffer): void
@@ -73,19 +75,4 @@ export function createOverShare(options: {
 export function limited(detail: string, msLeft: number): IntakeError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
   return new IntakeError('rate_limited', detail, { retryAfterSeconds })
-}
-
-const name = '"device_uuid"'
-/** More than a UUID in quotes, with a colon and the usual space before it. */
-const bytesMax = 64
-
-/**
- * Returns the first `device_uuid` in the text of a request, without parsing it: that of the sender,
- * unless the sender hides it. Returns undefined if none is found.
- */
-function findDevice(json: Buffer): string | undefined {
-  const at = json.indexOf(name)
-  if (at < 0) return undefined
-  const from = at + name.length
-  return /^\s*:\s*"([\da-f-]{36})"/i.exec(json.toString('latin1', from, from + bytesMax))?.[1]
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { ClientProcess } from '../../../packages/client/adapters/start-process.ts'
+import type { ClientProcess } from '../../../clients/javascript/adapters/start-process.ts'
 import { programCommand } from './toolchain.ts'
 
 /** Starts a process with a Swift client. The client gets its calls as lines of JSON. */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createInterface } from 'node:readline'
+import { commandLine } from '@intake/test-kit/command-line'
 import type { Cluster } from './cluster.ts'
 
 /** A run of the command `intake`. */
@@ -17,7 +17,7 @@ export interface IntakeRun {
 
 /** Runs `intake` like an operator, directly against the services. */
 export function startIntake(cluster: Cluster, root: string, args: readonly string[]): IntakeRun {
-  const child = spawn(process.execPath, [join(root, 'packages/cli/dist/main.js'), ...args], {
+  const child = spawn(process.execPath, [commandLine(root), ...args], {
     env: {
       ...process.env,
       REDIS_URL: cluster.redis.url(),

@@ -1,0 +1,493 @@
+import { createHash, createSecretKey, randomUUID } from 'node:crypto'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createPolicyStore } from '@intake/access'
+import { thumbnailKey } from '@intake/contract'
+import { addDeadLetter, countNames, erase as eraseSubject, refreshCounts } from '@intake/records'
+import { ClickHouseError, createClickHouse } from '@intake/clickhouse'
+import { registerShard } from '@intake/queue'
+import { createJobSource } from '@intake/queue/consume'
+import { createFrameProducer, createJobSink } from '@intake/queue/produce'
+import { until } from '@intake/test-kit/until'
+import { member } from '../../../packages/schema/test/fixture.ts'
+import {
+  createIntakeProcess,
+  factsRow,
+  feedbackRow,
+  logRow,
+  logsOf,
+  startServices,
+  user,
+} from './services.ts'
+
+const services = await startServices(t, { unshared: true })
+const { clickhouse, dataDir, insert, intake, keys, number, objects } = services
+const intakeProcess = createIntakeProcess({ cwd: dataDir, env: services.endpoints })
+
+interface Report {
+  tombstones: { logs: number; feedback: number; deadLetters: number }
+  framesAwaited: number
+  rowsDeleted: number
+  objectsDeleted: number
+  complete: boolean
+  remaining: Record<string, number>
+}
+
+/**
+ * The commands that have run as a process. The first run of each command is a process, to show that
+ * it ends; later runs are faster in this process.
+ */
+const ended = new Set<string>()
+
+async function erase(...args: string[]): Promise<Report> {
+  const run = ended.has(args[0]!) ? intake : intakeProcess
+  ended.add(args[0]!)
+  const outcome = await run([...args, '--yes', '--json'])
+  if (outcome.stdout === '') throw new Error(outcome.stderr)
+  return JSON.parse(outcome.stdout) as Report
+}
+
+const subjectKey = createSecretKey(Buffer.alloc(32))
+const rejected = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+const rawRows = (id: string) =>
+  number(`count() AS n FROM intake.logs_raw WHERE unique_user_id = '${id}'`)
+
+/** Whether a text is in any file of ClickHouse: in parts, mutations or query logs. */
+async function isOnDisk(text: string): Promise<boolean> {
+  // Repeats a search that fails because ClickHouse has removed files meanwhile: such a search may
+  // also have missed a renamed file.
+  const found = await until('all files are searched', async () => {
+    const search = spawn('grep', ['-rqF', text, join(dataDir, 'clickhouse')], { stdio: 'ignore' })
+    const [code] = (await once(search, 'close')) as [number | null]
+    return code === 0 || code === 1 ? { isFound: code === 0 } : undefined
+  })
+  return found.isFound
+}
+
+/** Part folders on disk that are not active parts. */
+async function strayParts(table: string): Promise<string[]> {
+  const [info] = await clickhouse.query<{ path: string }>(
+    'SELECT arrayElement(data_paths, 1) AS path FROM system.tables ' +
+      `WHERE database = 'intake' AND name = '${table}'`,
+  )
+  const active = await clickhouse.query<{ name: string }>(
+    `SELECT name FROM system.parts WHERE database = 'intake' AND table = '${table}' AND active`,
+  )
+  const names = new Set(active.map(({ name }) => name))
+  return readdirSync(info!.path).filter((name) => /^(\d{6}|all)_/.test(name) && !names.has(name))
+}
+
+t.test('a user is erased in every version and place; other users are kept', async (t) => {
+  const [victim, other] = [user(), user()]
+  const mine = logsOf(victim, 5)
+  const theirs = logsOf(other, 5)
+  await insert('logs', [...mine, ...theirs])
+  await insert('logs', mine)
+  const feedback = feedbackRow({ unique_user_id: victim })
+  const folder = `feedback/${feedback.time.slice(0, 10).replaceAll('-', '/')}/${feedback.id}`
+  const body = Buffer.from('a picture')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const object = { key: `${folder}/1-${sha256}.png`, body, contentType: 'image/png', sha256 }
+  const kept = { ...object, key: `feedback/2026/11/21/${randomUUID()}/1-${sha256}.png` }
+  const thumbnail = { ...object, key: thumbnailKey(object.key) }
+  const keptThumbnail = { ...object, key: thumbnailKey(kept.key) }
+  await Promise.all([object, kept, thumbnail, keptThumbnail].map((one) => objects.put(one)))
+  await insert('feedback', [
+    {
+      ...feedback,
+      attachments: [{ key: object.key, content_type: 'image/png', bytes: 9, sha256 }],
+    },
+  ])
+  const examined = factsRow(feedback, [object.key])
+  await insert('attachments', [examined, factsRow(feedbackRow(), [kept.key])])
+  const bad = logRow({ unique_user_id: victim, device: 'bad' })
+  await addDeadLetter(clickhouse, { table: 'logs', row: JSON.stringify(bad), refusal: rejected })
+  t.ok(await isOnDisk(victim))
+
+  const dry = await intake(['user', 'erase', victim])
+  t.match(dry, {
+    code: 3,
+    stdout:
+      /^11 rows and 1 dead letter are stored, 0 frames in Redis have more\.\nNothing is erased/,
+    stderr: '',
+  })
+  const counted = await intake(['user', 'erase', victim, '--json'])
+  t.equal(counted.code, 3)
+  t.same(JSON.parse(counted.stdout), { preview: true, rows: 11, deadLetters: 1, frames: 0 })
+  t.equal(await rawRows(victim), 10)
+
+  const report = await erase('user', 'erase', victim)
+  t.match(report, {
+    complete: true,
+    tombstones: { logs: 5, feedback: 1, deadLetters: 1 },
+    rowsDeleted: 13,
+    objectsDeleted: 2,
+    remaining: { frames: 0, rows: 0, parts: 0 },
+  })
+  t.equal(await rawRows(victim), 0)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 5)
+  t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
+  for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
+  for (const { key } of [kept, keptThumbnail]) t.same(await objects.get(key), body)
+  t.equal(await number('count() AS n FROM intake.attachments_raw'), 1, 'of the other user')
+  t.notOk(await isOnDisk(victim), 'not in any file of ClickHouse')
+  // Waits, because an ordinary merge may replace parts at any time.
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
+    await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
+  }
+
+  t.test('a repeat is never visible, and erasures apply deletes its payload', async (t) => {
+    await insert('logs', mine)
+    await insert('logs', [{ ...bad, device: {} }])
+    await addDeadLetter(clickhouse, {
+      table: 'logs',
+      row: JSON.stringify(mine[0]),
+      refusal: rejected,
+    })
+    await objects.put(object)
+    // A worker that read the feedback before the erasure may store its thumbnail and facts after
+    // the erasure.
+    await objects.put(thumbnail)
+    await insert('attachments', [examined])
+    await insert('feedback', [feedback])
+    t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 0)
+    t.equal(await number('count() AS n FROM intake.feedback'), 0)
+    t.equal(await rawRows(victim), 6)
+    const applied = await intake(['erasures', 'apply', '--json'])
+    t.match(JSON.parse(applied.stdout), { complete: true })
+    t.equal(await rawRows(victim), 0)
+    t.equal(await number('count() AS n FROM intake.dead_letters'), 0)
+    for (const { key } of [object, thumbnail]) t.equal(await objects.get(key), undefined)
+    t.equal(await number('count() AS n FROM intake.attachments_raw'), 1)
+    t.notOk(await isOnDisk(victim))
+  })
+
+  t.test('the list of erasures is the proof, and does not name the user', async (t) => {
+    const { stdout } = await intake(['erasures', 'list'])
+    const [first] = stdout.split('\n')
+    t.match(JSON.parse(first!), {
+      kind: 'user',
+      // Neither the id nor the mark of the installation, which is in ClickHouse too, suffices to
+      // compute it.
+      subject_sha256: /^[\da-f]{64}$/,
+      finished_at: String,
+      report: { complete: true, rowsDeleted: 13 },
+    })
+    t.notMatch(stdout, victim)
+  })
+})
+
+t.test(
+  'a version hidden behind the record of another user is deleted, that record is kept',
+  async (t) => {
+    const [victim, other] = [user(), user()]
+    const [visible] = logsOf(other, 1)
+    const hidden = { ...visible, unique_user_id: victim, received_at: '2026-11-21T00:00:00.000Z' }
+    // Inserts the rows separately, because ClickHouse would collapse the rows of a single insert.
+    await insert('logs', [visible!])
+    await insert('logs', [hidden])
+    t.match(await erase('user', 'erase', victim), {
+      complete: true,
+      tombstones: { logs: 0 },
+      rowsDeleted: 1,
+    })
+    t.equal(await rawRows(victim), 0)
+    t.equal(await rawRows(other), 1)
+    t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${other}'`), 1)
+    t.notOk(await isOnDisk(victim))
+  },
+)
+
+t.test('names from erased events are in no count, not even in a replaced part', async (t) => {
+  const [victim, other] = [user(), user()]
+  const name = `opened_${randomUUID()}`
+  const params = { [`p_${randomUUID()}`]: 'a', mail: 'victim@example.com' }
+  const [mine] = logsOf(victim, 1, { event: name, params })
+  const theirs = logsOf(other, 3)
+  await insert('logs', [mine!, ...theirs])
+  for (const count of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name: count })
+  const inCounts = (text: string) =>
+    number(`count() AS n FROM (
+      SELECT toString(event_counts) AS counts FROM intake.hours_raw
+      UNION ALL SELECT concat(toString(entries), toString(warnings)) FROM intake.days_raw)
+      WHERE position(counts, '${text}') > 0`)
+  t.equal(await inCounts(name), 2)
+  t.equal(await inCounts(mine!.id), 1, 'the example of a warning')
+
+  t.match(await erase('user', 'erase', victim), { complete: true, remaining: { counts: 0 } })
+  for (const text of [name, Object.keys(params)[0]!, mine!.id]) t.equal(await inCounts(text), 0)
+  t.ok((await inCounts(theirs[0]!.event)) > 0, 'what others sent is still counted')
+  for (const table of ['hours_raw', 'days_raw'])
+    await until('no replaced part is left', async () => (await strayParts(table)).length === 0)
+})
+
+t.test('an erasure is not complete while a count from before it is stored', async (t) => {
+  const victim = user()
+  const [mine] = logsOf(victim, 1, { event: `late_${randomUUID()}` })
+  await insert('logs', [mine!])
+  // A worker that began to count before the erasure stores its count when the erasure has counted.
+  const hour = `${mine!.time.slice(0, 13)}:00:00`
+  const late = () =>
+    clickhouse.insertSelect(
+      `INSERT INTO intake.hours_raw (bundle_identifier, hour, event_counts, ver)
+       SELECT {bundle:String}, {hour:DateTime('UTC')}, [({event:String}, NULL, '', 1)], 1`,
+      { bundle: mine!.bundle_identifier, hour: hour.replace('T', ' '), event: mine!.event },
+    )
+  let isLate = true
+  const interrupted = {
+    ...clickhouse,
+    async command(sql: string, params?: Record<string, unknown>) {
+      await clickhouse.command(sql, params)
+      if (isLate && sql.includes('logs_raw DELETE')) await late()
+      isLate &&= !sql.includes('logs_raw DELETE')
+    },
+  }
+  const report = await eraseSubject({
+    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    subjectKey,
+    deadline: performance.now() + 600_000,
+    progress: () => {},
+  })
+  t.notOk(isLate)
+  t.match(report, { complete: true, remaining: { counts: 0 } })
+  t.equal(await number(`count() AS n FROM intake.hours_raw WHERE ver = 1`), 0)
+})
+
+t.test('what nobody could count makes no erasure of others incomplete', async (t) => {
+  const victim = user()
+  await insert('logs', logsOf(victim, 1))
+  for (const name of countNames)
+    await refreshCounts({ reader: clickhouse, store: clickhouse, name })
+  // As `refreshCounts` leaves it: a former count, and a mark to try again, whose time has passed.
+  await clickhouse.command(
+    `INSERT INTO intake.days_raw (bundle_identifier, day, ver) VALUES ('too.large', '2026-11-20', 1)`,
+  )
+  await clickhouse.command(
+    `INSERT INTO intake.recounts_raw (bundle_identifier, hour, asked_at)
+     VALUES ('too.large', '2026-11-20 00:00:01', now64(3, 'UTC') - toIntervalHour(2))`,
+  )
+  t.match(await erase('user', 'erase', victim), { complete: true, remaining: { counts: 0 } })
+  t.equal(await number(`count() AS n FROM intake.days_raw WHERE ver = 1`), 1, 'the case occurred')
+})
+
+t.test('--bundle erases in one application only', async (t) => {
+  const victim = user()
+  const here = logsOf(victim, 2)
+  const elsewhere = logsOf(victim, 3, { bundle_identifier: 'com.example.other' })
+  await insert('logs', [...here, ...elsewhere])
+  const report = await erase('user', 'erase', victim, '--bundle', 'com.example.other')
+  t.match(report, { complete: true, tombstones: { logs: 3 }, rowsDeleted: 3 })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${victim}'`), 2)
+})
+
+t.test('a device is erased by its UUID, in any case', async (t) => {
+  const device_uuid = randomUUID()
+  const [one, two] = [user(), user()]
+  await insert('logs', [
+    ...logsOf(one, 2, { device_uuid }),
+    ...logsOf(two, 2, { device_uuid }),
+    ...logsOf(one, 1),
+  ])
+  const report = await erase('device', 'erase', device_uuid.toUpperCase())
+  t.match(report, { complete: true, tombstones: { logs: 4 }, rowsDeleted: 4 })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${one}'`), 1)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${two}'`), 0)
+})
+
+t.test('purge erases what a key sent in a period', async (t) => {
+  const id = user()
+  const api_key_id = 'key_leaked'
+  await insert('logs', [...logsOf(id, 10, { api_key_id }), ...logsOf(id, 10)])
+  const range = ['--from', '2026-11-20T12:03:00Z', '--to', '2026-11-20T12:07:00Z']
+  const report = await erase('purge', '--api-key', api_key_id, ...range)
+  t.match(report, {
+    complete: true,
+    from: '2026-11-20T12:03:00.000Z',
+    to: '2026-11-20T12:07:00.000Z',
+    tombstones: { logs: 4 },
+    rowsDeleted: 4,
+  })
+  t.equal(await number(`count() AS n FROM intake.logs WHERE api_key_id = '${api_key_id}'`), 6)
+  t.equal(await number(`count() AS n FROM intake.logs WHERE unique_user_id = '${id}'`), 16)
+})
+
+t.test('purge refuses the id of a key that is unknown and has sent nothing', async (t) => {
+  const range = ['--from', '2026-11-20T12:00:00Z', '--to', '2026-11-20T13:00:00Z']
+  for (const more of [[], ['--yes']]) {
+    const refused = await intake(['purge', '--api-key', 'key_mistyped', ...range, ...more])
+    t.match(refused, { code: 1, stdout: '', stderr: /No API key has the id key_mistyped/ })
+  }
+  // The removed key has rows outside the given period.
+  await insert('logs', logsOf(user(), 1, { api_key_id: 'key_removed' }))
+  const later = ['--from', '2026-11-22', '--to', '2026-11-23']
+  const counted = await intake(['purge', '--api-key', 'key_removed', ...later])
+  t.match(counted, { code: 3, stdout: /^0 rows/ })
+})
+
+t.test('waits for the frames that hold rows of the user, and only for them', async (t) => {
+  const [victim, other] = [user(), user()]
+  const sink = createJobSink({ redis: keys, kind: 'logs' })
+  t.teardown(() => sink.close())
+  const producer = createFrameProducer({ sink })
+  const enqueue = async (rows: object[]) => {
+    const before = new Set(await keys.lrange('{intake}:logs:wait', 0, -1))
+    const bytes = member(rows)
+    const frame = {
+      rows: rows.length,
+      jsonBytes: 100,
+      coding: 'gzip' as const,
+      bytes,
+      receivedAtMs: Date.now(),
+    }
+    await producer.add(frame, performance.now() + 60_000)
+    const after = await keys.lrange('{intake}:logs:wait', 0, -1)
+    return after.find((id) => !before.has(id))!
+  }
+  const mine = logsOf(victim, 3)
+  const frame = await enqueue([...mine, ...logsOf(other, 3)])
+  await enqueue(logsOf(other, 3))
+
+  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
+  t.equal(early.code, 2, 'out of time')
+  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
+
+  // The erasure runs in this process, so that `progress` shows when it has read the frames.
+  const said: string[] = []
+  const done = eraseSubject({
+    services: { clickhouse, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    subjectKey,
+    deadline: performance.now() + 600_000,
+    progress: (sentence) => said.push(sentence),
+  })
+  await until('it waits', () => said.some((one) => one.startsWith('waiting for a worker')))
+  await insert('logs', mine)
+  // Removes the frame from the queue, as a worker does after it has stored the rows.
+  await keys.multi().lrem('{intake}:logs:wait', 0, frame).del(`{intake}:logs:${frame}`).exec()
+  t.match(await done, { complete: true, framesAwaited: 1, tombstones: { logs: 3 } })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('waits for the frames in every shard of the queue', async (t) => {
+  const victim = user()
+  await registerShard(keys, 1)
+  const sink = createJobSink({ redis: keys, kind: 'logs', shard: 1 })
+  t.teardown(() => sink.close())
+  const mine = logsOf(victim, 3)
+  const frame = {
+    rows: 3,
+    jsonBytes: 100,
+    coding: 'gzip' as const,
+    bytes: member(mine),
+    receivedAtMs: Date.now(),
+  }
+  await createFrameProducer({ sink }).add(frame, performance.now() + 60_000)
+
+  const early = await intake(['user', 'erase', victim, '--yes', '--wait', '0.01'])
+  t.equal(early.code, 2, 'out of time')
+  t.match(early.stdout, /INCOMPLETE: 1 frame in Redis/)
+
+  await insert('logs', mine)
+  const source = createJobSource({ redis: keys, kind: 'logs', shard: 1, onError: t.fail })
+  t.teardown(() => source.close())
+  await source.complete((await source.claim())!, { claimNext: false })
+  t.match(await erase('user', 'erase', victim), { complete: true, tombstones: { logs: 3 } })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('an erasure that was killed is completed by the next one', async (t) => {
+  const victim = user()
+  const mine = logsOf(victim, 4)
+  await insert('logs', mine)
+  const sql = createClickHouse({ url: services.server.url })
+  t.teardown(() => sql.close())
+  // Simulates an erasure that was killed after it had written the tombstones.
+  const [{ id, time, bundle_identifier, device_uuid } = mine[0]!] = mine
+  await sql.command(
+    `INSERT INTO intake.logs_raw (id, time, bundle_identifier, device_uuid, ver, is_deleted)
+     VALUES ('${id}', '${time.replace('Z', '')}', '${bundle_identifier}', '${device_uuid}', 18446744073709551615, 1)`,
+  )
+  t.match(await erase('user', 'erase', victim), {
+    complete: true,
+    tombstones: { logs: 3 },
+    rowsDeleted: 4,
+  })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('rows that become visible while it runs are erased too', async (t) => {
+  const victim = user()
+  const [first, late] = logsOf(victim, 2)
+  await insert('logs', [first!])
+  let isLate = true
+  const interrupted = {
+    ...clickhouse,
+    async command(sql: string, params?: Record<string, unknown>) {
+      await clickhouse.command(sql, params)
+      // Inserts a row once the deletion has started, which is after the tombstones were written. The
+      // erasure cannot find the row in the queue, because the frame with the row has left it.
+      if (isLate && sql.includes('logs_raw DELETE')) await insert('logs', [late!])
+      isLate &&= !sql.includes('logs_raw DELETE')
+    },
+  }
+  const report = await eraseSubject({
+    services: { clickhouse: interrupted, redis: keys, objects, installation: 'x' },
+    subject: { kind: 'user', id: victim },
+    subjectKey,
+    deadline: performance.now() + 600_000,
+    progress: () => {},
+  })
+  t.match(report, { complete: true, tombstones: { logs: 2 }, rowsDeleted: 2 })
+  t.equal(await rawRows(victim), 0)
+})
+
+t.test('wrong usage is reported in one sentence, with exit code 1', async (t) => {
+  const cases: [string[], RegExp][] = [
+    [['user', 'erase', ''], /^Name a user\.\n$/],
+    [['device', 'erase', 'phone'], /^A device is named by its UUID\.\n$/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-02-30', '--to', '2026-03-01'],
+      /^--from must be a time that exists/,
+    ],
+    [['purge', '--api-key', 'k', '--from', '2026-02-28', '--to', 'y'], /^--to must be a time/],
+    [
+      ['purge', '--api-key', 'k', '--from', '2026-01-02', '--to', '2026-01-01'],
+      /must be before --to/,
+    ],
+    [['user', 'erase', 'u', '--wait', 'no'], /Give a number of minutes/],
+  ]
+  for (const [args, stderr] of cases) t.match(await intake(args), { code: 1, stdout: '', stderr })
+})
+
+/** Runs `work`. Meanwhile, timers of exactly `ms` milliseconds fire at once. */
+async function withoutPause<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  const { setTimeout } = globalThis
+  const hurried = (run: () => void, after?: number, ...args: []) =>
+    setTimeout(run, after === ms ? 0 : after, ...args)
+  globalThis.setTimeout = Object.assign(hurried, setTimeout)
+  try {
+    return await work()
+  } finally {
+    globalThis.setTimeout = setTimeout
+  }
+}
+
+t.test('--suppress puts the user on the list of gateways, unsuppress removes it', async (t) => {
+  const suppressed = user()
+  const args = ['user', 'erase', suppressed, '--suppress', '--yes', '--json']
+  const erased = await withoutPause(45_000, () => intake(args))
+  t.equal(erased.code, 0, erased.stderr)
+  t.match(erased.stderr, /^waiting 45 s until gateways know/m)
+  t.match(JSON.parse(erased.stdout), { complete: true })
+  t.equal((await createPolicyStore({ redis: keys }).load())!.suppressed.size, 1)
+  t.match(await intake(['user', 'unsuppress', suppressed]), { code: 0 })
+  t.match(await intake(['user', 'unsuppress', suppressed]), {
+    code: 1,
+    stderr: /is not suppressed/,
+  })
+})

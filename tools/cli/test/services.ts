@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { createClickHouse } from '@intake/clickhouse'
+import { startClickHouse, startRedis, startS3 } from '@intake/local'
+import { createObjectStore } from '@intake/object-store'
+import { connectRedis } from '@intake/redis'
+import { setUp } from '@intake/setup'
+import { cleanUpPartsSoon } from '@intake/test-kit/clean-up-parts'
+import { createDataDir } from '@intake/test-kit/data-dir'
+import { ownClickHouse, ownRedis, ownS3 } from '@intake/test-kit/own-services'
+import { feedbackRow, logRow, member, uuidV7 } from '../../../packages/schema/test/fixture.ts'
+import { createIntake, type CommandResult } from './in-process.ts'
+
+/** The path of the compiled program `intake`. */
+export const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+/** Much longer than any command takes, so that only a command that hangs is killed. */
+const commandMs = 240_000
+const bucket = { bucket: 'intake', region: 'us-east-1' }
+
+/**
+ * Returns a function that runs the command line as an operator does, as a process. It rejects if a
+ * command does not end, for example because it leaves a connection open.
+ */
+export function createIntakeProcess(options: { cwd: string; env: Record<string, string> }) {
+  return (args: string[], env: Record<string, string> = {}): Promise<CommandResult> =>
+    new Promise((resolve, reject) => {
+      const { cwd } = options
+      const { COVERAGE_DIR } = process.env
+      const coverage = COVERAGE_DIR === undefined ? {} : { NODE_V8_COVERAGE: COVERAGE_DIR }
+      const all = {
+        cwd,
+        env: { ...process.env, ...coverage, ...options.env, ...env },
+        timeout: commandMs,
+        killSignal: 'SIGKILL',
+      } as const
+      execFile(process.execPath, [main, ...args], all, (error, stdout, stderr) => {
+        if (error?.killed) reject(new Error(`intake ${args.join(' ')} does not end`))
+        else resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      })
+    })
+}
+
+interface ServicesOptions {
+  /** Time zone of ClickHouse. */
+  timeZone?: string
+  /** Whether the test gets its own services, because it stops them or changes their settings. */
+  unshared?: boolean
+}
+
+/**
+ * Starts all services for one test and sets them up. `dataDir` in the result is a folder for files
+ * of the test.
+ */
+export async function startServices(
+  t: Test,
+  { timeZone = 'UTC', unshared = timeZone !== 'UTC' }: ServicesOptions = {},
+) {
+  const dataDir = createDataDir(t)
+  const [redis, server, s3] = await (unshared
+    ? startUnshared(t, { dataDir, timeZone })
+    : Promise.all([ownRedis(t), ownClickHouse(t), ownS3(t)]))
+  await setUp({
+    redisUrl: redis.url,
+    clickhouseUrl: server.url,
+    s3: { endpoint: s3.url, ...bucket },
+    acceptEmptyRedis: false,
+  })
+  const clickhouse = createClickHouse({ url: server.url })
+  t.teardown(() => clickhouse.close())
+  for (const statement of cleanUpPartsSoon) await clickhouse.command(statement)
+  // Stops merges, so that every inserted row can be counted.
+  for (const table of ['logs_raw', 'feedback_raw', 'dead_letters_raw', 'attachments_raw']) {
+    await clickhouse.command(
+      `ALTER TABLE intake.${table} MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 1`,
+    )
+  }
+  // Stores `unique_user_id` without compression, so that its values can be found in ClickHouse's
+  // files.
+  for (const table of ['logs_raw', 'feedback_raw']) {
+    await clickhouse.command(`ALTER TABLE intake.${table} MODIFY COLUMN unique_user_id CODEC(NONE)`)
+  }
+  const objects = createObjectStore({ endpoint: s3.url, ...bucket, timeoutMs: 20_000 })
+  t.teardown(() => objects.close())
+  const keys = connectRedis({ url: redis.url, role: 'consumer', onError: () => {} })
+  t.teardown(() => keys.disconnect())
+
+  const endpoints = { REDIS_URL: redis.url, CLICKHOUSE_URL: server.url, S3_ENDPOINT: s3.url }
+  const intake = createIntake({ cwd: dataDir, env: endpoints })
+  const clients = { clickhouse, objects, keys, intake }
+  return { dataDir, redis, server, s3, endpoints, ...clients, ...rowsOf(clickhouse) }
+}
+
+async function startUnshared(t: Test, options: { dataDir: string; timeZone: string }) {
+  const { dataDir, timeZone } = options
+  const services = await Promise.all([
+    startRedis({ dataDir: join(dataDir, 'redis'), port: 0 }),
+    startClickHouse({ dataDir: join(dataDir, 'clickhouse'), port: 0, timeZone, niceness: 0 }),
+    startS3({ dataDir: join(dataDir, 's3'), port: 0 }),
+  ])
+  t.teardown(() => Promise.all(services.map((service) => service.stop())))
+  return services
+}
+
+function rowsOf(clickhouse: ReturnType<typeof createClickHouse>) {
+  const insert = (table: 'logs' | 'feedback' | 'attachments', rows: object[]) =>
+    clickhouse.insertRows({ table, members: [member(rows)], rows: rows.length })
+  return {
+    insert,
+    /** Runs `SELECT` and the given rest of the statement; resolves to the column `n` of its row. */
+    async number(sql: string): Promise<number> {
+      const [row] = await clickhouse.query<{ n: number }>(`SELECT ${sql}`)
+      return row!.n
+    },
+  }
+}
+
+export const user = () => `user-${randomUUID()}`
+
+/** Log rows of a user, one for each of `count` minutes. */
+export const logsOf = (unique_user_id: string, count: number, fields: object = {}) =>
+  Array.from({ length: count }, (_, minute) => {
+    const time = new Date(Date.UTC(2026, 10, 20, 12, minute)).toISOString()
+    return logRow({ unique_user_id, id: uuidV7(time), time, received_at: time, ...fields })
+  })
+
+/** The row that a worker stores about the attachments of a feedback. */
+export const factsRow = (feedback: ReturnType<typeof feedbackRow>, keys: string[] = []) => {
+  const { id, time, bundle_identifier, device_uuid } = feedback
+  const facts = keys.map((key) => ({ key, width: 1, height: 1, thumbnail_key: key, error: null }))
+  return { id, time, bundle_identifier, device_uuid, facts }
+}
+
+export { feedbackRow, logRow, uuidV7 }

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { dayMs } from '@intake/contract'
+import { addDeadLetter, listDeadLetters, readDeadLetterPages } from '@intake/records'
+import { ClickHouseError, isoTime } from '@intake/clickhouse'
+import { member } from '../../../packages/schema/test/fixture.ts'
+import { applyRetention } from '../src/retention/apply-retention.ts'
+import { logRow, logsOf, startServices, user, uuidV7 } from './services.ts'
+
+const refusal = new ClickHouseError('no', { kind: 'rejected', code: 27, serverText: 'why' })
+const minuteMs = 60_000
+
+// No result may depend on the time zones. The offsets of machine and server have different sizes
+// and signs, so that wrong use of either shows.
+const [machineZone, serverZone] = ['Asia/Kathmandu', 'America/New_York']
+
+const machineBefore = process.env['TZ']
+process.env['TZ'] = machineZone
+t.teardown(() => {
+  if (machineBefore === undefined) delete process.env['TZ']
+  else process.env['TZ'] = machineBefore
+})
+const services = await startServices(t, { timeZone: serverZone })
+const { clickhouse, insert, intake, keys, objects } = services
+
+t.test(`the machine is in ${machineZone}, the server in ${serverZone}`, async (t) => {
+  const [zone] = await clickhouse.query('SELECT serverTimezone() AS server')
+  t.same(zone, { server: serverZone })
+  t.equal(new Date(2026, 0).getTimezoneOffset(), -345)
+})
+
+t.test('purge erases what was sent in the period, and nothing else', async (t) => {
+  const api_key_id = 'key_leaked'
+  const hours = Array.from({ length: 48 }, (_, hour) =>
+    new Date(Date.UTC(2026, 10, 20, hour)).toISOString(),
+  )
+  const rows = hours.map((time) =>
+    logRow({ id: uuidV7(time), time, received_at: time, api_key_id }),
+  )
+  await insert('logs', rows)
+  for (const row of rows.slice(22, 26))
+    await addDeadLetter(clickhouse, {
+      table: 'logs',
+      row: JSON.stringify({ ...row, id: randomUUID(), device: 'bad' }),
+      refusal,
+    })
+  const purge = (from: string, to: string, ...more: string[]) =>
+    intake(['purge', '--api-key', api_key_id, '--from', from, '--to', to, '--json', ...more])
+  for (const [from, to] of [
+    ['2026-11-20T22:01Z', '2026-11-21T01:01Z'],
+    ['2026-11-20 22:01', '2026-11-21 01:01'],
+    ['2026-11-21T03:46+05:45', '2026-11-20T20:01-05:00'],
+  ] as const) {
+    const { code, stdout, stderr } = await purge(from, to)
+    t.equal(stderr, 'From 2026-11-20T22:01:00.000Z to 2026-11-21T01:01:00.000Z.\n')
+    t.equal(code, 3)
+    t.match(JSON.parse(stdout), { rows: 3, deadLetters: 3 }, from)
+  }
+  const erased = await purge('2026-11-20 22:01', '2026-11-21 01:01', '--yes')
+  t.match(JSON.parse(erased.stdout), {
+    complete: true,
+    tombstones: { logs: 3, deadLetters: 3 },
+    rowsDeleted: 6,
+  })
+  const left = await clickhouse.query<{ time: string }>(
+    'SELECT time FROM intake.logs WHERE api_key_id = {api_key_id:String} ORDER BY time',
+    { api_key_id },
+  )
+  t.same(
+    left.map(({ time }) => isoTime(time)),
+    hours.filter((_, hour) => hour < 23 || hour > 25),
+  )
+  t.equal((await listDeadLetters(clickhouse)).length, 1)
+})
+
+t.test('the list of erasures has the times of the report', async (t) => {
+  const { stdout } = await intake(['erasures', 'list'])
+  const [line = ''] = stdout.split('\n')
+  const entry = JSON.parse(line) as {
+    started_at: string
+    finished_at: string
+    report: { startedAt: string }
+  }
+  t.equal(isoTime(entry.started_at), entry.report.startedAt)
+  const tookMs = Date.parse(isoTime(entry.finished_at)) - Date.parse(entry.report.startedAt)
+  t.ok(tookMs > 0 && tookMs < 30 * minuteMs, `${tookMs} ms`)
+})
+
+t.test('dead letters expire after their days, to the minute', async (t) => {
+  const row = JSON.stringify(logRow())
+  await addDeadLetter(clickhouse, { table: 'logs', row, refusal })
+  const letters = await listDeadLetters(clickhouse)
+  const failedAtMs = letters.map(({ failed_at }) => Date.parse(isoTime(failed_at)))
+  const [first, last] = [Math.min(...failedAtMs), Math.max(...failedAtMs)]
+  t.ok(Math.abs(Date.now() - last) < 5 * minuteMs)
+  await intake(['retention', 'set', 'dead-letters', '7d'])
+  const at = { clickhouse, redis: keys, objects, installation: '' }
+  const early = new Date(first + 7 * dayMs - minuteMs)
+  t.equal((await applyRetention(at, { now: early })).deadLetters, 0)
+  const late = new Date(last + 7 * dayMs + minuteMs)
+  t.ok((await applyRetention(at, { now: late })).deadLetters >= letters.length)
+})
+
+t.test('a month of records is dropped at its end in UTC', async (t) => {
+  await intake(['retention', 'set', 'logs', '90d'])
+  const times = ['2026-07-01T00:00:00.000Z', '2026-07-31T23:59:59.999Z']
+  await insert(
+    'logs',
+    times.map((time) => logRow({ id: uuidV7(time), time })),
+  )
+  const at = { clickhouse, redis: keys, objects, installation: '' }
+  const end = Date.parse('2026-08-01T00:00:00.000Z') + 90 * dayMs
+  t.match(await applyRetention(at, { now: new Date(end - 1) }), { logs: [] })
+  t.match(await applyRetention(at, { now: new Date(end) }), { logs: ['202607'] })
+})
+
+t.test('an export and a list of dead letters have each row of many once', async (t) => {
+  const unique_user_id = user()
+  const rows = logsOf(unique_user_id, 250)
+  await insert('logs', rows)
+  const { stdout } = await intake(['user', 'export', unique_user_id])
+  const exported = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string })
+  t.same(exported.map(({ id }) => id).toSorted(), rows.map(({ id }) => id).toSorted())
+  const failedAtMs = Date.UTC(2026, 10, 21)
+  const letters = Array.from({ length: 150 }, (_, n) => {
+    const { id, time, bundle_identifier, device_uuid } = logRow()
+    const failed_at = new Date(failedAtMs + n * minuteMs).toISOString()
+    const identity = { id, time, bundle_identifier, device_uuid }
+    return { ...identity, ver: 1, table: 'logs', failed_at, error_code: 27, error: '', row: '' }
+  })
+  const members = [member(letters)]
+  await clickhouse.insertRows({ table: 'dead_letters', members, rows: letters.length })
+  const read: string[] = []
+  for await (const page of readDeadLetterPages(clickhouse)) {
+    read.push(...page.map(({ id }) => id))
+    if (read.length > 1_000) break
+  }
+  t.ok(read.length >= 150, `${read.length} dead letters`)
+  t.equal(new Set(read).size, read.length)
+  for (const { id } of letters) if (!read.includes(id)) t.fail(`${id} is missing`)
+})
+
+t.test('a key expires at the time that was written', async (t) => {
+  await intake(['keys', 'create', '--name', 'x', '--expires', '2199-01-01 12:00'])
+  const { stdout } = await intake(['keys', 'list'])
+  t.match(stdout, /expires 2199-01-01T12:00:00\.000Z/)
+})

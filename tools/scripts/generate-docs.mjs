@@ -1,0 +1,331 @@
+// Generates these files in docs from the code: errors.md, configuration.md, metrics.md and
+// operations/states.md. Also generates the retry rules of the clients, and
+// gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
+// API description. Reads the built code (`npm run docs` builds it) and prints the names of the files
+// that it wrote. With --check it writes nothing, and exits with 1 if a file differs from what would
+// be generated.
+import { readFile, writeFile } from 'node:fs/promises'
+import { format } from 'oxfmt'
+import { openApiDocument } from '../../gateway/dist/openapi/document.js'
+import { createGatewayMetrics } from '../../gateway/dist/report/metrics.js'
+import { registerRuleMetrics } from '../../gateway/dist/report/rule-metrics.js'
+import {
+  registerEdgeMetrics,
+  registerRedisMetrics,
+} from '../../gateway/dist/report/state-metrics.js'
+import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../../packages/config/dist/index.js'
+import { errorCatalogue } from '../../packages/contract/dist/index.js'
+import { startProblems } from '../../packages/health/dist/index.js'
+import { measureObjectStore } from '../../packages/object-store/dist/index.js'
+import { secretNames } from '../../packages/runtime/dist/index.js'
+import { loadConfig } from '../../packages/runtime/dist/config.js'
+import { createMetrics } from '../../packages/runtime/dist/process.js'
+import { StackConfig } from '../local/dist/stack/config.js'
+import { registerBacklogMetrics } from '../../worker/dist/watch/backlog-metrics.js'
+import { createWorkerMetrics } from '../../worker/dist/watch/metrics.js'
+import { registerCountMetrics } from '../../worker/dist/watch/counts.js'
+import { registerStoredStateMetrics } from '../../worker/dist/watch/stored-state.js'
+import { createThumbnailMetrics } from '../../worker/dist/thumbnails/metrics.js'
+import { createWebhookMetrics } from '../../worker/dist/webhook/metrics.js'
+import { docsPage } from './docs-page.mjs'
+import { statesTable } from './states-page.mjs'
+
+const generated = '<!-- Generated from the code by `npm run docs`. Do not edit. -->\n\n'
+
+function retry(status, retryable) {
+  if (status === 500) return 'at most three times'
+  return retryable ? 'yes, after `Retry-After`' : 'no'
+}
+
+function errorsPage() {
+  const rows = Object.entries(errorCatalogue).map(
+    ([code, { status, retryable, title }]) =>
+      `| ${status} | \`${code}\` | ${title} | ${retry(status, retryable)} |`,
+  )
+  return `# Errors
+
+${generated}Every error response is \`application/problem+json\` (RFC 9457) with \`type\`
+(\`urn:intake:error:\` and the code), \`title\`, \`status\`, \`detail\`, \`code\`, \`errors\` (JSON pointers to
+the invalid fields) and \`request_id\`. It never contains submitted values.
+
+Retry on network errors and where the table says so. 503 means that nothing was stored,
+except with \`outcome_unknown\`. 500 is a fault of Intake: the record may or may not be stored; retry at
+most three times, with the same id or key. Do not retry any other 4xx.
+
+| Status | Code | Title | Retry? |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`
+}
+
+/** Settings that several processes have. The page shows these settings in a separate table. */
+const shared = new Set(Object.values(ObjectStoreConfig.properties))
+
+function settingsTable({ properties, required }) {
+  const own = Object.entries(properties).filter(([, setting]) => !shared.has(setting))
+  return rowsOf(own, required)
+}
+
+function rowsOf(settings, required) {
+  const rows = settings.map(([name, { description, default: preset }]) => {
+    const without = required.includes(name) ? 'required' : 'none'
+    return `| \`${name}\` | ${preset === undefined ? without : `\`${preset}\``} | ${description} |`
+  })
+  return `| Variable | Default | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+}
+
+/**
+ * Returns the list of secrets for the page of settings.
+ *
+ * @param isFollowed true selects the secrets whose new values a running process uses; false selects
+ * all other secrets
+ */
+function secretsList({ isFollowed }) {
+  const services = [GatewayConfig, WorkerConfig]
+  const names = [...services, StackConfig].flatMap(secretNames)
+  const followed = new Set(
+    services.flatMap(({ properties }) =>
+      Object.keys(properties).filter((name) => properties[name].isFollowed),
+    ),
+  )
+  return [...new Set(names)]
+    .filter((name) => followed.has(name) === isFollowed)
+    .map((name) => `\`${name}\``)
+    .join(', ')
+}
+
+function configurationPage() {
+  return `# Configuration
+
+${generated}Each process reads its settings from the environment. If any are invalid, it names
+all of them at once, with what is wanted but without their values, and exits with code 1. \`LOG_LEVEL\` (trace, debug, info, warn or error; default
+\`info\`) applies to all processes. They log JSON lines, or lines for people when standard output is a
+terminal. The first line has the settings in force: of URLs only the host, of secrets only that they are set.
+No level above debug logs single records.
+
+## Secrets in files
+
+Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is
+ignored. Setting both is an error.
+
+- Followed by gateways and workers while they run ([rotate secrets](operations/rotate-secrets.md)):
+  ${secretsList({ isFollowed: true })}.
+- Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
+
+## Gateway
+
+${settingsTable(GatewayConfig)}
+
+## Worker
+
+${settingsTable(WorkerConfig)}
+
+## \`npm start\`
+
+The gateway and the workers inherit its environment, so the settings above work too, except \`HOST\` and
+\`ADMIN_HOST\`: \`npm start\` serves only this machine.
+
+${settingsTable(StackConfig)}
+
+## Object store
+
+Gateway, worker, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
+([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
+of credentials that is set is used: access key, web identity, container, metadata of the instance.
+
+${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.required)}
+`
+}
+
+/** The metrics that both services register. */
+function commonMetrics() {
+  const registry = createMetrics()
+  startProblems({ checks: {}, log: undefined, metrics: registry }).close()
+  measureObjectStore({}, { metrics: registry })
+  return registry
+}
+
+/**
+ * Registers the gateway's own metrics as a starting gateway does, but without anything that sets
+ * their values.
+ */
+function gatewayMetrics() {
+  const registry = createMetrics()
+  createGatewayMetrics(registry)
+  registerEdgeMetrics(registry, {})
+  registerRedisMetrics(registry, {})
+  registerRuleMetrics(registry, {})
+  return registry
+}
+
+function workerMetrics() {
+  const registry = createMetrics()
+  createWorkerMetrics(registry)
+  registerBacklogMetrics(registry, {})
+  registerStoredStateMetrics(registry, {})
+  registerCountMetrics(registry, {})
+  createThumbnailMetrics(registry)
+  createWebhookMetrics(registry)
+  return registry
+}
+
+function metricsTable(registry, without) {
+  const rows = registry
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('intake_') && !without?.getSingleMetric(name))
+    .map(({ name, help, type, labelNames = [] }) => {
+      const labels = labelNames.filter((label) => label !== 'le')
+      const shown = labels.length > 0 ? `\`{${labels.join(',')}}\`` : ''
+      return `| \`${name}\` ${shown} | ${type} | ${help} |`
+    })
+  return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
+}
+
+function metricsPage() {
+  const common = commonMetrics()
+  return `# Metrics
+
+${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text. The values of
+labels come from closed lists, so the number of series does not depend on what clients send.
+[Alerts and dashboards](observability.md) use these names.
+
+\`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
+
+## Both
+
+Also the metrics of the process (CPU, memory, event-loop delay, garbage collection) that prom-client defines:
+\`process_*\` and \`nodejs_*\`.
+
+${metricsTable(common)}
+
+The worker has those of the object store if it shows pictures.
+
+## Gateway
+
+${metricsTable(gatewayMetrics(), common)}
+
+## Worker
+
+Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
+
+${metricsTable(workerMetrics(), common)}
+`
+}
+
+function statesPage() {
+  return `# All states
+
+${generated}Where each bad state is visible. On the admin ports: \`intake_problem{code}\` in \`/metrics\`, and
+\`problems\` in \`/status\`; \`down\` also means not ready. The alerts are those of [observability](../observability.md). The
+log line has the code in \`problem\` and its page in \`help\`; when the state ends it follows again with \`over:\`.
+
+${statesTable()}
+
+States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
+records is only \`degraded\`.
+`
+}
+
+/**
+ * Returns the part of the error catalogue that the clients contain. A client handles every other
+ * error by the class of its status, such as 4xx.
+ */
+function retryRules() {
+  const entries = Object.entries(errorCatalogue)
+  const statusesOf = (isListed) => [
+    ...new Set(
+      entries
+        .map(([, entry]) => entry)
+        .filter(isListed)
+        .map(({ status }) => status),
+    ),
+  ]
+  return [
+    {
+      name: 'retryStatuses',
+      about: 'Statuses after which the same request can succeed later.',
+      values: statusesOf(({ retryable }) => retryable),
+    },
+    {
+      name: 'settingStatuses',
+      about: 'Statuses of errors that the URL or the API key causes, not the records.',
+      values: statusesOf(({ status }) => [401, 403, 404, 405].includes(status)),
+    },
+    {
+      name: 'uncertainCodes',
+      about: 'Codes of 503 after which the records may be stored. After other codes they are not.',
+      values: ['outcome_unknown'],
+    },
+  ]
+}
+
+const generatedRules = '// Generated from the error catalogue by `npm run docs`. Do not edit.\n'
+
+const typeScriptRules = () =>
+  generatedRules +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const isText = typeof values[0] === 'string'
+      const list = values.map((value) => (isText ? `'${value}'` : value)).join(', ')
+      return `\n/** ${about} */\nexport const ${name}: readonly ${isText ? 'string' : 'number'}[] = [${list}]\n`
+    })
+    .join('')
+
+const swiftRules = () =>
+  `${generatedRules}enum RetryRules {\n` +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const type = typeof values[0] === 'string' ? 'String' : 'Int'
+      return `  /// ${about}\n  static let ${name}: [${type}] = ${JSON.stringify(values).replaceAll(',', ', ')}\n`
+    })
+    .join('\n') +
+  '}\n'
+
+const kotlinRules = () =>
+  `package intake.client\n\n${generatedRules}` +
+  retryRules()
+    .map(({ name, about, values }) => {
+      const list = values.map((value) => JSON.stringify(value)).join(', ')
+      return `\n/** ${about} */\ninternal val ${name} = setOf(${list})\n`
+    })
+    .join('')
+
+const read = (path) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+async function markdown(text) {
+  const { code, errors } = await format('page.md', text, { printWidth: 100 })
+  if (errors.length > 0) throw new Error(errors[0].message)
+  return code
+}
+
+const pages = {
+  'clients/javascript/src/core/retry-rules.ts': typeScriptRules(),
+  'clients/swift/Sources/Intake/RetryRules.swift': swiftRules(),
+  'clients/kotlin/src/main/kotlin/intake/client/RetryRules.kt': kotlinRules(),
+  'docs/errors.md': await markdown(errorsPage()),
+  'docs/configuration.md': await markdown(configurationPage()),
+  'docs/metrics.md': await markdown(metricsPage()),
+  'docs/operations/states.md': await markdown(statesPage()),
+}
+const defaults = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }
+pages['gateway/docs.html'] = docsPage(
+  [
+    { name: 'quick-start.md', text: await read('docs/quick-start.md') },
+    { name: 'sending.md', text: await read('docs/sending.md') },
+    { name: 'errors.md', text: pages['docs/errors.md'] },
+  ],
+  openApiDocument({
+    url: 'http://127.0.0.1:3000',
+    limits: loadConfig(GatewayConfig, defaults),
+  }),
+)
+const check = process.argv.includes('--check')
+for (const [path, page] of Object.entries(pages)) {
+  if ((await read(path).catch(() => '')) === page) continue
+  if (check) {
+    console.error(`${path} differs from the code: run npm run docs`)
+    process.exitCode = 1
+  } else {
+    await writeFile(new URL(`../../${path}`, import.meta.url), page)
+    console.log(`wrote ${path}`)
+  }
+}

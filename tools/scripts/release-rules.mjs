@@ -1,0 +1,126 @@
+// The rules that a release must follow. tools/scripts/release.mjs reads the files and applies the rules.
+
+/**
+ * Licences that permit use, change and distribution if their notice is kept; the images keep the
+ * licence file of each package. Any other licence needs a decision.
+ */
+const licences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+])
+
+/**
+ * Finds what is wrong with the manifests of a release.
+ *
+ * @param manifests the parsed manifests, each with its path in `file`; the first is the root's
+ */
+export function findManifestProblems(manifests) {
+  const [{ version }] = manifests
+  return manifests.flatMap((manifest) => [
+    ...(manifest.version === version ? [] : [`${manifest.file} has ${manifest.version}`]),
+    // A package must be private, so that `npm publish` refuses it
+    // (docs/decisions/0019-what-is-released.md).
+    ...(manifest.private === true ? [] : [`${manifest.file} is not private`]),
+  ])
+}
+
+/** Files whose changes can change the CPU costs that README.md states. */
+export const hotPath = [
+  'gateway/src',
+  'worker/src',
+  ...['access', 'clickhouse', 'contract', 'http-edge', 'identity', 'queue', 'redis', 'runtime'].map(
+    (name) => `packages/${name}/src`,
+  ),
+  'deploy/Dockerfile',
+]
+
+/**
+ * Finds what is wrong with the report of the bench.
+ *
+ * @param report the text of tools/bench/results/latest.md
+ * @param changedSince returns the files of the given paths that have changed since a commit, each
+ * with its text at that commit and its present text; a text is empty if there is no such file
+ */
+export async function findReportProblems(report, changedSince) {
+  const [, commit] = /, commit `([\da-f]+)`/.exec(report) ?? []
+  // If the tree had uncommitted changes, the report has a `+` after the commit, and the pattern
+  // does not match.
+  if (commit === undefined) return ['tools/bench/results/latest.md is of no commit']
+  // Imported here, because tools/scripts/release.mjs imports this file before packages are installed.
+  const { transformSync } = await import('esbuild')
+  // Comments and types cost nothing at run time.
+  const codeOf = (file, text) =>
+    file.endsWith('.ts')
+      ? transformSync(text, { loader: 'ts', minifyWhitespace: true, legalComments: 'none' }).code
+      : text
+  const changes = changedSince(commit, hotPath)
+    .filter(({ file, before, now }) => codeOf(file, before) !== codeOf(file, now))
+    .map(({ file }) => file)
+  if (changes.length === 0) return []
+  return [
+    `tools/bench/results/latest.md is of ${commit.slice(0, 9)}; code of the hot path changed since (${changes.join(', ')}): npm run bench -- --save`,
+  ]
+}
+
+/** Returns the text below a `##` heading, up to the next one; undefined without that heading. */
+function section(changelog, title) {
+  const [, text] = changelog.split(new RegExp(`^## ${title}\n`, 'm'))
+  return text?.split(/^## /m)[0].trim()
+}
+
+export function findChangelogProblems(changelog, version) {
+  const text = section(changelog, `${version.replaceAll('.', '\\.')}, \\d{4}-\\d\\d-\\d\\d`)
+  return [
+    ...(text ? [] : [`no section "## ${version}, <date>" with text`]),
+    ...(section(changelog, 'Unreleased') ? ['"Unreleased" is not empty'] : []),
+  ]
+}
+
+/**
+ * Moves the unreleased entries of the changelog to a section for the version, and leaves an empty
+ * section "Unreleased".
+ */
+export function startSection(changelog, version, date) {
+  if (!section(changelog, 'Unreleased')) throw new Error('"Unreleased" of the changelog is empty')
+  return changelog.replace(/^## Unreleased\n/m, `## Unreleased\n\n## ${version}, ${date}\n`)
+}
+
+/** Sets the version in Chart.yaml, for the chart and for the images that it runs. */
+export function setChartVersion(chart, version) {
+  return chart.replaceAll(/^((?:appV|v)ersion: ).*$/gm, `$1${version}`)
+}
+
+/**
+ * Whether the images may contain a package with this licence.
+ *
+ * @param name of the package, with or without its scope
+ * @param licence a name, or names that are joined by OR or AND
+ */
+export function isPermitted(name, licence) {
+  // sharp loads libvips as a shared library, which may be replaced, as this licence demands.
+  if (licence === 'LGPL-3.0-or-later') return /^(@img\/)?sharp-libvips-/.test(name)
+  // "MIT OR Apache-2.0" is permitted if one of the two licences is. "MIT AND Apache-2.0" is
+  // permitted if both are.
+  const names = licence.replaceAll(/[()]/g, '').split(/ (?:OR|AND) /)
+  return licence.includes(' AND ')
+    ? names.every((one) => licences.has(one))
+    : names.some((one) => licences.has(one))
+}
+
+/**
+ * Finds the packages whose licences are not permitted.
+ *
+ * @param list packages by licence, as `pnpm licenses list --json` prints it
+ */
+export function findLicenceProblems(list) {
+  return Object.entries(list).flatMap(([licence, packages]) =>
+    packages
+      .filter(({ name }) => !isPermitted(name, licence))
+      .map(({ name }) => `${name}: ${licence}`),
+  )
+}

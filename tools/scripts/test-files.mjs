@@ -1,0 +1,62 @@
+// Finds the test files and divides them. The name of a file determines its set: `npm run test:slow`
+// runs `x.slow.test.ts`, `npm test` runs every other `x.test.ts`.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolders, root } from './bootstrap.mjs'
+
+/** Contains the seconds that each test file takes; tools/scripts/test-reporter.mjs writes it. */
+export const timingsFile = join(root, 'test-timings.json')
+
+/** The assumed duration of a file that has not been timed. */
+const unknownSeconds = 2
+
+/** Returns all test files that .taprc includes, as sorted paths relative to the root. */
+export function findTestFiles() {
+  return [...packageFolders().map((folder) => `${folder}/test`), 'test']
+    .flatMap(filesBelow)
+    .filter((file) => file.endsWith('.test.ts'))
+    .toSorted()
+}
+
+export const isSlow = (file) => file.endsWith('.slow.test.ts')
+
+/**
+ * Whether a file shares a process with other files (tools/scripts/test-together.mjs). All quick files do.
+ * So do the slow files of these packages, because they kill, freeze, limit and configure only what
+ * they start themselves.
+ */
+export const sharesProcess = (file) =>
+  !isSlow(file) || /^(tools\/cli|packages\/(page|records|schema))\//.test(file)
+
+/**
+ * Whether a file tests random cases. Both sets contain such a file: the quick set runs only a few
+ * of its cases, the slow set runs all of them.
+ */
+export const isProperty = (file) => file.includes('/properties/')
+
+/** Divides files into lists that take about the same time. Each list keeps the order of `files`. */
+export function divide(files, count) {
+  const timings = readTimings()
+  const secondsOf = (file) => timings[file] ?? unknownSeconds
+  const lists = Array.from({ length: count }, () => ({ seconds: 0, files: new Set() }))
+  for (const file of files.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+    const shortest = lists.reduce((one, other) => (other.seconds < one.seconds ? other : one))
+    shortest.seconds += secondsOf(file)
+    shortest.files.add(file)
+  }
+  return lists.map((list) => files.filter((file) => list.files.has(file)))
+}
+
+export function readTimings() {
+  return existsSync(timingsFile) ? JSON.parse(readFileSync(timingsFile, 'utf8')) : {}
+}
+
+/** @returns {string[]} */
+function filesBelow(folder) {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (!entry.isDirectory()) return [path]
+    return ['node_modules', 'dist'].includes(entry.name) ? [] : filesBelow(path)
+  })
+}
