@@ -75,7 +75,8 @@ export async function assignIdentities(
   function identify(entry: Entry, index: number): Promise<void> | undefined {
     if (!('log' in entry)) return undefined
     try {
-      const clientId = clientIdKey(entry.log.id)
+      const { id, timestamp } = entry.log
+      const clientId = id == null ? undefined : clientIdKey(id)
       if (clientId !== undefined) {
         entry.first = findFirst(clientId, entry)
         if (entry.first !== undefined) return undefined
@@ -90,7 +91,8 @@ export async function assignIdentities(
       } else if (whole !== undefined) {
         entry.identity = identityInBatch(whole, entry.log, index)
       } else {
-        entry.identity = createIdentity(eventTimeMs(entry.log.timestamp, nowMs, retentionMs))
+        const timeMs = timestamp == null ? nowMs : eventTimeMs(timestamp, nowMs, retentionMs)
+        entry.identity = createIdentity(timeMs)
       }
     } catch (error) {
       entry.error = rejection(error)

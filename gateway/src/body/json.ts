@@ -173,6 +173,7 @@ interface Survey {
 }
 
 const entryDepthLeft = limits.jsonDepth - 2
+const safe = Number.MAX_SAFE_INTEGER
 
 /**
  * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
@@ -183,7 +184,7 @@ const entryDepthLeft = limits.jsonDepth - 2
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) found.isRounded = true
+    if (Math.abs(value) > safe) found.isRounded = true
     return
   }
   if (typeof value !== 'object' || value === null) return
@@ -201,8 +202,8 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
       if (typeof inner !== 'object') hasSimple = true
       else if (Array.isArray(inner)) hasArray = true
       else if (inner !== null) hasObject = true
-      if (typeof inner === 'object' || typeof inner === 'number')
-        survey(inner, depthLeft - 1, found, true)
+      if (typeof inner === 'object') survey(inner, depthLeft - 1, found, true)
+      else if (typeof inner === 'number' && Math.abs(inner) > safe) found.isRounded = true
     }
     // An array of simple values, or of objects, needs no examination: it is stored as text only if
     // a number in it is large, and `isRounded` is already set then. A document that is nested too
@@ -217,8 +218,8 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
     for (const name in value) {
       const inner = (value as Record<string, unknown>)[name]
       found.nodes++
-      if (typeof inner === 'object' || typeof inner === 'number')
-        survey(inner, depthLeft - 1, found, false)
+      if (typeof inner === 'object') survey(inner, depthLeft - 1, found, false)
+      else if (typeof inner === 'number' && Math.abs(inner) > safe) found.isRounded = true
     }
   }
   if (found.nodes === before) found.nodes++
