@@ -1,4 +1,4 @@
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { momentDeviceFields, type RecordKind } from '@intake/contract'

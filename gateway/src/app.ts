@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import {
   batchJsonBytesMax,
@@ -7,7 +6,6 @@ import {
   logShare,
   parseCorsOrigins,
   parseTrustProxy,
-  type AllowedOrigins,
   type GatewayConfig,
 } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
@@ -28,15 +26,13 @@ import { createAcceptFeedback } from './accept/feedback.ts'
 import { createAcceptBatch } from './accept/log-batch.ts'
 import { createAcceptLog } from './accept/log.ts'
 import type { Admission } from './admission/admission.ts'
-import { authenticate } from './admission/authenticate.ts'
+import { createBeforeBody } from './body/before-body.ts'
 import { createApiCors } from './admission/cors.ts'
 import { createFairGate } from './admission/fairness/fair-gate.ts'
-import { createShares } from './admission/fairness/shares.ts'
 import { createTurns } from './admission/fairness/turns.ts'
-import { createAddressLimit, type AddressLimit } from './admission/limit-addresses.ts'
-import { limitRate } from './admission/limit-rate.ts'
 import type { QueueShares } from './admission/queue-shares.ts'
-import { createByteBudget, type ByteBudget } from './body/byte-budget.ts'
+import { createAddressLimit } from './admission/sketch-limits.ts'
+import { createByteBudget, createShares, type ByteBudget } from './body/byte-budget.ts'
 import { createGroupCommit, type GroupCommit } from './commit/group-commit.ts'
 import { createLoopUtilization } from './commit/loop-utilization.ts'
 import { createStartEnqueue } from './commit/trace-enqueue.ts'
@@ -50,7 +46,8 @@ import { createRefusals } from './report/refusals.ts'
 import { registerRuleMetrics } from './report/rule-metrics.ts'
 import { registerEdgeMetrics } from './report/state-metrics.ts'
 import { traceRequests } from './report/trace-requests.ts'
-import { decorateRequests } from './request.ts'
+import { decorateRequests, requestOptions } from './request.ts'
+import type { BeforeBody } from './routes/accept-route.ts'
 import { docsRoute } from './routes/docs.ts'
 import { feedbackRoute } from './routes/feedback.ts'
 import { logBatchRoute } from './routes/log-batch.ts'
@@ -152,14 +149,17 @@ export async function buildApp(
   const budgets = createBudgets(config)
   registerEdgeMetrics(registry, { connections: edge.connections, budgets })
   registerRuleMetrics(registry, { activeRules: () => options.ports.policy.rules().active })
+  const beforeBody = createBeforeBody({
+    ...options.ports,
+    admission: options.admission,
+    connections: edge.connections,
+    allowed,
+    failures: limitAddresses(limits.failuresPerAddress),
+  })
   await app.register(async (api) => {
     api.removeAllContentTypeParsers()
-    await registerAdmission(api, options, {
-      connections: edge.connections,
-      allowed,
-      failures: limitAddresses(limits.failuresPerAddress),
-    })
-    await registerOperations(api, { ...options, outcomes, commits, budgets })
+    await api.register(traceRequests, { tracing: options.tracing })
+    await registerOperations(api, { ...options, beforeBody, outcomes, commits, budgets })
   })
   return { app, connections: edge.connections }
 }
@@ -197,10 +197,7 @@ function createFastify(
     logController: new LogController({
       disableRequestLogging: true,
     }),
-    // Uses one logger for all requests, because creating a child logger for a request would cost
-    // more than routing it. Log lines contain the id of the request instead.
-    childLoggerFactory: (logger) => logger,
-    genReqId: () => randomUUID(),
+    ...requestOptions,
     serverFactory: (serve) => edge.serverFactory(allowOrigins(wrapHandler(serve))),
     return503OnClosing: false,
     clientErrorHandler: edge.clientErrorHandler,
@@ -221,7 +218,7 @@ function createCommits(options: AppOptions): Record<RecordKind, GroupCommit> {
       producer: ports.queues[kind],
       loopUtilization,
       acceptanceMsMax: limits.acceptanceMs[kind],
-      onStored: (frame) => metrics.accepted(kind, frame),
+      onStored: metrics.accepted[kind],
       onHeld: queueShares?.add,
       startEnqueue: tracing && createStartEnqueue(tracing, kind),
       clock,
@@ -237,30 +234,17 @@ function createBudgets(config: GatewayConfig): Record<RecordKind, ByteBudget> {
   return { logs: budget(logShare), feedback: budget(1 - logShare) }
 }
 
-/** Registers the checks that a request of any operation passes before its body is read. */
-async function registerAdmission(
-  api: FastifyInstance,
-  { ports, admission, tracing }: AppOptions,
-  senders: {
-    connections: HttpEdge['connections']
-    allowed: AllowedOrigins
-    failures: AddressLimit
-  },
-): Promise<void> {
-  await api.register(traceRequests, { tracing })
-  await api.register(authenticate, { apiKeys: ports.apiKeys, admission, ...senders })
-  await api.register(limitRate, { limiter: ports.limiter })
-}
-
 async function registerOperations(
   api: FastifyInstance,
   options: AppOptions & {
+    beforeBody: BeforeBody
     outcomes: Outcomes
     commits: Record<RecordKind, GroupCommit>
     budgets: Record<RecordKind, ByteBudget>
   },
 ): Promise<void> {
-  const { config, ports, admission, outcomes, commits, budgets, clock = systemClock } = options
+  const { config, ports, admission, beforeBody, outcomes, commits, budgets } = options
+  const { clock = systemClock } = options
   const { apiKeys, idempotency, policy, limiter } = ports
   const { logs, feedback } = commits
   const enqueueTimeoutMs = config.ENQUEUE_TIMEOUT_MS
@@ -270,12 +254,12 @@ async function registerOperations(
     policy,
     limiter,
     outcomes,
-    now: () => admission.now(),
+    now: admission.now,
     countryHeader: config.CLIENT_COUNTRY_HEADER,
     enqueueTimeoutMs,
     clock,
   })
-  const route = { admission, limiter, turns }
+  const route = { beforeBody, limiter, turns }
   const bodyBytesMax = config.BATCH_BODY_BYTES_MAX
 
   await api.register(logRoute, {

@@ -15,7 +15,7 @@ import { readOldestWaiting, shardPrefix, startShardHealth, type QueueName } from
 import {
   createFrameProducer,
   createJobSink,
-  createShardRouter,
+  createShardedProducer,
   type JobSink,
 } from '@intake/queue/produce'
 import {
@@ -29,7 +29,7 @@ import { limitRepeats, type Owner, systemClock } from '@intake/runtime'
 import { createMetrics, type Logger, type Registry, type Secrets } from '@intake/runtime/process'
 import { startTracing } from '@intake/tracing'
 import { createAdmission } from './admission/admission.ts'
-import { createConfiguredLimiter } from './admission/configured-limiter.ts'
+import { createKeyLimiter } from './admission/key-limits.ts'
 import { startFleetCounters } from './admission/fleet-counters.ts'
 import { startQueueShares } from './admission/queue-shares.ts'
 import { createSharedCounts } from './admission/shared-counts.ts'
@@ -113,7 +113,8 @@ export async function compose(gateway: Process): Promise<{
     }),
   )
   const attachments = measureAttachments(store.objects, registry, problems)
-  const ports = { ...portsOf(rules), ...queues.ports, attachments }
+  const { apiKeys, policy, limiter } = rules
+  const ports = { apiKeys, policy, limiter, ...queues.ports, attachments }
   const { app, connections } = await buildApp({
     config,
     ports,
@@ -320,7 +321,7 @@ function openShards(
   return {
     lost: health.lost,
     unused: () => numbers.filter((shard) => !isUsable(shard)),
-    producer: createFrameProducer({ route: createShardRouter({ sinks, isUsable }) }),
+    producer: createShardedProducer({ sinks, isUsable }),
   }
 }
 
@@ -368,7 +369,7 @@ function watchRules(
       ),
     }),
   )
-  const limiter = createConfiguredLimiter({
+  const limiter = createKeyLimiter({
     config,
     counters,
     clock: systemClock,
@@ -386,19 +387,6 @@ function watchRules(
     }),
   )
   return { apiKeys, policy, limiter, queueShares }
-}
-
-function portsOf({ apiKeys, policy, limiter }: ReturnType<typeof watchRules>) {
-  return {
-    apiKeys: {
-      // The policy must be loaded too: without it, the records of a suppressed sender would be
-      // stored.
-      isLoaded: () => apiKeys.isLoaded() && policy.isLoaded(),
-      find: (secret: string) => apiKeys.find(secret),
-    },
-    policy,
-    limiter,
-  }
 }
 
 function reportPresence({ client, warnWhileConnected }: OpenRedis) {

@@ -10,7 +10,7 @@ export interface GatewayPorts {
   apiKeys: Pick<ApiKeyDirectory, 'isLoaded' | 'find'>
   attachments: Pick<ObjectStore, 'put' | 'remove'>
   idempotency: IdempotencyStore
-  policy: Pick<Policy, 'retentionMs' | 'isSuppressed' | 'rules'>
+  policy: Pick<Policy, 'isLoaded' | 'retentionMs' | 'isSuppressed' | 'rules'>
   limiter: KeyLimiter
   queues: Record<RecordKind, Pick<FrameProducer, 'add'>>
 }

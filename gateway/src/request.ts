@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey } from '@intake/access'
 import type { RequestSpan } from '@intake/tracing'
 
@@ -49,6 +50,14 @@ declare module 'fastify' {
     /** The span of the request; undefined if the request is not traced. */
     span: RequestSpan | undefined
   }
+}
+
+/** How Fastify makes requests. */
+export const requestOptions = {
+  genReqId: () => randomUUID(),
+  // Uses one logger for all requests, because creating a child logger for a request would cost more
+  // than routing it. Log lines contain the id of the request instead.
+  childLoggerFactory: (logger: FastifyBaseLogger) => logger,
 }
 
 /** Declares the properties to Fastify, so that all requests have the same shape. */

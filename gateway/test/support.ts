@@ -1,4 +1,4 @@
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { compileRules, type ApiKey, type Rule, type RuleChoice } from '@intake/access'
@@ -12,7 +12,7 @@ import { createLogger, createMetrics } from '@intake/runtime/process'
 import { loadConfig } from '@intake/runtime/config'
 import { createMemoryCounters, createMemoryIdempotencyStore } from '@intake/sandbox'
 import { createAdmission } from '../src/admission/admission.ts'
-import { createConfiguredLimiter } from '../src/admission/configured-limiter.ts'
+import { createKeyLimiter } from '../src/admission/key-limits.ts'
 import { buildApp, type AppOptions } from '../src/app.ts'
 import { createGatewayMetrics } from '../src/report/metrics.ts'
 import {
@@ -63,7 +63,7 @@ export async function startGateway(
     holdFrames?: boolean
     queueState?: Partial<RedisState>
     /** Returns the keys that are over their share of the queue; the only key is `key_1`. */
-    overShare?: (kind: RecordKind) => ReadonlySet<string>
+    overShare?: Record<RecordKind, ReadonlySet<string>>
     clock?: SweepClock
     senders?: AppOptions['senders']
     policy?: Partial<GatewayPorts['policy']>
@@ -146,12 +146,13 @@ export async function startGateway(
         },
       },
       policy: {
+        isLoaded: () => true,
         retentionMs: () => undefined,
         isSuppressed: () => false,
         rules: () => rules,
         ...options.policy,
       },
-      limiter: createConfiguredLimiter({
+      limiter: createKeyLimiter({
         config,
         counters: createMemoryCounters(),
         clock: systemClock,

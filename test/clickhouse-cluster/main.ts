@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import t from 'tap'
 import {
   countPayloads,

@@ -58,7 +58,7 @@ export function startClients(options: {
     return {
       request: {
         kind: hasImage ? 'feedback' : 'logs',
-        device: isV7 ? `device-${index}` : 'device',
+        device: uuidV4(isV7 ? 1_000 + index : 0),
         content: `r${index}`,
         clientId: isV7 ? eventId(other) : retry === 'UUIDv4' ? uuidV4(other) : undefined,
         key: retry === 'Idempotency-Key' ? `key-${other}` : undefined,

@@ -77,11 +77,15 @@ export function createGateway(options: {
     })
     const { reserve } = commands
     const commitOf = (kind: RecordKind): GroupCommit => {
-      const sinks = (kind === 'logs' ? shards : [0]).map((shard) =>
-        createJobSink({ world, process, redis, kind, shard }),
-      )
-      const route = code.produce.createShardRouter({ sinks, isUsable: () => true, clock })
-      const producer = code.produce.createFrameProducer({ route, clock })
+      const open = (shard: number) => createJobSink({ world, process, redis, kind, shard })
+      const producer =
+        kind === 'logs'
+          ? code.produce.createShardedProducer({
+              sinks: shards.map(open),
+              isUsable: () => true,
+              clock,
+            })
+          : code.produce.createFrameProducer({ sink: open(0), clock })
       return code.groupCommit.createGroupCommit({
         producer: {
           async add(frame, deadline) {
@@ -142,7 +146,7 @@ export function createGateway(options: {
     return id
   }
 
-  /** Passes the request to the gateway's code as read and validated. */
+  /** Passes the request to the gateway's code as parsed. */
   async function enqueue(request: Request): Promise<string> {
     const { kind, device, content, clientId: id, key } = request
     const sender = {
@@ -159,7 +163,8 @@ export function createGateway(options: {
     const own = id !== undefined && { id }
     if (kind === 'logs') {
       const body = { ...sender, log: { event: content, params: {}, ...own } }
-      return (await life.acceptLog(arrival, { body, print: JSON.stringify, bytes: 0 })).body.id
+      arrival.body = { value: body, bytes: 0, isPlain: true, nodes: 0, entryNodes: 0 }
+      return (await life.acceptLog(arrival)).body.id
     }
     const body = Buffer.from(content)
     const image = { body, contentType: 'image/png', extension: 'png', sha256: '0', sentSha256: '0' }

@@ -15,6 +15,11 @@ export const plantedCode: PlantedCode[] = [
     edits: [
       {
         file: 'packages/queue/dist/producer.js',
+        find: 'mayBeStored = true;',
+        replace: '',
+      },
+      {
+        file: 'packages/queue/dist/shards/sharded-producer.js',
         find: 'holder = sink;',
         replace: '',
       },
@@ -25,9 +30,9 @@ export const plantedCode: PlantedCode[] = [
     name: 'rows are acknowledged before their frame is stored',
     edits: [
       {
-        file: 'gateway/dist/commit/group-commit.js',
-        find: 'await producer.add(stored, deadline);',
-        replace: 'producer.add(stored, deadline).catch(() => {});',
+        file: 'gateway/dist/commit/store-frame.js',
+        find: 'await producer.add({ ...about, ...compressed }, deadline);',
+        replace: 'producer.add({ ...about, ...compressed }, deadline).catch(() => {});',
       },
     ],
     breaks: 'lost',

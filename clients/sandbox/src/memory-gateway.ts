@@ -3,7 +3,7 @@ import { limits } from '@intake/contract'
 import {
   buildApp,
   createAdmission,
-  createConfiguredLimiter,
+  createKeyLimiter,
   createGatewayMetrics,
   type AppOptions,
   type GatewayPorts,
@@ -57,7 +57,7 @@ export async function buildMemoryGateway(options: {
     // A test of a sender often has only one device, so the device may send as much as its API key.
     DEVICE_EVENTS_PER_MINUTE_MAX: String(1e9),
   })
-  const limiter = createConfiguredLimiter({
+  const limiter = createKeyLimiter({
     config,
     counters: createMemoryCounters(),
     clock: systemClock,

@@ -1,6 +1,6 @@
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { GatewayPorts, IdempotencyStore } from '@intake/gateway'
-import { decompress, type Compressed } from '@intake/queue/coding'
+import { decompress, type Compressed } from '@intake/queue/frame'
 import type { RecordStore } from './record-store.ts'
 
 type Rules = ReturnType<GatewayPorts['policy']['rules']>
@@ -81,7 +81,12 @@ export function createMemoryPorts(options: {
     },
     attachments: { put: async () => undefined, remove: async () => undefined },
     idempotency,
-    policy: { retentionMs: () => undefined, isSuppressed: () => false, rules: () => rules },
+    policy: {
+      isLoaded: () => true,
+      retentionMs: () => undefined,
+      isSuppressed: () => false,
+      rules: () => rules,
+    },
     queues: { logs: queue('logs'), feedback: queue('feedback') },
   }
 }

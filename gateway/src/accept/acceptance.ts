@@ -9,8 +9,9 @@ import {
 import { IntakeError, type RecordKind } from '@intake/contract'
 import type { Sender } from '@intake/contract/schemas'
 import type { Clock } from '@intake/runtime'
-import { requireKeyNow } from '../admission/authenticate.ts'
-import type { KeyLimiter, RequestSize } from '../admission/key-limits.ts'
+import { requireKeyNow } from '../body/before-body.ts'
+import type { KeyLimiter } from '../admission/key-limits.ts'
+import type { RequestSize } from '../admission/limits.ts'
 import { idempotencyKey } from '../identity/idempotency-key.ts'
 import type { RequestContext } from '../record/row.ts'
 import type { Judged, Outcomes, Settled } from '../report/outcomes.ts'
@@ -25,7 +26,7 @@ export interface Admitted {
   key: string | undefined
   /** The operator's rules about records of this sender; undefined if there are none. */
   rules: SenderRules | undefined
-  /** Whether nothing of the sender is stored; decided by `store`. */
+  /** Whether nothing of the sender is stored; decided by `isStored`. */
   isSuppressed: boolean
 }
 
@@ -51,10 +52,10 @@ export interface Acceptance {
   /** Starts the time for identifying and storing the records. */
   terms(kind: RecordKind): Terms
   /**
-   * Calls `write`, which resolves when the records are on stable storage, unless the sender is
-   * suppressed (its records were erased with `--suppress`).
+   * Whether records of the sender are stored: not if it is suppressed (its records were erased with
+   * `--suppress`).
    */
-  store(admitted: Admitted, write: () => Promise<void>): Promise<void>
+  isStored(admitted: Admitted): boolean
   /** Counts what became of the records. A route can respond with nothing else than the result. */
   settle<Body>(admitted: Admitted, records: readonly Judged[], body: Body): Settled<Body>
 }
@@ -87,8 +88,10 @@ export function createAcceptance(options: {
       const { id: requestId, headers, span } = request
       const country = countryHeader === undefined ? undefined : countryOf(headers[countryHeader])
       const context = { apiKeyId: apiKey.id, requestId, receivedAtMs: now(), country, span }
-      const rules = policy.rules().forSender(kind, apiKey.id, sender)
-      const key = idempotencyKey(headers['idempotency-key'])
+      const all = policy.rules()
+      const rules = all.active.length === 0 ? undefined : all.forSender(kind, apiKey.id, sender)
+      const sentKey = headers['idempotency-key']
+      const key = sentKey === undefined ? undefined : idempotencyKey(sentKey)
       return { request, kind, sender, context, key, rules, isSuppressed: false }
     },
 
@@ -97,9 +100,9 @@ export function createAcceptance(options: {
       deadline: clock.now() + enqueueTimeoutMs,
     }),
 
-    async store(admitted, write) {
+    isStored(admitted) {
       admitted.isSuppressed = policy.isSuppressed(admitted.sender)
-      if (!admitted.isSuppressed) await write()
+      return !admitted.isSuppressed
     },
 
     settle(admitted, records, body) {

@@ -41,7 +41,10 @@ export function createEntryReader(options: {
     try {
       if (!isChecked) checkJson(value, { depthMax: entryDepthMax, pointer: `/logs/${index}` })
       const log = validateEntry(value, `/logs/${index}`)
-      const unknown = takeUnknown(log)
+      let unknown = unknownFields(log, logFields)
+      if (log.timestamp != null && !isTimestamp(log.timestamp)) {
+        unknown = takeTimestamp(log, unknown)
+      }
       const ruling = rules?.judge(log.event)
       const columns = printer.columns(log, unknown, ruling)
       if (columns.length > unitsMax && Buffer.byteLength(columns) + identityBytes > bytesMax) {
@@ -64,13 +67,11 @@ export function rejection(error: unknown): IntakeError {
 }
 
 /**
- * Removes the fields without a column from a valid entry, and returns them: the unknown fields, and
- * an invalid timestamp. A wrong clock or calendar of the device must not cause a rejection.
+ * Removes an invalid timestamp from a valid entry, and adds it to the unknown fields. A wrong clock
+ * or calendar of the device must not cause a rejection.
  */
-function takeUnknown(entry: LogEntry): Extra {
-  const unknown = unknownFields(entry, logFields)
+function takeTimestamp(entry: LogEntry, unknown: Extra): Extra {
   const { timestamp } = entry
-  if (timestamp == null || isTimestamp(timestamp)) return unknown
   entry.timestamp = null
   return Object.assign(Object.create(null) as Record<string, unknown>, unknown, { timestamp })
 }

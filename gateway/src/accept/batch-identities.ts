@@ -8,8 +8,7 @@ import {
   type Identity,
 } from '@intake/identity'
 import { mapInTurns, type SenderTurns } from '../admission/fairness/in-turns.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs, requireKept } from '../identity/event-time.ts'
+import { assignIdentity, eventTimeMs, requireKept } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import type { Admitted, Terms } from './acceptance.ts'
@@ -44,22 +43,16 @@ export async function assignIdentities(
   const whole = await reserveBatch(entries, options, fingerprint)
   const findFirst = createRepeatFinder(fingerprint)
 
-  // Returns a promise only for an entry whose own id must be reserved. Most entries need no
-  // reservation.
-  const identify = (record: LogRecord, index: number): Identity | undefined | Promise<Identity> => {
-    const { id, timestamp } = record.log
-    const clientId = clientIdKey(id)
-    if (clientId === undefined) {
-      if (whole === undefined) return createIdentity(eventTimeMs(timestamp, nowMs, retentionMs))
-      // Passes the time of the first attempt instead of `nowMs`, so that every attempt computes the
-      // same event time, unless the retention has changed.
-      const timeMs = eventTimeMs(timestamp, Date.parse(whole.time), retentionMs)
-      const derived = deriveIdentity(whole, index, timeMs)
-      requireKept(derived.id, nowMs, retentionMs)
-      return derived
-    }
-    record.first = findFirst(clientId, record)
-    if (record.first !== undefined) return undefined
+  function identityInBatch(request: Identity, { timestamp }: LogEntry, index: number): Identity {
+    // Passes the time of the first attempt instead of `nowMs`, so that every attempt computes the
+    // same event time, unless the retention has changed.
+    const timeMs = eventTimeMs(timestamp, Date.parse(request.time), retentionMs)
+    const derived = deriveIdentity(request, index, timeMs)
+    requireKept(derived.id, nowMs, retentionMs)
+    return derived
+  }
+
+  function identityOfOwnId(clientId: string, record: LogRecord): Identity | Promise<Identity> {
     return assignIdentity({
       store,
       scope: 'logs',
@@ -69,25 +62,45 @@ export async function assignIdentities(
       key: undefined,
       nowMs,
       deadline,
-      timeMs: () => eventTimeMs(timestamp, nowMs, retentionMs),
+      timeMs: () => eventTimeMs(record.log.timestamp, nowMs, retentionMs),
       retentionMs,
       fingerprint: () => fingerprint(record),
     })
   }
 
-  await mapInTurns(entries, turns, (entry, index) => {
+  /**
+   * Returns a promise only for an entry whose own id must be reserved. Most entries need no
+   * reservation.
+   */
+  function identify(entry: Entry, index: number): Promise<void> | undefined {
     if (!('log' in entry)) return undefined
-    const reject = (error: unknown) => void (entry.error = rejection(error))
     try {
-      const identity = identify(entry, index)
-      if (identity instanceof Promise)
-        return identity.then((one) => void (entry.identity = one), reject)
-      entry.identity = identity
+      const { id, timestamp } = entry.log
+      const clientId = id == null ? undefined : clientIdKey(id)
+      if (clientId !== undefined) {
+        entry.first = findFirst(clientId, entry)
+        if (entry.first !== undefined) return undefined
+        const identity = identityOfOwnId(clientId, entry)
+        if (identity instanceof Promise) {
+          return identity.then(
+            (one) => void (entry.identity = one),
+            (error: unknown) => void (entry.error = rejection(error)),
+          )
+        }
+        entry.identity = identity
+      } else if (whole !== undefined) {
+        entry.identity = identityInBatch(whole, entry.log, index)
+      } else {
+        const timeMs = timestamp == null ? nowMs : eventTimeMs(timestamp, nowMs, retentionMs)
+        entry.identity = createIdentity(timeMs)
+      }
     } catch (error) {
-      reject(error)
+      entry.error = rejection(error)
     }
     return undefined
-  })
+  }
+
+  await mapInTurns(entries, turns, identify)
   for (const entry of entries) if ('log' in entry) entry.error ??= entry.first?.error
 }
 

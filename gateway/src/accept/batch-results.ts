@@ -1,5 +1,5 @@
 import { isLeftOut } from '@intake/access'
-import { limits } from '@intake/contract'
+import { limits, type IntakeError } from '@intake/contract'
 import type { LogBatchResult, LogEntryResult } from '@intake/contract/schemas'
 import type { Entry } from './batch-entries.ts'
 import type { LogRecord } from './log-record.ts'
@@ -11,23 +11,27 @@ import type { LogRecord } from './log-record.ts'
  */
 export function batchResult(entries: readonly Entry[]): LogBatchResult {
   let rejected = 0
-  const results = entries.map((entry): LogEntryResult => {
-    if (isAccepted(entry)) return acceptedResult(entry)
-    const { code, message, errors, members } = entry.error
-    rejected++
-    return rejected > limits.explainedEntries
-      ? { status: 'rejected', code, ...members }
-      : { status: 'rejected', code, detail: message, errors: [...errors], ...members }
-  })
+  const results: LogEntryResult[] = []
+  for (const entry of entries) {
+    const { error } = entry
+    if (error !== undefined) results.push(rejectedResult(error, ++rejected))
+    else if ('log' in entry) results.push(acceptedResult(entry))
+  }
   return { message: 'Logs processed', accepted: entries.length - rejected, rejected, results }
 }
 
-const isAccepted = (entry: Entry): entry is LogRecord => entry.error === undefined
+/** @param number 1 for the first rejected entry of the batch, and so on */
+function rejectedResult(error: IntakeError, number: number): LogEntryResult {
+  const { code, message, errors, members } = error
+  if (number > limits.explainedEntries) return { status: 'rejected', code, ...members }
+  return { status: 'rejected', code, detail: message, errors: [...errors], ...members }
+}
 
 function acceptedResult(entry: LogRecord): LogEntryResult {
   const { ruling, identity } = entry.first ?? entry
   if (identity === undefined) throw new Error('an accepted entry has no identity')
-  return { status: isLeftOut(ruling) ? 'dropped' : 'accepted', id: identity.id }
+  const isDropped = ruling !== undefined && isLeftOut(ruling)
+  return { status: isDropped ? 'dropped' : 'accepted', id: identity.id }
 }
 
 /**
@@ -35,8 +39,11 @@ function acceptedResult(entry: LogRecord): LogEntryResult {
  * printed without `JSON.stringify`, which would take three times as long.
  */
 export function printBatchResult({ results, ...counts }: LogBatchResult): string {
-  const entries = results.map((one) =>
-    one.status === 'accepted' ? `{"status":"accepted","id":"${one.id}"}` : JSON.stringify(one),
-  )
-  return `${JSON.stringify(counts).slice(0, -1)},"results":[${entries.join()}]}`
+  let printed = ''
+  for (const one of results) {
+    const entry =
+      one.status === 'accepted' ? `{"status":"accepted","id":"${one.id}"}` : JSON.stringify(one)
+    printed += printed === '' ? entry : `,${entry}`
+  }
+  return `${JSON.stringify(counts).slice(0, -1)},"results":[${printed}]}`
 }

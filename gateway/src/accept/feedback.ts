@@ -10,7 +10,7 @@ import { formBytesMax } from '@intake/config'
 import { clientIdKey } from '@intake/identity'
 import type { ObjectStore } from '@intake/object-store'
 import type { Turns } from '../admission/fairness/turns.ts'
-import type { RequestSize } from '../admission/key-limits.ts'
+import type { RequestSize } from '../admission/limits.ts'
 import { commitWithImages } from '../commit/commit-with-images.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import { readFeedbackForm, type FeedbackForm } from '../form/feedback-form.ts'
@@ -81,8 +81,8 @@ export function createAcceptFeedback(options: {
       fingerprint: () => fingerprintOf(feedbackContent(payload, images)),
       deadline,
     })
-    const write = () =>
-      commitWithImages({
+    if (acceptance.isStored(admitted) && !isLeftOut(ruling)) {
+      await commitWithImages({
         store,
         identity,
         images,
@@ -97,7 +97,7 @@ export function createAcceptFeedback(options: {
             acceptance.terms('feedback').deadline,
           ),
       })
-    await acceptance.store(admitted, isLeftOut(ruling) ? async () => undefined : write)
+    }
     return acceptance.settle(admitted, [{ ruling }], createdOf(form, identity.id))
   }
 }

@@ -23,7 +23,7 @@ const validateEnvelope = compileSchema(LogBatchEnvelope)
 const knownFields = submissionFields('logs')
 
 /** A batch whose entries are not validated yet; everything else in it is valid. */
-export interface SentBatch {
+interface SentBatch {
   batch: LogBatchEnvelope
   /**
    * Whether the document is plain (see `ParsedJson.isPlain`) and no entry has too many members and
@@ -38,7 +38,7 @@ export interface SentBatch {
  * Reads and validates the body of a request, except its entries: an invalid entry does not affect
  * the others.
  */
-export function readBatch(request: FastifyRequest): SentBatch {
+function readBatch(request: FastifyRequest): SentBatch {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   const batch = validateEnvelope(parsed?.value)
@@ -49,10 +49,7 @@ export function readBatch(request: FastifyRequest): SentBatch {
 }
 
 /** Accepts the log events of a batch: resolves when those that are accepted are stored. */
-export type AcceptBatch = (
-  request: FastifyRequest,
-  sent: SentBatch,
-) => Promise<Settled<LogBatchResult>>
+export type AcceptBatch = (request: FastifyRequest) => Promise<Settled<LogBatchResult>>
 
 /**
  * @param options.sharedBytesMax the maximum size, in all rows together, of the data that every row
@@ -70,7 +67,8 @@ export function createAcceptBatch(options: {
 }): AcceptBatch {
   const { acceptance, logs, idempotency, turns, sharedBytesMax, entryBytesMax, clock } = options
 
-  return async (request, { batch, isPlain, bytes }) => {
+  return async (request) => {
+    const { batch, isPlain, bytes } = readBatch(request)
     const size = { kind: 'logs', records: batch.logs.length, attachmentBytes: 0, bytes } as const
     const admitted = acceptance.admit(request, batch, size)
     const { context, rules } = admitted
@@ -91,7 +89,9 @@ export function createAcceptBatch(options: {
     await assignIdentities(entries, { store: idempotency, admitted, terms, turns: inTurns })
     // Completes all rows at once, without waiting for the sender's turn: this copies no text, and
     // takes only 0.1 ms for the largest batch.
-    await acceptance.store(admitted, () => logs.append(rowsOf(entries, context), terms.deadline))
+    if (acceptance.isStored(admitted)) {
+      await logs.append(rowsOf(entries, context), terms.deadline)
+    }
     return acceptance.settle(admitted, entries, batchResult(entries))
   }
 }

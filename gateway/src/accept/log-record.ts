@@ -48,7 +48,9 @@ export function createLogPrinter(
     shared: () => unchanged + (extra(undefined) ?? ''),
     columns(log, unknown, ruling) {
       if (ruling === undefined || printRuled === undefined) {
-        return logColumns(unchanged, log, { extra: extra(unknown), print })
+        // Most events have no unknown field.
+        const hasExtra = submission !== undefined || unknown !== undefined
+        return logColumns(unchanged, log, { extra: hasExtra ? extra(unknown) : undefined, print })
       }
       return isLeftOut(ruling) ? '' : printRuled(log, unknown, ruling)
     },
@@ -62,7 +64,8 @@ export function rowsOf(
 ): Row[] {
   const rows: Row[] = []
   for (const { error, first, ruling, identity, columns } of records) {
-    if (error !== undefined || first !== undefined || isLeftOut(ruling)) continue
+    if (error !== undefined || first !== undefined) continue
+    if (ruling !== undefined && isLeftOut(ruling)) continue
     if (identity === undefined || columns === undefined) throw new Error('a record has no identity')
     rows.push(finishRow({ identity, context, others: columns }))
   }

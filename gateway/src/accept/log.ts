@@ -11,8 +11,7 @@ import { clientIdKey } from '@intake/identity'
 import { checkJson } from '../body/check-json.ts'
 import type { ParsedJson } from '../body/json.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
-import { assignIdentity } from '../identity/assign-identity.ts'
-import { eventTimeMs } from '../identity/event-time.ts'
+import { assignIdentity, eventTimeMs } from '../identity/assign-identity.ts'
 import { fingerprintOf, logContent } from '../identity/idempotency-key.ts'
 import type { IdempotencyStore } from '../identity/idempotency-store.ts'
 import { submissionFields, unknownFields } from '../record/extra.ts'
@@ -27,7 +26,7 @@ const isId = compileCheck(LogEntry.properties.id)
 const knownFields = submissionFields('log')
 
 /** A valid body of `POST /api/log`. */
-export interface SentLog {
+interface SentLog {
   body: LogSubmission
   print: PrintJson
   /** The size of the JSON after decompression. */
@@ -35,7 +34,7 @@ export interface SentLog {
 }
 
 /** Reads and validates the body of a request. */
-export function readLog(request: FastifyRequest): SentLog {
+function readLog(request: FastifyRequest): SentLog {
   // The body is undefined if the request has none.
   const parsed = request.body as ParsedJson | undefined
   if (parsed?.isPlain !== true) checkJson(parsed?.value)
@@ -44,7 +43,7 @@ export function readLog(request: FastifyRequest): SentLog {
 }
 
 /** Accepts one log event: resolves when it is stored and counted. */
-export type AcceptLog = (request: FastifyRequest, sent: SentLog) => Promise<Settled<LogCreated>>
+export type AcceptLog = (request: FastifyRequest) => Promise<Settled<LogCreated>>
 
 export function createAcceptLog(options: {
   acceptance: Acceptance
@@ -53,7 +52,8 @@ export function createAcceptLog(options: {
 }): AcceptLog {
   const { acceptance, logs, idempotency } = options
 
-  return async (request, { body, print, bytes }) => {
+  return async (request) => {
+    const { body, print, bytes } = readLog(request)
     const size = { kind: 'logs', records: 1, attachmentBytes: 0, bytes } as const
     const admitted = acceptance.admit(request, body, size)
     const { context, key, rules } = admitted
@@ -67,7 +67,7 @@ export function createAcceptLog(options: {
       scope: 'logs',
       apiKeyId: context.apiKeyId,
       sender: body,
-      clientId: clientIdKey(log.id),
+      clientId: log.id == null ? undefined : clientIdKey(log.id),
       key,
       nowMs: context.receivedAtMs,
       timeMs: () => eventTimeMs(log.timestamp, context.receivedAtMs, retentionMs),
@@ -76,7 +76,7 @@ export function createAcceptLog(options: {
       deadline,
     })
     const records = [{ columns, ruling, identity }]
-    await acceptance.store(admitted, () => logs.append(rowsOf(records, context), deadline))
+    if (acceptance.isStored(admitted)) await logs.append(rowsOf(records, context), deadline)
     const created = { message: 'Log successfully created', id: identity.id } as const
     return acceptance.settle(admitted, records, created)
   }

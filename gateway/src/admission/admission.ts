@@ -1,8 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError, kinds, type RecordKind } from '@intake/contract'
 import type { ProblemCode } from '@intake/health/problem-catalogue'
 import type { RedisState } from '@intake/redis'
-import { requireApiKey } from '../request.ts'
 import { createSkewGauge } from './clock-skew.ts'
 
 export interface Admission {
@@ -15,18 +13,21 @@ export interface Admission {
    * @throws {IntakeError} `clock_skew` while the clock of this gateway differs too much from
    * Redis's, or shows a time that the tables reject
    */
-  now(): number
+  readonly now: () => number
   /**
-   * @throws {IntakeError} `queue_full` while the queue has no capacity for records of this kind, or
-   * while the API key is over its share of it
+   * Checks before the body is read whether its records could be accepted. The clock matters because
+   * ids contain the time.
+   *
+   * @throws {IntakeError} `clock_skew`, see `now`; `queue_full` while the queue has no capacity for
+   * records of this kind, or while the API key is over its share of it
    */
-  checkCapacity(kind: RecordKind, apiKeyId: string): void
+  requireRoom(kind: RecordKind, apiKeyId: string): void
   /** The problems of Redis, by code; empty if there are none. */
   redisProblems(): RedisProblems
   /** The kinds of record for which the queue has no capacity. */
   full(): RecordKind[]
   /** The ids of the API keys that are over their share of the queue for records of this kind. */
-  overShare(kind: RecordKind): ReadonlySet<string>
+  readonly overShare: Readonly<Record<RecordKind, ReadonlySet<string>>>
   /**
    * What is wrong with this gateway's clock, in words for an operator; undefined if nothing is
    * wrong.
@@ -52,7 +53,7 @@ export const memoryThresholds: Record<RecordKind, { refuse: number; resume: numb
   feedback: { refuse: 0.85, resume: 0.75 },
 }
 
-const nobody: ReadonlySet<string> = new Set()
+const nobody = { logs: new Set<string>(), feedback: new Set<string>() }
 
 /**
  * Decides from the state of Redis whether records are accepted.
@@ -68,17 +69,14 @@ const nobody: ReadonlySet<string> = new Set()
 export function createAdmission(options: {
   state: () => RedisState | undefined
   lostShards?: () => readonly number[]
-  overShare?: (kind: RecordKind) => ReadonlySet<string>
+  overShare?: Admission['overShare']
   strict: boolean
   clockSkewMaxMs: number
   wallMs?: () => number
 }): Admission {
-  const { overShare = () => nobody } = options
+  const { overShare = nobody } = options
   const full: Record<RecordKind, boolean> = { logs: false, feedback: false }
-  const clock = createSkewGauge({
-    ...options,
-    reading: () => options.state()?.clock,
-  })
+  const clock = createSkewGauge(options)
 
   function redisProblems(): RedisProblems {
     const state = options.state()
@@ -98,18 +96,17 @@ export function createAdmission(options: {
     return problems
   }
 
-  function acceptsNothing(): boolean {
-    const problems = redisProblems()
-    const { redis_connection: connection, redis_lost_its_data: loss } = problems
-    if (connection !== undefined || loss !== undefined) return true
-    return options.strict && problems.redis_could_lose_records !== undefined
-  }
-
   function isFull(kind: RecordKind): boolean {
     const { refuse, resume } = memoryThresholds[kind]
     const used = options.state()?.memoryUsed ?? 0
     full[kind] = used >= (full[kind] ? resume : refuse)
     return full[kind]
+  }
+
+  function now(): number {
+    const { nowMs, skewMs, isOutOfRange } = clock()
+    if (skewMs === undefined && !isOutOfRange) return nowMs
+    throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
   }
 
   function clockSkew(): string | undefined {
@@ -127,32 +124,24 @@ export function createAdmission(options: {
     full: () => kinds.filter(isFull),
     overShare,
     clockSkew,
-    now() {
-      const { nowMs, skewMs, isOutOfRange } = clock()
-      if (skewMs === undefined && !isOutOfRange) return nowMs
-      throw new IntakeError('clock_skew', 'The clock of this gateway is wrong; send again later.')
-    },
+    now,
     checkQueue() {
-      if (!acceptsNothing()) return
+      const {
+        redis_connection: connection,
+        redis_lost_its_data: loss,
+        redis_could_lose_records: risk,
+      } = redisProblems()
+      if (connection === undefined && loss === undefined) {
+        if (risk === undefined || !options.strict) return
+      }
       throw new IntakeError('queue_unavailable', 'The queue accepts no records now.')
     },
-    checkCapacity(kind, apiKeyId) {
+    requireRoom(kind, apiKeyId) {
+      now()
       if (isFull(kind)) throw new IntakeError('queue_full', 'The queue is full; send again later.')
-      if (!overShare(kind).has(apiKeyId)) return
+      if (!overShare[kind].has(apiKeyId)) return
       const detail = 'This API key has used up its share of the queue; send again later.'
       throw new IntakeError('queue_full', detail)
     },
-  }
-}
-
-/**
- * Creates a hook that refuses a request before its body is read if there is no capacity for its
- * records, or if the gateway's clock is wrong. The clock matters because ids contain the time.
- */
-export function requireCapacity(admission: Admission, kind: RecordKind) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    admission.now()
-    admission.checkCapacity(kind, requireApiKey(request).id)
-    done()
   }
 }

@@ -30,36 +30,31 @@ const { recordTimeMs, eventAgeMs, eventAheadMs } = limits
  * not change the result.
  *
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
- * @param options.clock the monotonic clock that `reading` refers to
+ * @param options.clock the monotonic clock to which the reading of Redis's clock refers
  */
 export function createSkewGauge(options: {
-  reading: () => RedisState['clock']
+  state: () => Pick<RedisState, 'clock'> | undefined
   clockSkewMaxMs: number
   wallMs?: () => number
   clock?: Pick<Clock, 'now'>
 }): () => CheckedTime {
-  const { reading, clockSkewMaxMs, clock = systemClock } = options
+  const { state, clockSkewMaxMs, clock = systemClock } = options
   // `Date.now` is looked up at each call, because a test may replace it while the process runs.
   const wallMs = options.wallMs ?? (() => Date.now())
-  let skewed = false
-
-  function measureSkew(nowMs: number): number | undefined {
-    const read = reading()
-    if (read === undefined) return undefined
-    const skewMs = nowMs - (clock.now() + read.offsetMs)
-    const distanceMs = Math.abs(skewMs)
-    const flips = skewed
-      ? distanceMs + read.errorMs <= clockSkewMaxMs
-      : distanceMs - read.errorMs > clockSkewMaxMs
-    if (flips) skewed = !skewed
-    return skewed ? skewMs : undefined
-  }
+  let isSkewed = false
 
   return () => {
     const nowMs = wallMs()
-    const skewMs = measureSkew(nowMs)
     const isOutOfRange =
       nowMs - eventAgeMs <= recordTimeMs.after || nowMs + eventAheadMs >= recordTimeMs.before
-    return { nowMs, skewMs, isOutOfRange }
+    const reading = state()?.clock
+    if (reading === undefined) return { nowMs, skewMs: undefined, isOutOfRange }
+    const skewMs = nowMs - (clock.now() + reading.offsetMs)
+    const distanceMs = Math.abs(skewMs)
+    const flips = isSkewed
+      ? distanceMs + reading.errorMs <= clockSkewMaxMs
+      : distanceMs - reading.errorMs > clockSkewMaxMs
+    if (flips) isSkewed = !isSkewed
+    return { nowMs, skewMs: isSkewed ? skewMs : undefined, isOutOfRange }
   }
 }

@@ -1,8 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import type { AllowedOrigins } from '@intake/config'
-import { IntakeError } from '@intake/contract'
 import { createCors, type Cors, type PreflightResult } from '@intake/http-edge'
-import type { AddressLimit } from './limit-addresses.ts'
+import type { AddressLimit } from './sketch-limits.ts'
 
 /**
  * Request header fields that a page may send. The gateway reads the first five. Tools for tracing and
@@ -75,25 +73,4 @@ export function createApiCors(options: {
     admit: addresses.take,
     onPreflight,
   })
-}
-
-/**
- * Checks the origin of the page that sends a request. The check stops only browsers: other clients
- * send no origin, or any origin that they choose.
- *
- * @param options.origins the origins whose pages may use the key; if empty, all clients may use it
- * @param options.allowed the origins that the installation allows; not checked if a request has no
- * origin
- * @throws {IntakeError} `origin_not_allowed`
- */
-export function checkOrigin(
-  { headers }: IncomingMessage,
-  { origins, allowed }: { origins: readonly string[]; allowed: AllowedOrigins },
-): void {
-  const { origin } = headers
-  if (origins.length > 0 && (origin === undefined || !origins.includes(origin))) {
-    throw new IntakeError('origin_not_allowed', 'This API key is for pages of other origins.')
-  }
-  if (typeof allowed !== 'object' || origin === undefined || allowed.has(origin)) return
-  throw new IntakeError('origin_not_allowed', 'CORS_ORIGINS does not list the origin of this page.')
 }

@@ -70,7 +70,7 @@ class Counter implements FleetCounter {
   }
 
   add(amount: number, max: number): void {
-    this.#begin()
+    if (this.#clock.now() >= this.endsAt) this.#begin()
     this.own = Math.max(0, this.own + amount)
     const isUrgent = this.own - this.sent >= max * urgentPart
     if (isUrgent && this.own + this.others <= max + amount) this.#onUrgent()
@@ -85,16 +85,15 @@ class Counter implements FleetCounter {
   }
 
   follow(): void {
-    if (this.isFollowed && this.#clock.now() < this.endsAt) return
-    this.#begin()
+    const hasEnded = this.#clock.now() >= this.endsAt
+    if (this.isFollowed && !hasEnded) return
+    if (hasEnded) this.#begin()
     this.isFollowed = true
     this.#onUrgent()
   }
 
   #begin(): void {
-    const now = this.#clock.now()
-    if (now < this.endsAt) return
-    this.endsAt = now + this.windowMs
+    this.endsAt = this.#clock.now() + this.windowMs
     this.own = 0
     this.sent = 0
     this.others = 0

@@ -1,8 +1,7 @@
-import { dayCountName, type ApiKey, type KeyLimitName } from '@intake/access'
-import { dayMs, limits } from '@intake/contract'
+import { dayCountName, type ApiKey } from '@intake/access'
+import { dayMs, limits, type RecordKind } from '@intake/contract'
 import type { FleetCounter, FleetCounters } from './fleet-counters.ts'
-
-export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
+import { limitNames, limitTable, type Limit, type LimitName, type Unit } from './limits.ts'
 
 /**
  * The length of the window in which a day is counted: longer than a day, so that the window does
@@ -10,94 +9,92 @@ export type LimitDefaults = Readonly<Record<KeyLimitName, number>>
  */
 const dayWindowMs = dayMs + 3_600_000
 
-interface Minute {
+/** What a key has used of one limit. */
+export interface Used {
+  name: LimitName
+  limit: Limit & { unit: Unit }
+  counter: FleetCounter
+}
+
+type ByKind = Record<RecordKind, readonly Used[]>
+
+/** What a key has used of its limits. */
+export interface KeyUsage {
+  /** The key's own limits, from which `max` follows. */
+  own: ApiKey['limits']
+  max: Readonly<Record<LimitName, number>>
   requests: FleetCounter
   /** Requests of devices beyond their share. */
   overShare: FleetCounter
-  events: FleetCounter
-  logBytes: FleetCounter
-  feedback: FleetCounter
-  attachmentBytes: FleetCounter
+  /** What the contents of a request count for, in the order of `limitTable`. */
+  minute: ByKind
+  /** The same with the budgets of the day; undefined if the key has no budget. */
+  today: Day | undefined
+  /** The counters that were opened last; undefined if none were. */
+  opened: Day | undefined
 }
 
-export interface Day {
+interface Day {
   /** Days since 1970. */
   number: number
-  events: FleetCounter
-  bytes: FleetCounter
-}
-
-export interface KeyState {
-  minute: Minute
-  /** The counters that `dayOf` has opened last; undefined if it has opened none. */
-  day: Day | undefined
-  own: ApiKey['limits']
-  max: LimitDefaults
-}
-
-/** What each key has used, and its limits. */
-export interface KeyUsage {
-  of(key: ApiKey): KeyState
-  /** The state of a key for which `of` was called before. */
-  known(apiKeyId: string): KeyState
-  /** The counters of this day; undefined if the key has no budget. */
-  dayOf(key: ApiKey, state: KeyState): Day | undefined
+  budgets: readonly Used[]
+  used: ByKind
 }
 
 /**
+ * Creates a function that returns what a key has used. The counters of a day are opened when the
+ * day begins.
+ *
  * @param options.defaults the limits of keys that have no limits of their own
  * @param options.wallMs the gateway's clock, in milliseconds since 1970
  */
 export function createKeyUsage(options: {
   counters: Pick<FleetCounters, 'open'>
-  defaults: LimitDefaults
+  defaults: Readonly<Record<LimitName, number>>
   wallMs: () => number
-}): KeyUsage {
+}): (key: ApiKey) => KeyUsage {
   const { counters, defaults, wallMs } = options
-  const states = new Map<string, KeyState>()
+  const usages = new Map<string, KeyUsage>()
 
-  function of(key: ApiKey): KeyState {
-    let state = states.get(key.id)
-    if (state === undefined) {
-      const minute = openMinute(counters, key.id)
-      state = { minute, day: undefined, own: key.limits, max: { ...defaults, ...key.limits } }
-      states.set(key.id, state)
-    } else if (state.own !== key.limits) {
+  return (key) => {
+    let usage = usages.get(key.id)
+    if (usage === undefined) {
+      usage = openMinute(counters, key, { ...defaults, ...key.limits })
+      usages.set(key.id, usage)
+    } else if (usage.own !== key.limits) {
       // The limits may have changed, because the keys were read again.
-      state.own = key.limits
-      state.max = { ...defaults, ...key.limits }
+      usage.own = key.limits
+      usage.max = { ...defaults, ...key.limits }
     }
-    return state
-  }
-
-  function dayOf(key: ApiKey, state: KeyState): Day | undefined {
-    const { eventsPerDay, bytesPerDay } = state.max
-    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return undefined
+    const { eventsPerDay, bytesPerDay } = usage.max
+    usage.today = undefined
+    if (eventsPerDay === Infinity && bytesPerDay === Infinity) return usage
     const number = Math.floor(wallMs() / dayMs)
-    if (state.day?.number !== number) state.day = openDay(counters, key.id, number)
-    return state.day
+    if (usage.opened?.number !== number) usage.opened = openDay(counters, key, usage, number)
+    usage.today = usage.opened
+    return usage
   }
-
-  function known(apiKeyId: string): KeyState {
-    const state = states.get(apiKeyId)
-    if (state === undefined) throw new Error('the limits of the key have not been looked up')
-    return state
-  }
-
-  return { of, known, dayOf }
 }
 
-function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
-  const open = (name: string) => counters.open(name, limits.rateWindowMs)
+function openMinute(
+  counters: Pick<FleetCounters, 'open'>,
+  { id, limits: own }: ApiKey,
+  max: KeyUsage['max'],
+): KeyUsage {
+  const counterOf = (count: string) => counters.open(id + count, limits.rateWindowMs)
+  const used = limitNames.flatMap((name): Used[] => {
+    const limit = limitTable[name]
+    if (limit.scope !== 'key' || limit.window !== 'minute' || limit.unit === 'requests') return []
+    return [{ name, limit, counter: counterOf(limit.count) }]
+  })
   return {
-    // This name has no suffix, because gateways of earlier versions share this count under the same
-    // name.
-    requests: open(id),
-    overShare: open(`${id}:over-share`),
-    events: open(`${id}:events`),
-    logBytes: open(`${id}:log-bytes`),
-    feedback: open(`${id}:feedback`),
-    attachmentBytes: open(`${id}:attachment-bytes`),
+    own,
+    max,
+    requests: counterOf(limitTable.requestsPerMinute.count),
+    overShare: counterOf(':over-share'),
+    minute: { logs: ofKind(used, 'logs'), feedback: ofKind(used, 'feedback') },
+    today: undefined,
+    opened: undefined,
   }
 }
 
@@ -105,11 +102,24 @@ function openMinute(counters: Pick<FleetCounters, 'open'>, id: string): Minute {
  * Opens the counters of a day, and calls `follow` on them, so that even a gateway that has counted
  * nothing knows when a budget is spent.
  */
-function openDay(counters: Pick<FleetCounters, 'open'>, id: string, number: number): Day {
-  const open = (count: 'events' | 'bytes') => {
-    const counter = counters.open(dayCountName(id, number * dayMs, count), dayWindowMs)
+function openDay(
+  counters: Pick<FleetCounters, 'open'>,
+  { id }: ApiKey,
+  { minute }: KeyUsage,
+  number: number,
+): Day {
+  const budgets = (['eventsPerDay', 'bytesPerDay'] as const).map((name): Used => {
+    const limit = limitTable[name]
+    const counter = counters.open(dayCountName(id, number * dayMs, limit.count), dayWindowMs)
     counter.follow()
-    return counter
+    return { name, limit, counter }
+  })
+  const used = {
+    logs: [...minute.logs, ...ofKind(budgets, 'logs')],
+    feedback: [...minute.feedback, ...ofKind(budgets, 'feedback')],
   }
-  return { number, events: open('events'), bytes: open('bytes') }
+  return { number, budgets, used }
 }
+
+const ofKind = (used: readonly Used[], kind: RecordKind): Used[] =>
+  used.filter(({ limit }) => limit.kinds.includes(kind))

@@ -1,9 +1,8 @@
 import type { ApiKey } from '@intake/access'
-import type { IntakeError, RecordKind } from '@intake/contract'
-import type { DeviceLimits } from './device-limits.ts'
+import { IntakeError, type RecordKind } from '@intake/contract'
 import { findDevice } from './find-device.ts'
 import type { KeyUsage } from './key-usage.ts'
-import { hasRoom, limited } from './room.ts'
+import type { DeviceLimits } from './sketch-limits.ts'
 
 /**
  * Counts the requests of devices that have used up their share. They have a count of their own, as
@@ -24,45 +23,56 @@ export interface OverShare {
    * @throws {IntakeError} `rate_limited`
    */
   requireShare(key: ApiKey, json: Buffer): void
+  /** The ids of the keys that have used up the count; empty as a rule. */
+  readonly floodedKeys: ReadonlySet<string>
 }
 
 /** What a device takes from its share when it is only looked up. */
 const nothing = { kind: 'logs', records: 0, attachmentBytes: 0 } as const
 
-export function createOverShare(options: { usage: KeyUsage; devices: DeviceLimits }): OverShare {
-  const { usage, devices } = options
-  /** The keys that have used up the count. It is empty as a rule, so no request pays for the check. */
-  const flooded = new Set<string>()
+export function createOverShare(options: {
+  usageOf: (key: ApiKey) => KeyUsage
+  devices: DeviceLimits
+}): OverShare {
+  const { usageOf, devices } = options
+  const floodedKeys = new Set<string>()
 
   const errorOf = (kind: RecordKind) =>
     limited('This device sends more than its share.', devices.msLeft(kind))
 
   return {
+    floodedKeys,
+
     refuse(key, kind) {
-      const { minute, max } = usage.of(key)
+      const { requests, overShare, max } = usageOf(key)
       const { requestsPerMinute } = max
-      if (hasRoom(minute.overShare, 1, requestsPerMinute)) {
-        minute.overShare.add(1, requestsPerMinute)
-        minute.requests.add(-1, requestsPerMinute)
+      if (overShare.total() < requestsPerMinute) {
+        overShare.add(1, requestsPerMinute)
+        requests.add(-1, requestsPerMinute)
       } else {
-        flooded.add(key.id)
+        floodedKeys.add(key.id)
       }
       return errorOf(kind)
     },
 
     requireShare(key, json) {
-      if (!flooded.has(key.id)) return
-      const { minute, max } = usage.of(key)
-      if (hasRoom(minute.overShare, 1, max.requestsPerMinute)) {
-        flooded.delete(key.id)
+      if (!floodedKeys.has(key.id)) return
+      const { requests, overShare, max } = usageOf(key)
+      if (overShare.total() < max.requestsPerMinute) {
+        floodedKeys.delete(key.id)
         return
       }
       const member = findDevice(json)
       if (member === undefined) return
       const device = { account: key.id, member }
       if (devices.take(device, nothing, max.deviceEventsPerMinute)) return
-      minute.requests.add(-1, max.requestsPerMinute)
+      requests.add(-1, max.requestsPerMinute)
       throw errorOf('logs')
     },
   }
+}
+
+export function limited(detail: string, msLeft: number): IntakeError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msLeft / 1_000))
+  return new IntakeError('rate_limited', detail, { retryAfterSeconds })
 }

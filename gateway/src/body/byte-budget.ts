@@ -1,6 +1,6 @@
+import { accountTimesFree } from '@intake/config'
 import { IntakeError } from '@intake/contract'
 import type { ByteLease } from '../request.ts'
-import { createShares, type Shares } from '../admission/fairness/shares.ts'
 
 export interface ByteBudget {
   /**
@@ -85,4 +85,44 @@ class Lease implements ByteLease {
 
 function tooManyBytes(): IntakeError {
   return new IntakeError('busy', 'Too many bytes are in flight.')
+}
+
+/** Divides an amount among accounts, so that no account can starve the others. */
+export interface Shares {
+  /**
+   * Whether the account can take `amount` more now. Including `amount`, the account may have at
+   * most `accountTimesFree` times the amount that then remains free.
+   */
+  hasRoom(account: string, amount: number): boolean
+  /**
+   * Takes `amount` for the account. Returns false and takes nothing if `amount` is not available.
+   */
+  take(account: string, amount: number): boolean
+  giveBack(account: string, amount: number): void
+  /** The amount that all accounts together have taken. */
+  used(): number
+}
+
+export function createShares(total: number): Shares {
+  const held = new Map<string, number>()
+  let free = total
+
+  return {
+    hasRoom: (account, amount) =>
+      (held.get(account) ?? 0) + amount <= accountTimesFree * (free - amount),
+    take(account, amount) {
+      const taken = (held.get(account) ?? 0) + amount
+      if (taken > accountTimesFree * (free - amount)) return false
+      free -= amount
+      held.set(account, taken)
+      return true
+    },
+    giveBack(account, amount) {
+      free += amount
+      const rest = (held.get(account) ?? 0) - amount
+      if (rest > 0) held.set(account, rest)
+      else held.delete(account)
+    },
+    used: () => total - free,
+  }
 }

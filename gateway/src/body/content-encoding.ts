@@ -1,5 +1,4 @@
-import fp from 'fastify-plugin'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
 
 /** Returns the content coding of a body, in lower case; undefined when it has none. */
@@ -10,21 +9,18 @@ export function contentCoding(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Refuses a body with a content coding that the routes of this scope do not accept, before the body
- * is read.
+ * Refuses a body with a content coding that the operation does not accept, before the body is read.
+ *
+ * @throws {IntakeError} `unsupported_encoding`
  */
-export const contentEncoding = fp(
-  async (app: FastifyInstance, options: { accepted: string[] }) => {
-    const accepted = options.accepted.join(', ') || 'identity'
-    app.addHook('onRequest', (request, reply, done) => {
-      const coding = contentCoding(request)
-      if (coding === undefined || options.accepted.includes(coding)) {
-        done()
-        return
-      }
-      reply.header('accept-encoding', accepted)
-      done(new IntakeError('unsupported_encoding', `Accepted content codings: ${accepted}.`))
-    })
-  },
-  { name: 'content-encoding' },
-)
+export function requireCoding(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  codings: readonly string[],
+): void {
+  const coding = contentCoding(request)
+  if (coding === undefined || codings.includes(coding)) return
+  const accepted = codings.join(', ') || 'identity'
+  reply.header('accept-encoding', accepted)
+  throw new IntakeError('unsupported_encoding', `Accepted content codings: ${accepted}.`)
+}

@@ -11,7 +11,7 @@ import { createLateCounter } from './json-nodes.ts'
 import { countedLaterBytes, parseJson, smallJsonBytes, type ParsedJson } from './json.ts'
 import { parseInTurns } from './parse-in-turns.ts'
 import { readBody } from './read-body.ts'
-import { contentCoding, contentEncoding } from './content-encoding.ts'
+import { contentCoding } from './content-encoding.ts'
 
 interface JsonBodyOptions {
   jsonBytesMax: number
@@ -35,7 +35,6 @@ interface JsonBodyOptions {
  */
 export const jsonBody = fp(
   async (app: FastifyInstance, options: JsonBodyOptions) => {
-    await app.register(contentEncoding, { accepted: ['gzip'] })
     app.addContentTypeParser('application/json', (request: FastifyRequest, _payload, done) => {
       const charset = charsetParameter.exec(request.headers['content-type'] ?? '')?.[1]
       if (charset !== undefined && !utf8Labels.has(charset.toLowerCase())) {
@@ -44,8 +43,12 @@ export const jsonBody = fp(
       }
       readBody(request, (error, body) => {
         if (body === undefined) done(error)
-        else if (isQuick(body, request)) parseNow(body, request, options, done)
-        else parseLater(body, request, options, done)
+        else if (
+          body.length > smallJsonBytes ||
+          request.headers['content-encoding'] !== undefined
+        ) {
+          parseLater(body, request, options, done)
+        } else parseNow(body, request, options, done)
       })
     })
   },
@@ -67,10 +70,6 @@ const utf8Labels: ReadonlySet<string> = new Set([
 ])
 
 type Done = (error: Error | null, body?: ParsedJson) => void
-
-function isQuick(body: Buffer, request: FastifyRequest): boolean {
-  return body.length <= smallJsonBytes && contentCoding(request) !== 'gzip'
-}
 
 /** Parses a small body without creating a promise, to save time. Most bodies are small. */
 function parseNow(

@@ -100,7 +100,7 @@ export interface ParsedText extends Survey {
  * @throws {IntakeError} `invalid_json`, `body_too_large`
  */
 export function parseText(text: string): ParsedText {
-  const isExact = hasEscapedName(text)
+  const isExact = text.includes('\\') && hasEscapedName(text)
   const value = isExact ? parseExact(text) : parse(JSON.parse, text)
   const found = { nodes: 0, entryNodes: 0, isDeep: false, isRounded: false, isOdd: isExact }
   survey(value, limits.jsonDepth, found, false)
@@ -173,6 +173,7 @@ interface Survey {
 }
 
 const entryDepthLeft = limits.jsonDepth - 2
+const safe = Number.MAX_SAFE_INTEGER
 
 /**
  * Walks through a parsed document once, and notes everything for which `checkJson` and `rowJson`
@@ -183,7 +184,7 @@ const entryDepthLeft = limits.jsonDepth - 2
  */
 function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boolean): void {
   if (typeof value === 'number') {
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) found.isRounded = true
+    if (Math.abs(value) > safe) found.isRounded = true
     return
   }
   if (typeof value !== 'object' || value === null) return
@@ -193,24 +194,32 @@ function survey(value: unknown, depthLeft: number, found: Survey, isInArray: boo
   }
   const before = found.nodes
   if (Array.isArray(value)) {
-    let isNested = false
+    let hasSimple = false
+    let hasObject = false
+    let hasArray = false
     for (const inner of value) {
       found.nodes++
-      if (typeof inner === 'object' && inner !== null) isNested = true
-      survey(inner, depthLeft - 1, found, true)
+      if (typeof inner !== 'object') hasSimple = true
+      else if (Array.isArray(inner)) hasArray = true
+      else if (inner !== null) hasObject = true
+      if (typeof inner === 'object') survey(inner, depthLeft - 1, found, true)
+      else if (typeof inner === 'number' && Math.abs(inner) > safe) found.isRounded = true
     }
-    // An array of simple values needs no examination: it is stored as text only if a number in it
-    // is large, and `isRounded` is already set then. A document that is nested too deeply is not
-    // examined, because `isMixedArray` and `losesNull` would overflow the stack.
-    if (isNested && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
+    // An array of simple values, or of objects, needs no examination: it is stored as text only if
+    // a number in it is large, and `isRounded` is already set then. A document that is nested too
+    // deeply is not examined, because `isMixedArray` and `losesNull` would overflow the stack.
+    const isUnlike = hasArray || (hasObject && hasSimple)
+    if (isUnlike && !isInArray && !found.isDeep && (isMixedArray(value) || losesNull(value))) {
       found.isOdd = true
     }
   } else {
     // Parsed JSON inherits no enumerable properties, and `for … in` is much faster than other loops
     // over the properties.
     for (const name in value) {
+      const inner = (value as Record<string, unknown>)[name]
       found.nodes++
-      survey((value as Record<string, unknown>)[name], depthLeft - 1, found, false)
+      if (typeof inner === 'object') survey(inner, depthLeft - 1, found, false)
+      else if (typeof inner === 'number' && Math.abs(inner) > safe) found.isRounded = true
     }
   }
   if (found.nodes === before) found.nodes++

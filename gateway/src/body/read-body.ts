@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { IntakeError } from '@intake/contract'
+import { beginStep, exchangeOf } from '@intake/http-edge'
 import { requireLease } from '../request.ts'
-import { bodyTooLarge } from './body-lease.ts'
-import { Chunks } from './chunks.ts'
-import { beginStep, chunksTooSmall, createChunkLimit, exchangeOf } from '@intake/http-edge'
 
 /**
  * Reads the body of a request to its end, and charges each chunk to the byte budget as it arrives.
@@ -20,26 +18,27 @@ export function readBody(
   const lease = requireLease(request)
   const bytesMax = request.routeOptions.bodyLimit
   const isAcceptable = createChunkLimit()
+  const kept: Buffer[] = []
+  let bytes = 0
   let isOver = false
-  const chunks = new Chunks({
-    bytesMax,
-    onKeep(chunk) {
-      if (!isAcceptable(chunk)) throw chunksTooSmall()
-      lease.extend(chunk.length)
-    },
-  })
+
   function onData(chunk: Buffer): void {
     if (isOver) return
+    bytes += chunk.length
     try {
-      if (!chunks.add(chunk)) throw bodyTooLarge(bytesMax)
+      if (bytes > bytesMax) throw bodyTooLarge(bytesMax)
+      if (!isAcceptable(chunk)) throw chunksTooSmall()
+      lease.extend(chunk.length)
     } catch (error) {
       fail(error as Error)
+      return
     }
+    kept.push(chunk)
   }
   function onEnd(): void {
     if (isOver) return
     isOver = true
-    done(null, chunks.concat())
+    done(null, kept.length === 1 ? kept[0] : Buffer.concat(kept, bytes))
   }
   // This listener also runs after a normal end, and then does nothing. Removing it at the end would
   // cost more.
@@ -49,10 +48,41 @@ export function readBody(
   function fail(error: Error): void {
     if (isOver) return
     isOver = true
+    kept.length = 0
     raw.off('data', onData)
     done(error)
   }
   raw.on('data', onData).on('end', onEnd).on('close', onClose)
   const exchange = exchangeOf(raw)
   if (exchange !== undefined) beginStep(exchange, fail)
+}
+
+export function bodyTooLarge(bytesMax: number): IntakeError {
+  return new IntakeError('body_too_large', `The body must not exceed ${bytesMax} bytes.`)
+}
+
+/**
+ * This many chunks of a body may have any size. Further chunks must have `chunkBytesMin` bytes on
+ * average.
+ */
+const freeChunks = 1_024
+const chunkBytesMin = 16
+
+/**
+ * Limits the number of chunks of a body. The parser needs about two microseconds for each chunk,
+ * even if it is tiny, and a read of 64 KB can contain eleven thousand chunks of one byte. A body in
+ * tiny chunks would therefore delay all other requests.
+ *
+ * @returns a function that reports whether the body is still acceptable after this chunk
+ */
+export function createChunkLimit(): (chunk: Buffer) => boolean {
+  let balance = freeChunks * chunkBytesMin
+  return (chunk) => {
+    balance += chunk.length - chunkBytesMin
+    return balance >= 0
+  }
+}
+
+export function chunksTooSmall(): IntakeError {
+  return new IntakeError('body_too_large', 'The chunks of the body are too small.')
 }

@@ -1,21 +1,8 @@
 import { IntakeError } from '@intake/contract'
-import { compress } from '@intake/queue/coding'
-import type { FrameProducer } from '@intake/queue/produce'
 import { systemClock, type Clock } from '@intake/runtime'
 import type { Row } from '../record/row.ts'
-import { chooseFrame, type Waiting } from './choose-frame.ts'
-import { createLineWriter } from './line-writer.ts'
-import { settleTogether } from './settle-together.ts'
-import type { StartEnqueue } from './trace-enqueue.ts'
-
-/** A frame that is on stable storage. */
-export interface StoredFrame {
-  rows: number
-  /** The compressed size. */
-  bytes: number
-  /** Milliseconds from the arrival of the frame's oldest row until the frame was stored. */
-  ms: number
-}
+import { mayBeStored } from './may-be-stored.ts'
+import { createStoreFrame, divideBytes, type OnHeld, type StoredFrame } from './store-frame.ts'
 
 export interface GroupCommit {
   /**
@@ -31,6 +18,24 @@ export interface GroupCommit {
   close(): Promise<void>
 }
 
+/** The rows of one request, which waits for all of them with one promise. */
+interface Appended {
+  rows: number
+  /** The number of rows that have not settled yet. */
+  left: number
+  failures: IntakeError[] | undefined
+  resolve: () => void
+  reject: (error: IntakeError) => void
+}
+
+/** A row that is not in a frame yet. */
+interface Waiting {
+  row: Row
+  /** The time by which the row must be stored, in milliseconds of `clock.now()`. */
+  deadline: number
+  request: Appended
+}
+
 const framesInFlightMax = 4
 /**
  * The minimum time between the starts of two frames under load. Without it there would be too many
@@ -43,22 +48,21 @@ const frameIntervalMs = 4
  */
 const busyFrameIntervalMs = 8
 const busyUtilization = 0.8
-/** The largest buffer that is kept for the next frame. Any frame of several rows fits into it. */
-const keptBytesMax = 3 * 1024 * 1024
-
 /**
- * Called when a frame is stored, for each run of rows of one API key: `bytes` is the run's part of
- * the compressed size.
+ * The maximum difference between the deadlines of a frame's first row and its other rows. All rows
+ * of a frame settle together, so the deadlines must be similar.
  */
-type OnHeld = (apiKeyId: string, bytes: number) => void
+const deadlineSpreadMs = 1_000
+const frameRowsMax = 1_000
+const frameCharactersMax = 1024 * 1024
 
-interface FlushOptions {
-  producer: Pick<FrameProducer, 'add'>
+interface Options {
+  loopUtilization: () => number
   acceptanceMsMax: number
   onStored: (frame: StoredFrame) => void
   onHeld?: OnHeld | undefined
-  startEnqueue?: StartEnqueue | undefined
-  wallMs?: () => number
+  wallMs: () => number
+  clock: Clock
 }
 
 /**
@@ -73,153 +77,171 @@ interface FlushOptions {
  * that took longer is not acknowledged, because the watermark of the views may already be later
  * than its arrival
  * @param options.onStored called for each stored frame
- * @param options.onHeld undefined if nothing is counted by API key
- * @param options.startEnqueue undefined if frames are not traced
+ * @param options.onHeld called when a frame is stored; undefined if nothing is counted by API key
  * @param options.wallMs the clock to which `receivedAtMs` of rows refers, in milliseconds since
  * 1970
  */
 export function createGroupCommit(
-  options: FlushOptions & { loopUtilization: () => number; clock?: Clock },
+  options: Omit<Options, 'wallMs' | 'clock'> &
+    Omit<Parameters<typeof createStoreFrame>[0], 'wallMs'> & {
+      wallMs?: () => number
+      clock?: Clock
+    },
 ): GroupCommit {
-  const { acceptanceMsMax, clock = systemClock, wallMs = () => Date.now() } = options
-  const flush = createFlush(options)
-  let waiting: Waiting[] = []
-  let scheduled = false
+  const { clock = systemClock, wallMs = () => Date.now() } = options
+  const storeFrame = createStoreFrame({ ...options, wallMs })
+  return new Commit({ ...options, clock, wallMs }, storeFrame)
+}
+
+class Commit implements GroupCommit {
+  readonly #options: Options
+  readonly #storeFrame: ReturnType<typeof createStoreFrame>
+  #waiting: Waiting[] = []
+  #isScheduled = false
   /** The earliest start of the next frame, in milliseconds of `clock.now()`. */
-  let nextStart = 0
-  const inFlight = new Set<Promise<void>>()
+  #nextStart = 0
+  readonly #inFlight = new Set<Promise<void>>()
 
-  function schedule(): void {
-    if (scheduled || waiting.length === 0 || inFlight.size >= framesInFlightMax) return
-    scheduled = true
-    const pauseMs = nextStart - clock.now()
-    if (pauseMs > 0) clock.setTimeout(start, pauseMs)
-    else clock.setImmediate(start)
+  constructor(options: Options, storeFrame: ReturnType<typeof createStoreFrame>) {
+    this.#options = options
+    this.#storeFrame = storeFrame
   }
 
-  function start(): void {
-    scheduled = false
-    const frame = takeFrame()
-    const isLone = frame.length <= 1 && inFlight.size === 0
-    // Rows that did not fit into this frame do not wait for the interval.
-    nextStart = isLone || waiting.length > 0 ? 0 : clock.now() + intervalMs()
-    const flight = flush(frame).finally(() => {
-      inFlight.delete(flight)
-      schedule()
+  append(rows: readonly Row[], deadline: number): Promise<void> {
+    if (rows.length === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const { length } = rows
+      const request = { rows: length, left: length, failures: undefined, resolve, reject }
+      for (const row of rows) this.#waiting.push({ row, deadline, request })
+      this.#schedule()
     })
-    inFlight.add(flight)
-    schedule()
   }
 
-  function intervalMs(): number {
-    return options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
+  async close(): Promise<void> {
+    const { clock } = this.#options
+    while (this.#waiting.length > 0 || this.#inFlight.size > 0) {
+      await Promise.all(this.#inFlight)
+      await new Promise<void>((resolve) => clock.setImmediate(resolve))
+    }
   }
 
-  function takeFrame(): Waiting[] {
-    rejectExpired()
-    const { frame, others } = chooseFrame(waiting)
-    waiting = others
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return
+    if (this.#inFlight.size >= framesInFlightMax) return
+    this.#isScheduled = true
+    const { clock } = this.#options
+    const pauseMs = this.#nextStart - clock.now()
+    if (pauseMs > 0) clock.setTimeout(this.#start, pauseMs)
+    else clock.setImmediate(this.#start)
+  }
+
+  readonly #start = (): void => {
+    this.#isScheduled = false
+    const frame = this.#takeFrame()
+    const isLone = frame.length <= 1 && this.#inFlight.size === 0
+    // Rows that did not fit into this frame do not wait for the interval.
+    const waits = !isLone && this.#waiting.length === 0
+    this.#nextStart = waits ? this.#options.clock.now() + this.#intervalMs() : 0
+    if (frame.length > 0) {
+      const flight = this.#commit(frame).finally(() => {
+        this.#inFlight.delete(flight)
+        this.#schedule()
+      })
+      this.#inFlight.add(flight)
+    }
+    this.#schedule()
+  }
+
+  #intervalMs(): number {
+    return this.#options.loopUtilization() > busyUtilization ? busyFrameIntervalMs : frameIntervalMs
+  }
+
+  /**
+   * Takes the oldest row and as many rows of its partition as fit into one frame. Rejects rows that
+   * can no longer be stored in time; they are certainly not stored.
+   */
+  #takeFrame(): Waiting[] {
+    const { acceptanceMsMax, clock, wallMs } = this.#options
+    const now = clock.now()
+    const arrivedAfter = wallMs() - acceptanceMsMax
+    const frame: Waiting[] = []
+    const others: Waiting[] = []
+    let first: Waiting | undefined
+    let characters = 0
+    let isFull = false
+    for (const one of this.#waiting) {
+      const { row, deadline } = one
+      if (deadline <= now || row.receivedAtMs < arrivedAfter) {
+        settleRow(one.request, notInTime())
+        continue
+      }
+      first ??= one
+      if (isFull || row.partition !== first.row.partition) {
+        others.push(one)
+        continue
+      }
+      isFull =
+        frame.length === frameRowsMax ||
+        Math.abs(deadline - first.deadline) > deadlineSpreadMs ||
+        (characters + row.json.length >= frameCharactersMax && frame.length > 0)
+      if (isFull) {
+        others.push(one)
+      } else {
+        frame.push(one)
+        characters += row.json.length + 1
+      }
+    }
+    this.#waiting = others
     return frame
   }
 
-  /** Rejects rows that can no longer be stored in time; they are certainly not stored. */
-  function rejectExpired(): void {
-    const now = clock.now()
-    const arrivedAfter = wallMs() - acceptanceMsMax
-    const isExpired = ({ row, deadline }: Waiting) =>
-      deadline <= now || row.receivedAtMs < arrivedAfter
-    const expired = waiting.filter(isExpired)
-    if (expired.length === 0) return
-    waiting = waiting.filter((one) => !isExpired(one))
-    const error = new IntakeError('queue_unavailable', 'The queue did not take the record in time.')
-    for (const { reject } of expired) reject(error)
-  }
-
-  return {
-    append: (rows, deadline) =>
-      settle(rows.length, (resolve, reject) => {
-        for (const row of rows) waiting.push({ row, deadline, resolve, reject })
-        schedule()
-      }),
-
-    async close() {
-      while (waiting.length > 0 || inFlight.size > 0) {
-        await Promise.all(inFlight)
-        await new Promise<void>((resolve) => clock.setImmediate(resolve))
-      }
-    },
-  }
-}
-
-/** Waits for the rows of one request with one promise. */
-const settle: typeof settleTogether = (rows, begin) =>
-  rows === 1 ? new Promise(begin) : settleTogether(rows, begin)
-
-/** Creates the function that stores one frame and settles its rows. The function never rejects. */
-function createFlush(options: FlushOptions): (frame: Waiting[]) => Promise<void> {
-  const { producer, acceptanceMsMax, wallMs = () => Date.now() } = options
-  const writeLines = createLineWriter(keptBytesMax)
-  return async (frame) => {
-    if (frame.length === 0) return
-    const span = options.startEnqueue?.(frame)
+  /** Stores one frame and settles its rows. Never rejects. */
+  async #commit(frame: readonly Waiting[]): Promise<void> {
+    const { acceptanceMsMax, onStored, onHeld } = this.#options
+    const rows: Row[] = []
+    let deadline = -Infinity
+    for (const one of frame) {
+      rows.push(one.row)
+      deadline = Math.max(deadline, one.deadline)
+    }
     try {
-      const ndjson = writeLines(frame.map(({ row }) => row.json))
-      // Compresses on the event loop, because a round trip to the thread pool takes several times
-      // as long as compressing a frame.
-      const compressed = compress(ndjson)
-      const deadline = Math.max(...frame.map((one) => one.deadline))
-      const receivedAtMs = Math.min(...frame.map(({ row }) => row.receivedAtMs))
-      const traceparent = span?.traceparent
-      const stored = {
-        rows: frame.length,
-        jsonBytes: ndjson.length,
-        ...compressed,
-        receivedAtMs,
-        traceparent,
+      const stored = await this.#storeFrame(rows, deadline)
+      const arrivedAfter = stored.storedAtMs - acceptanceMsMax
+      for (const { row, request } of frame) {
+        settleRow(request, row.receivedAtMs >= arrivedAfter ? undefined : tooLate())
       }
-      await producer.add(stored, deadline)
-      span?.end()
-      const storedAtMs = wallMs()
-      const arrivedAfter = storedAtMs - acceptanceMsMax
-      for (const { row, resolve, reject } of frame) {
-        if (row.receivedAtMs >= arrivedAfter) resolve()
-        else reject(new IntakeError('outcome_unknown', 'The queue took the record too late.'))
-      }
-      // The difference is negative if the wall clock was set back after the row arrived.
-      const ms = Math.max(0, storedAtMs - receivedAtMs)
-      options.onStored({ rows: frame.length, bytes: compressed.bytes.length, ms })
-      if (options.onHeld) divide(frame, compressed.bytes.length, options.onHeld)
-    } catch (cause) {
-      const error =
-        cause instanceof IntakeError
-          ? cause
-          : new IntakeError('internal_error', 'The record could not be put into a frame.', {
-              cause,
-            })
-      span?.end(error.code)
-      for (const { reject } of frame) reject(error)
+      onStored(stored)
+      if (onHeld !== undefined) divideBytes(rows, stored.bytes, onHeld)
+    } catch (error) {
+      for (const { request } of frame) settleRow(request, error as IntakeError)
     }
   }
 }
 
 /**
- * Attributes a frame to the API keys of its rows. The rows of a request follow each other, so there
- * are few runs. Each run gets its part of the compressed size, by the length of its rows in UTF-16
- * units.
+ * Settles one row. The last row settles its request: with `outcome_unknown` if only some rows have
+ * failed. If all have failed: with the first failure after which a row may be stored, else with the
+ * first failure.
  */
-function divide(frame: readonly Waiting[], bytes: number, onHeld: OnHeld): void {
-  let length = 0
-  for (const { row } of frame) length += row.json.length + 1
-  const ratio = bytes / length
-  let apiKeyId = frame[0]?.row.apiKeyId ?? ''
-  let characters = 0
-  for (const { row } of frame) {
-    if (row.apiKeyId !== apiKeyId) {
-      onHeld(apiKeyId, characters * ratio)
-      apiKeyId = row.apiKeyId
-      characters = 0
-    }
-    characters += row.json.length + 1
+function settleRow(request: Appended, failure: IntakeError | undefined): void {
+  if (failure !== undefined) (request.failures ??= []).push(failure)
+  request.left--
+  if (request.left > 0) return
+  const { failures } = request
+  if (failures === undefined) {
+    request.resolve()
+    return
   }
-  onHeld(apiKeyId, characters * ratio)
+  const cause = failures.find(mayBeStored) ?? failures[0]!
+  if (failures.length === request.rows) request.reject(cause)
+  else {
+    request.reject(
+      new IntakeError('outcome_unknown', 'Some of the records may be stored.', { cause }),
+    )
+  }
 }
+
+const notInTime = () =>
+  new IntakeError('queue_unavailable', 'The queue did not take the record in time.')
+
+const tooLate = () => new IntakeError('outcome_unknown', 'The queue took the record too late.')

@@ -6,12 +6,12 @@ import type { Row } from '../record/row.ts'
  * Starts the span of a frame, and links the traced requests of the frame to the span. Returns
  * undefined if none of the requests is traced.
  */
-export type StartEnqueue = (rows: readonly { row: Row }[]) => Span | undefined
+export type StartEnqueue = (rows: readonly Row[]) => Span | undefined
 
 export function createStartEnqueue(tracing: Tracing, kind: RecordKind): StartEnqueue {
   return (rows) => {
     const requests = new Set<RequestSpan>()
-    for (const { row } of rows) if (row.span !== undefined) requests.add(row.span)
+    for (const { span } of rows) if (span !== undefined) requests.add(span)
     const span = tracing.startEnqueue({ queue: kind, rows: rows.length, requests: [...requests] })
     if (span !== undefined) for (const request of requests) request.link(span)
     return span

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { IntakeError } from '@intake/contract'
-import { bodyTooLarge } from '../body/body-lease.ts'
-import { chunksTooSmall, createChunkLimit } from '@intake/http-edge'
+import { bodyTooLarge, chunksTooSmall, createChunkLimit } from '../body/read-body.ts'
 
 /**
  * Observes the bytes of a form while the parser reads them, to find what the parser misses

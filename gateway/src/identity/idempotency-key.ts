@@ -3,7 +3,7 @@ import { stringify } from 'safe-stable-stringify'
 import { IntakeError, limits } from '@intake/contract'
 import type { LogEntry, Sender } from '@intake/contract/schemas'
 import { headerKey } from '@intake/identity'
-import { mayHaveLoneSurrogate, wellFormed } from '../record/row-json.ts'
+import { escapedSurrogate, wellFormed } from '../record/row-json.ts'
 
 /**
  * Returns the key in an `Idempotency-Key` header; undefined without the header.
@@ -39,7 +39,7 @@ export function logContent(sender: Sender, { event, params }: LogEntry): readonl
  */
 export function fingerprintOf(content: readonly unknown[]): string {
   const json = stringify(content)
-  const stored = mayHaveLoneSurrogate(json)
+  const stored = json.includes(escapedSurrogate)
     ? String(stringify(content, (_, value: unknown) => wellFormed(value)))
     : json
   return hash('sha256', stored).slice(0, 12)

@@ -11,8 +11,8 @@ import {
   type ReserveReply,
 } from '@intake/identity'
 import { queueError } from '@intake/queue'
-import { retryCommand } from '@intake/redis'
-import { systemClock, type Clock } from '@intake/runtime'
+import { commandRetries } from '@intake/redis'
+import { retryUntil, systemClock, type Clock } from '@intake/runtime'
 import type { ReservationLedger } from './reservation-ledger.ts'
 
 export interface IdempotencyStore {
@@ -80,8 +80,12 @@ export function createIdempotencyStore(options: {
 
   async function reserveInTime(reservation: Reservation, deadline: number): Promise<SettledReply> {
     try {
-      const what = 'reserving a key'
-      return await retryCommand(() => attempt(reservation), { what, deadline, clock })
+      return await retryUntil(() => attempt(reservation), {
+        ...commandRetries,
+        what: 'reserving a key',
+        deadline,
+        clock,
+      })
     } catch (cause) {
       throw queueError(cause)
     }

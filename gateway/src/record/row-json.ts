@@ -19,14 +19,14 @@ export const rowJson: PrintJson = (row) => (isUnusual(row) ? unusualJson(row) : 
  */
 export const plainJson: PrintJson = (row) => {
   const json = JSON.stringify(row)
-  return mayHaveLoneSurrogate(json) ? unusualJson(row) : json
+  return json.includes(escapedSurrogate) ? unusualJson(row) : json
 }
 
 /**
- * Whether JSON may contain a lone surrogate, which is printed as `\ud…`. A text that contains these
- * letters also matches, which does no harm.
+ * What JSON contains if it has a lone surrogate, which is printed as `\ud…`. A text that contains
+ * these letters also matches, which does no harm.
  */
-export const mayHaveLoneSurrogate = (json: string): boolean => json.includes('\\ud')
+export const escapedSurrogate = '\\ud'
 
 /**
  * Marks a number that is first printed as a string; its quotes and the mark are removed afterwards.

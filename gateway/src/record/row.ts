@@ -93,7 +93,8 @@ export function logColumns(
 ): string {
   const { extra, print, sampleRate = 1 } = options
   const client_timestamp = timestamp == null ? undefined : inUtc(timestamp)
-  let printed = `${sender},${columns({ event, params: params ?? {}, client_timestamp }, print)}`
+  const own = print({ event, params: params ?? {}, client_timestamp }).slice(1, -1)
+  let printed = `${sender},${own}`
   if (extra !== undefined) printed += `,"extra":${extra}`
   return sampleRate === 1 ? printed : `${printed},"sample_rate":${sampleRate}`
 }

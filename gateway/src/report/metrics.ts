@@ -1,12 +1,13 @@
 import { errorCatalogue, kinds, type ErrorCode, type RecordKind } from '@intake/contract'
 import { createRate } from '@intake/health'
 import { metricsOf, type Registry } from '@intake/runtime/process'
-import type { StoredFrame } from '../commit/group-commit.ts'
+import type { StoredFrame } from '../commit/store-frame.ts'
 import { type EndReason, endReasons, type Exchange, type PreflightResult } from '@intake/http-edge'
 import { operationOf } from './operation.ts'
 
 export interface GatewayMetrics {
-  accepted(kind: RecordKind, frame: StoredFrame): void
+  /** Counts a stored frame, by kind of record. */
+  readonly accepted: Readonly<Record<RecordKind, (frame: StoredFrame) => void>>
   refused(refusal: { code: ErrorCode; kind: RecordKind | ''; records: number }): void
   entryRejected(code: ErrorCode): void
   requestEnded(exchange: Exchange, ms: number): void
@@ -120,7 +121,7 @@ function frameMetrics(registry: Registry) {
   )
   const acceptedRates = { logs: createRate(), feedback: createRate() }
 
-  function accepted(kind: RecordKind, frame: StoredFrame): void {
+  const count = (kind: RecordKind) => (frame: StoredFrame) => {
     records.inc({ kind }, frame.rows)
     frames.inc({ kind })
     enqueued.observe({ kind }, frame.ms / 1_000)
@@ -129,7 +130,7 @@ function frameMetrics(registry: Registry) {
     acceptedRates[kind].add(frame.rows)
   }
 
-  return { accepted, acceptedRates }
+  return { accepted: { logs: count('logs'), feedback: count('feedback') }, acceptedRates }
 }
 
 function refusalMetrics(registry: Registry) {

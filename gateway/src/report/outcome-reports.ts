@@ -1,4 +1,4 @@
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import type { FrameProducer } from '@intake/queue/produce'
 import { startPolling, systemClock, type Clock } from '@intake/runtime'
 import type { OutcomeCounts, OutcomeReport } from './outcome-counts.ts'

@@ -59,7 +59,7 @@ export function startGatewayProblems(options: {
       redis_could_lose_records: () => admission.redisProblems().redis_could_lose_records,
       queue_full() {
         const full = admission.full()
-        if (full.length === 0) return describeOver(admission.overShare('logs'))
+        if (full.length === 0) return describeOver(admission.overShare.logs)
         const { fullestServer = 'Redis', memoryUsed = 0 } = redisPoll.state() ?? {}
         const percent = Math.round(memoryUsed * 100)
         return `no capacity for ${full.join(' and ')}: ${fullestServer} uses ${percent} % of its memory`

@@ -1,25 +1,32 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { RecordKind } from '@intake/contract'
-import { requireCapacity, type Admission } from '../admission/admission.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { failable } from '@intake/http-edge'
+import type { Operation } from '../body/before-body.ts'
+import type { Turns } from '../admission/fairness/turns.ts'
 import type { KeyLimiter } from '../admission/key-limits.ts'
-import { requireAllowance } from '../admission/limit-rate.ts'
-import { leaseBody, whileLeased } from '../body/body-lease.ts'
 import type { ByteBudget } from '../body/byte-budget.ts'
 import type { Settled } from '../report/outcomes.ts'
+import { requireLease } from '../request.ts'
 
-/** What the routes of one kind of record share. */
+/** Creates the hook that checks the requests of an operation before their bodies are read. */
+export type BeforeBody = (operation: Operation) => onRequestHookHandler
+
+/** What the routes share. */
 export interface RouteOptions {
-  admission: Admission
-  limiter: KeyLimiter
+  beforeBody: BeforeBody
+  /** The memory for the bodies of this kind of record. */
   budget: ByteBudget
+  turns: Turns
+}
+
+/** What the routes for log events share. */
+export interface JsonRouteOptions extends RouteOptions {
+  limiter: Pick<KeyLimiter, 'requireShare'>
+  bodyBytesMax: number
 }
 
 /**
- * Registers a `POST` route that accepts records. Before the route reads the body, it checks the
- * limits of the API key and the capacity of the queue, and opens a lease (see `leaseBody`).
+ * Registers a `POST` route that accepts records.
  *
- * @param route.bodyBytesMax the maximum size of the body as it is sent
- * @param route.readsPast whether bytes beyond `bodyBytesMax` are read and discarded
  * @param route.schema the JSON Schema of the response body
  * @param route.accept reads the request, and stores and counts its records
  * @param route.print prints the body of the response; default: the serializer that Fastify makes
@@ -27,35 +34,35 @@ export interface RouteOptions {
  */
 export function acceptRoute<Body>(
   app: FastifyInstance,
-  { admission, limiter, budget }: RouteOptions,
-  route: {
+  beforeBody: BeforeBody,
+  route: Operation & {
     url: string
-    kind: RecordKind
-    bodyBytesMax: number
-    readsPast?: (request: FastifyRequest) => boolean
     status: 201 | 207
     schema: object
     accept: (request: FastifyRequest) => Promise<Settled<Body>>
     print?: (body: never) => string
   },
 ): void {
-  const { url, kind, bodyBytesMax, readsPast, status, schema, accept, print } = route
+  const { url, bodyBytesMax, status, schema, accept, print } = route
+
+  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<Body> {
+    const { body } = await accept(request)
+    reply.code(status)
+    return body
+  }
+
   app.post(
     url,
     {
       bodyLimit: bodyBytesMax,
-      onRequest: [
-        requireAllowance(limiter, kind),
-        requireCapacity(admission, kind),
-        leaseBody(budget, bodyBytesMax, readsPast),
-      ],
+      onRequest: beforeBody(route),
       ...(print && { serializerCompiler: () => print as (body: unknown) => string }),
       schema: { response: { [status]: schema } },
     },
-    whileLeased(async (request, reply) => {
-      const { body } = await accept(request)
-      reply.code(status)
-      return body
-    }),
+    // The bytes of the body remain leased until the handler has finished, because it uses the
+    // memory even after the client has disconnected. When it takes too long, the request fails, but
+    // the handler keeps running.
+    (request, reply) =>
+      failable(request.raw, requireLease(request).retainWhile(respond(request, reply))),
   )
 }

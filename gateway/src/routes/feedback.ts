@@ -4,7 +4,6 @@ import { formBytesMax } from '@intake/config'
 import { FeedbackCreated } from '@intake/contract/schemas'
 import { isLenient, readFeedback, type AcceptFeedback } from '../accept/feedback.ts'
 import type { Turns } from '../admission/fairness/turns.ts'
-import { contentEncoding } from '../body/content-encoding.ts'
 import { multipartOptions } from '../form/feedback-form.ts'
 import type { AttachmentRules } from '../form/upload.ts'
 import { acceptRoute, type RouteOptions } from './accept-route.ts'
@@ -18,15 +17,16 @@ export async function feedbackRoute(
     attachments: AttachmentRules
   },
 ): Promise<void> {
-  const { acceptFeedback, turns, attachments } = options
-  await app.register(contentEncoding, { accepted: [] })
+  const { acceptFeedback, turns, attachments, budget, beforeBody } = options
   await app.register(multipart, multipartOptions(attachments.bytesMax))
 
-  acceptRoute(app, options, {
+  acceptRoute(app, beforeBody, {
     url: '/api/feedback',
     kind: 'feedback',
     bodyBytesMax: formBytesMax(attachments.bytesMax),
     readsPast: isLenient,
+    budget,
+    codings: [],
     status: 201,
     schema: FeedbackCreated,
     accept: async (request) =>

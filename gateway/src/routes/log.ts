@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { limits } from '@intake/contract'
 import { LogCreated } from '@intake/contract/schemas'
-import { readLog, type AcceptLog } from '../accept/log.ts'
-import type { Turns } from '../admission/fairness/turns.ts'
+import type { AcceptLog } from '../accept/log.ts'
 import { jsonBody } from '../body/json-body.ts'
-import { acceptRoute, type RouteOptions } from './accept-route.ts'
+import { acceptRoute, type JsonRouteOptions } from './accept-route.ts'
 
 /**
  * Serves `POST /api/log`, which accepts one application log event.
@@ -13,18 +12,20 @@ import { acceptRoute, type RouteOptions } from './accept-route.ts'
  */
 export async function logRoute(
   app: FastifyInstance,
-  options: RouteOptions & { acceptLog: AcceptLog; turns: Turns; bodyBytesMax: number },
+  options: JsonRouteOptions & { acceptLog: AcceptLog },
 ): Promise<void> {
-  const { acceptLog, turns, limiter, bodyBytesMax } = options
+  const { acceptLog, turns, limiter, bodyBytesMax, budget, beforeBody } = options
   const nodesMax = limits.jsonNodes
   await app.register(jsonBody, { jsonBytesMax: bodyBytesMax, nodesMax, turns, limiter })
 
-  acceptRoute(app, options, {
+  acceptRoute(app, beforeBody, {
     url: '/api/log',
     kind: 'logs',
     bodyBytesMax,
+    budget,
+    codings: ['gzip'],
     status: 201,
     schema: LogCreated,
-    accept: async (request) => acceptLog(request, readLog(request)),
+    accept: acceptLog,
   })
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import t, { type Test } from 'tap'
 import { IntakeError } from '@intake/contract'
 import { createIdentity } from '@intake/identity'

@@ -20,7 +20,7 @@ t.test('logs are refused from 75 % on and accepted again at 65 %; feedback later
   const admission = createAdmission({ ...relaxed, state: () => ({ ...sound, memoryUsed }) })
   const open = (kind: 'logs' | 'feedback') => {
     try {
-      admission.checkCapacity(kind, 'key_1')
+      admission.requireRoom(kind, 'key_1')
       return true
     } catch (error) {
       t.match(error, { code: 'queue_full' })
@@ -58,7 +58,7 @@ t.test('503 queue_full before the body is read, for logs and not for feedback', 
 
 t.test('503 queue_full for the kinds of record for which a key is over its share', async (t) => {
   const over = { logs: new Set(['key_2']), feedback: new Set<string>() }
-  const { app } = await startGateway(t, { overShare: (kind) => over[kind] })
+  const { app } = await startGateway(t, { overShare: over })
   const send = () => app.inject({ method: 'POST', url: '/api/log', headers, payload: logBody() })
   t.equal((await send()).statusCode, 201, 'another key is over')
   over.logs.add('key_1')

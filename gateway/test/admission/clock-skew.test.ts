@@ -15,7 +15,7 @@ function createGauge(options: { errorMs: number }) {
   const at = { offMs: 0, elapsedMs: 0 }
   const clock = { offsetMs: startMs, errorMs: options.errorMs }
   const clockOf = createSkewGauge({
-    reading: () => clock,
+    state: () => ({ clock }),
     clockSkewMaxMs: 5_000,
     wallMs: () => startMs + at.elapsedMs + at.offMs,
     clock: { now: () => at.elapsedMs },

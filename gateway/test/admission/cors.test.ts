@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
 import { createApiCors } from '../../src/admission/cors.ts'
-import { createAddressLimit } from '../../src/admission/limit-addresses.ts'
+import { createAddressLimit } from '../../src/admission/sketch-limits.ts'
 import { fastClock, json, open, post as headOf, received } from '../raw-client.ts'
 import { headers, logBody, startGateway, type TestGateway } from '../support.ts'
 

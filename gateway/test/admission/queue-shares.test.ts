@@ -55,7 +55,7 @@ function startShares(t: Test, scene: Awaited<ReturnType<typeof createScene>>) {
     async nextOver() {
       const wanted = polls + 3
       await until('it has polled', () => polls >= wanted)
-      return [...shares.over('logs')]
+      return [...shares.over.logs]
     },
   }
 }
@@ -66,8 +66,8 @@ t.test('the key that holds most is over its share, as counted by all gateways', 
   one.add('flood', 200 * mebibyte)
   two.add('flood', 200 * mebibyte)
   two.add('honest', 10 * mebibyte)
-  await until('both know', () => one.over('logs').has('flood') && two.over('logs').has('flood'))
-  t.same([[...one.over('logs')], [...two.over('logs')]], [['flood'], ['flood']])
+  await until('both know', () => one.over.logs.has('flood') && two.over.logs.has('flood'))
+  t.same([[...one.over.logs], [...two.over.logs]], [['flood'], ['flood']])
   const restarted = startShares(t, scene)
   t.same(await restarted.nextOver(), ['flood'], 'a gateway that starts later')
   scene.memoryUsed = 0.5
@@ -92,9 +92,9 @@ t.test('feedback is refused later than logs, as when the queue is full', async (
   shares.add('flood', 90 * mebibyte)
   shares.add('honest', 10 * mebibyte)
   scene.memoryUsed = 0.55
-  t.same([await shares.nextOver(), [...shares.over('feedback')]], [['flood'], []])
+  t.same([await shares.nextOver(), [...shares.over.feedback]], [['flood'], []])
   scene.memoryUsed = 0.74
-  t.same([await shares.nextOver(), [...shares.over('feedback')]], [['flood', 'honest'], ['flood']])
+  t.same([await shares.nextOver(), [...shares.over.feedback]], [['flood', 'honest'], ['flood']])
 })
 
 t.test('only what may still wait counts', async (t) => {

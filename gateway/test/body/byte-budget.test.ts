@@ -1,6 +1,5 @@
 import t from 'tap'
-import { createByteBudget } from '../../src/body/byte-budget.ts'
-import { createShares } from '../../src/admission/fairness/shares.ts'
+import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
 
 const budgetOf = (bytesMax: number, requestsMax = 100) =>
   createByteBudget({ bytesMax, requests: createShares(requestsMax) })

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { Frame } from '@intake/queue'

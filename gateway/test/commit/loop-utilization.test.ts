@@ -6,17 +6,16 @@ import { createLoopUtilization } from '../../src/commit/loop-utilization.ts'
 function pretend(t: Test) {
   let now = 1_000
   let active = 0
-  const clock = mock.method(performance, 'now', () => now)
   const meter = mock.method(performance, 'eventLoopUtilization', () => ({
     active,
     idle: now - active,
     utilization: active / now,
   }))
   t.teardown(() => {
-    clock.mock.restore()
     meter.mock.restore()
   })
   return {
+    clock: { now: () => now },
     work: (ms: number) => {
       now += ms
       active += ms
@@ -29,8 +28,8 @@ function pretend(t: Test) {
 }
 
 t.test('returns the share of the last tenth of a second until the next one is complete', (t) => {
-  const { work, wait } = pretend(t)
-  const utilization = createLoopUtilization()
+  const { clock, work, wait } = pretend(t)
+  const utilization = createLoopUtilization(clock)
   t.equal(utilization(), 0, 'nothing measured yet')
   work(80)
   wait(19)
@@ -45,8 +44,8 @@ t.test('returns the share of the last tenth of a second until the next one is co
 })
 
 t.test('the event loop is read once per window, however many calls there are', (t) => {
-  const { work, readings } = pretend(t)
-  const utilization = createLoopUtilization()
+  const { clock, work, readings } = pretend(t)
+  const utilization = createLoopUtilization(clock)
   for (let asked = 0; asked < 50; asked++) {
     work(1)
     utilization()
@@ -59,8 +58,8 @@ t.test('the event loop is read once per window, however many calls there are', (
 })
 
 t.test('a window without calls lasts until the next call', (t) => {
-  const { work, wait } = pretend(t)
-  const utilization = createLoopUtilization()
+  const { clock, work, wait } = pretend(t)
+  const utilization = createLoopUtilization(clock)
   wait(9_900)
   work(100)
   t.equal(utilization(), 0.01)
@@ -70,8 +69,8 @@ t.test('a window without calls lasts until the next call', (t) => {
 })
 
 t.test('it is at most 1, although the process waits between its two readings', (t) => {
-  const { work, workBetween } = pretend(t)
-  const utilization = createLoopUtilization()
+  const { clock, work, workBetween } = pretend(t)
+  const utilization = createLoopUtilization(clock)
   work(100)
   workBetween(4)
   t.equal(utilization(), 1)

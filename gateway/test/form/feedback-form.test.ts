@@ -2,10 +2,8 @@ import multipart from '@fastify/multipart'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { compileSchema, FeedbackPayload } from '@intake/contract/schemas'
-import { leaseBody } from '../../src/body/body-lease.ts'
-import { createByteBudget } from '../../src/body/byte-budget.ts'
+import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
 import { multipartOptions, readFeedbackForm } from '../../src/form/feedback-form.ts'
-import { createShares } from '../../src/admission/fairness/shares.ts'
 import { createTurns } from '../../src/admission/fairness/turns.ts'
 import { feedbackPayload } from '../support.ts'
 
@@ -15,9 +13,9 @@ async function startForms(t: Test) {
   t.teardown(() => app.close())
   const budget = createByteBudget({ bytesMax: 64 * 1024 * 1024, requests: createShares(100) })
   app.addHook('onRequest', async (request) => {
-    Object.assign(request, { apiKey: { id: 'key_1' } })
+    const bodyLease = budget.lease({ account: 'key_1', expectedBytes: 0 })
+    Object.assign(request, { apiKey: { id: 'key_1' }, bodyLease })
   })
-  app.addHook('onRequest', leaseBody(budget, 64 * 1024 * 1024))
   await app.register(multipart, multipartOptions(1_000_000))
   const validate = compileSchema(FeedbackPayload)
   const options = {

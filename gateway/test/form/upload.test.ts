@@ -1,6 +1,5 @@
 import t from 'tap'
-import { createShares } from '../../src/admission/fairness/shares.ts'
-import { createByteBudget } from '../../src/body/byte-budget.ts'
+import { createByteBudget, createShares } from '../../src/body/byte-budget.ts'
 import { readUpload } from '../../src/form/upload.ts'
 import { images } from '../support.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createIdentity } from '@intake/identity'
-import { eventTimeMs, requireIdInWindow } from '../../src/identity/event-time.ts'
+import { eventTimeMs, requireIdInWindow } from '../../src/identity/assign-identity.ts'
 
 const now = Date.parse('2026-11-21T06:30:00.000Z')
 const minute = 60_000

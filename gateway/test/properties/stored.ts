@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import type { RecordKind } from '@intake/contract'
 import { parseLossless } from '../../src/body/lossless-json.ts'
 import type { TestGateway } from '../support.ts'

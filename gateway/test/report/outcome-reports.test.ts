@@ -1,4 +1,4 @@
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import type { NewFrame } from '@intake/queue'

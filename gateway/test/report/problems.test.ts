@@ -12,7 +12,7 @@ const well = {
   admission: {
     redisProblems: () => ({}),
     full: (): ('logs' | 'feedback')[] => [],
-    overShare: (): ReadonlySet<string> => new Set(),
+    overShare: { logs: new Set<string>(), feedback: new Set<string>() },
     clockSkew: () => undefined as string | undefined,
   },
   ledger: { full: (): string[] => [] },
@@ -29,7 +29,7 @@ function problemsIn(changes: Partial<Parts>) {
   const { admission, ...others } = { ...well, ...changes }
   const problems = startGatewayProblems({
     ...others,
-    admission: { ...admission, now: Date.now, checkQueue() {}, checkCapacity() {} },
+    admission: { ...admission, now: Date.now, checkQueue() {}, requireRoom() {} },
     log: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
@@ -100,7 +100,7 @@ const cases: [what: string, Partial<Parts>, string[]][] = [
   ],
   [
     'no room for the logs of one API key',
-    admission({ overShare: () => new Set(['key_1']) }),
+    admission({ overShare: { logs: new Set(['key_1']), feedback: new Set() } }),
     ['queue_full degraded: no capacity for API keys that are over their share: key_1'],
   ],
   [

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import t from 'tap'
 import { IntakeError } from '@intake/contract'
 import { headers, logBody, secret, startGateway } from '../support.ts'

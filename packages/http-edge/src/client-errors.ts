@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue, IntakeError } from '@intake/contract'
-import { addOnEnd, connectionOf, failIncomplete } from './exchange.ts'
+import { addOnEnd, connectionOf, failIncomplete, type Connection } from './exchange.ts'
 import { closeInStages, discardRest } from './linger.ts'
 import type { Refuse } from './refuse.ts'
 
@@ -61,6 +61,32 @@ export function endAfterResponses(socket: Socket, error: IntakeError): boolean {
     if (!request.complete) failIncomplete(last, error)
   }
   return true
+}
+
+/**
+ * Ignores the rest of what a client sends, and closes the connection after the responses to the
+ * requests that `begin` has accepted. The parser still processes the bytes that Node has just read
+ * from the socket, but no bytes that arrive later.
+ */
+export function ignoreRest(connection: Connection): void {
+  const { socket } = connection
+  connection.isEnding = true
+  dropStacks(socket)
+  process.nextTick(() => {
+    const error = new IntakeError('malformed_http', 'Too many requests without a response.')
+    if (!endAfterResponses(socket, error)) closeInStages(socket)
+  })
+}
+
+/**
+ * Disables stack traces while a connection closes, because Node then creates an error for each
+ * request that is cut off. One read can hold a thousand requests, and their stack traces would cost
+ * more than everything else.
+ */
+function dropStacks(socket: Socket): void {
+  const { stackTraceLimit } = Error
+  socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
 }
 
 /**

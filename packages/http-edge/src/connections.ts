@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { IntakeError } from '@intake/contract'
 import type { Clock } from '@intake/runtime'
-import { endAfterResponses } from './client-errors.ts'
+import { ignoreRest } from './client-errors.ts'
 import { createEvictionOrder, nowhere, type EvictionOrder } from './eviction-order.ts'
 import {
   connectionOf,
@@ -13,7 +12,6 @@ import {
   type Exchange,
 } from './exchange.ts'
 import { closeInStages } from './linger.ts'
-import { createLoopTurn } from './loop-turn.ts'
 
 /** The reasons for which this process closes a connection before the client does. */
 export const endReasons = [
@@ -195,6 +193,28 @@ function createFinish(
   }
 }
 
+/**
+ * Creates a function that returns a number for the current turn of the event loop. Turns without a
+ * call are not counted, because counting them would wake an idle process.
+ */
+function createLoopTurn(): () => number {
+  let turn = 0
+  let isCounted = false
+
+  function end(): void {
+    turn++
+    isCounted = false
+  }
+
+  return () => {
+    if (!isCounted) {
+      isCounted = true
+      setImmediate(end)
+    }
+    return turn
+  }
+}
+
 function isPipelining(connection: Connection, turn: number): boolean {
   if (connection.turn !== turn) {
     connection.turn = turn
@@ -214,32 +234,6 @@ function countsOf(open: Set<Connection>): { open: number; inFlight: number } {
   let inFlight = 0
   for (const { exchanges } of open) inFlight += exchanges.length
   return { open: open.size, inFlight }
-}
-
-/**
- * Ignores the rest of what a client sends, and closes the connection after the responses to the
- * requests that `begin` has accepted. The parser still processes the bytes that Node has just read
- * from the socket, but no bytes that arrive later.
- */
-function ignoreRest(connection: Connection): void {
-  const { socket } = connection
-  connection.isEnding = true
-  dropStacks(socket)
-  process.nextTick(() => {
-    const error = new IntakeError('malformed_http', 'Too many requests without a response.')
-    if (!endAfterResponses(socket, error)) closeInStages(socket)
-  })
-}
-
-/**
- * Disables stack traces while a connection closes, because Node then creates an error for each
- * request that is cut off. One read can hold a thousand requests, and their stack traces would cost
- * more than everything else.
- */
-function dropStacks(socket: Socket): void {
-  const { stackTraceLimit } = Error
-  socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
-  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
 }
 
 /**

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { IntakeError } from '@intake/contract'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
 import { endAfterResponses, refuseSocket } from './client-errors.ts'
 import type { Connections } from './connections.ts'
 import { ignoreFollowing } from './exchange.ts'
-import { awaitContinue } from './expect-continue.ts'
 import type { Gate } from './gate.ts'
 import type { Refuse } from './refuse.ts'
 import { hasUnusualBody, headerFieldsMax, headProblem } from './request-head.ts'
@@ -51,7 +52,7 @@ export function createEdgeServer(
     sweep.start()
   })
   const continues = admit((request, response) => {
-    awaitContinue(request)
+    awaitingContinue.add(request)
     handler(request, response)
   })
   server.on('checkContinue', continues)
@@ -103,6 +104,31 @@ function createAdmit({ connections, gate, refuse }: Admitting): (serve: Handler)
     }
   }
 }
+
+/** Requests whose clients send the body only after `100 Continue`. */
+const awaitingContinue = new WeakSet<IncomingMessage>()
+
+/**
+ * Whether the client still waits for `100 Continue`. If such a request is refused, it is not known
+ * whether the client will send the body.
+ */
+export function awaitsContinue(request: IncomingMessage): boolean {
+  return awaitingContinue.has(request)
+}
+
+/**
+ * Sends `100 Continue` only when the body is wanted, so that clients do not send the body of a
+ * refused request.
+ */
+export const expectContinue = fp(
+  async (app: FastifyInstance) => {
+    app.addHook('preParsing', (request, reply, _payload, done) => {
+      if (!request.is404 && awaitingContinue.delete(request.raw)) reply.raw.writeContinue()
+      done()
+    })
+  },
+  { name: 'expect-continue' },
+)
 
 function refuseRequest(
   request: IncomingMessage,

@@ -165,17 +165,22 @@ export function failIncomplete(exchange: Exchange, error: IntakeError): void {
   exchange.fail = undefined
 }
 
-/** Calls `onEnd` once, when the response has been sent or the connection has ended. */
+/**
+ * Calls `onEnd` once, when the response has been sent or the connection has ended.
+ *
+ * @returns the exchange; undefined if the request did not arrive over a connection
+ */
 export function whenEnded(
   request: IncomingMessage,
   response: ServerResponse,
   onEnd: () => void,
-): void {
+): Exchange | undefined {
   const exchange = exchangeOf(request)
   // If the connection closes while this response is queued behind another, this response emits no
   // event. The exchange, if there is one, ends in any case.
   if (exchange === undefined) response.once('close', onEnd)
   else addOnEnd(exchange, onEnd)
+  return exchange
 }
 
 /**

@@ -1,7 +1,6 @@
-export { chunksTooSmall, createChunkLimit } from './chunk-limit.ts'
 export { endReasons, pipelinedMax, type EndReason } from './connections.ts'
 export { createCors, isPreflight, type Cors, type PreflightResult } from './cors.ts'
-export type { Handler } from './edge-server.ts'
+export { awaitsContinue, expectContinue, type Handler } from './edge-server.ts'
 export { createHttpEdge, type HttpEdge } from './http-edge.ts'
 export type { Gate } from './gate.ts'
 export {
@@ -12,7 +11,6 @@ export {
   whenEnded,
   type Exchange,
 } from './exchange.ts'
-export { awaitsContinue, expectContinue } from './expect-continue.ts'
 export { unwantedBytesMax } from './linger.ts'
 export type { Refuse } from './refuse.ts'
 export type { SweepClock } from './sweep.ts'

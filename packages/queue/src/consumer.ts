@@ -1,10 +1,9 @@
 import { pause, systemClock, withTimeout, type Clock } from '@intake/runtime'
 import { createBatchRoom, type BatchLimits } from './batch-room.ts'
 import { createClaimTurn } from './claim-turn.ts'
-import { readJobTime } from './job-id.ts'
 import type { ClaimedJob, JobSource } from './job-source.ts'
 import { createLockRenewal } from './lock-renewal.ts'
-import { FrameError, openFrame, type Frame } from './frame.ts'
+import { FrameError, openFrame, readJobTime, type Frame } from './frame.ts'
 
 /**
  * Claimed frames. No other consumer gets them until they are released, or until this process has

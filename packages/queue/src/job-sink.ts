@@ -31,10 +31,13 @@ export function createJobSink(options: {
   acks?: ReplicaAcks | undefined
   requireExamined?: (tag: string) => Promise<void>
 }): JobSink {
-  const { redis, kind, shard = 0, acks } = options
+  const { redis, kind, acks } = options
+  const prefix = shardPrefix(options.shard ?? 0)
   const { requireExamined = (tag: string) => requireConnection(redis, tag) } = options
   let opening: Promise<Queue> | undefined
   let opened: Queue | undefined
+  /** The queue that has been connected once; BullMQ reconnects it from then on. */
+  let usable: Queue | undefined
   // Opens the queue early, so that the first job need not wait for it. `ready` reports a failure.
   open().catch(() => {})
 
@@ -44,13 +47,14 @@ export function createJobSink(options: {
    */
   function open(): Promise<Queue> {
     opening ??= (async () => {
-      const queue = new Queue(queueNames[kind], { connection: redis, prefix: shardPrefix(shard) })
+      const queue = new Queue(queueNames[kind], { connection: redis, prefix })
       // The owner of the connection reports its errors; without this listener they would be
       // reported twice.
       queue.on('error', () => {})
       opened = queue
       try {
         await queue.waitUntilReady()
+        usable = queue
         return queue
       } catch (error) {
         opening = undefined
@@ -62,12 +66,12 @@ export function createJobSink(options: {
 
   return {
     async ready() {
-      await open()
-      await requireExamined(shardPrefix(shard))
+      if (usable === undefined) await open()
+      await requireExamined(prefix)
     },
 
     async add(id, data) {
-      const queue = await open()
+      const queue = usable ?? (await open())
       const add = () =>
         queue.add(kind, data, {
           jobId: id,

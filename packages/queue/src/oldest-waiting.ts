@@ -1,5 +1,5 @@
 import type { Redis } from '@intake/redis'
-import { readJobTime } from './job-id.ts'
+import { readJobTime } from './frame.ts'
 import { queueNames, queuePrefix } from './names.ts'
 import { shardPrefix } from './shards/shards.ts'
 

@@ -1,3 +1,3 @@
 export { createFrameProducer, type FrameProducer } from './producer.ts'
 export { createJobSink, type JobSink } from './job-sink.ts'
-export { createShardRouter, type RouteFrame } from './shards/shard-router.ts'
+export { createShardedProducer } from './shards/sharded-producer.ts'

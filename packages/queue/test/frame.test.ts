@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { createFrame, FrameError, openFrame } from '@intake/queue'
-import { compress, decompress } from '@intake/queue/coding'
+import { compress, decompress } from '@intake/queue/frame'
 
 const rows = '{"a":1}\n'
 const gzip = { coding: 'gzip', bytes: gzipSync(rows) } as const

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { kill } from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { compress, decompress } from '@intake/queue/coding'
+import { compress, decompress } from '@intake/queue/frame'
 import { Queue } from 'bullmq'
 import t, { type Test } from 'tap'
 import type { RecordKind } from '@intake/contract'

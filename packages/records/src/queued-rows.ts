@@ -6,7 +6,7 @@ import {
   type QueuedFrame,
   type QueuedFrames,
 } from '@intake/queue'
-import { decompress, type Compressed } from '@intake/queue/coding'
+import { decompress, type Compressed } from '@intake/queue/frame'
 import { withRedisTimeout, type Redis } from '@intake/redis'
 
 /** A frame in Redis that has matching rows, or that this version cannot read. */

@@ -12,7 +12,6 @@ export * from './durability/replica-acks.ts'
 export { withRedis } from './with-redis.ts'
 export { withRedisTimeout } from './with-redis-timeout.ts'
 export { isDamaged } from './reply-code.ts'
-export { retryCommand } from './retry-command.ts'
 export {
   mainTag,
   nameOf,
@@ -27,6 +26,7 @@ export {
   describeRefusal,
   findWriteRefusal,
   isOutOfMemory,
+  commandRetries,
   isRefusal,
   requireMemory,
 } from './write-refusal.ts'

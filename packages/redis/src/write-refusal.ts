@@ -117,6 +117,9 @@ export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError || error instanceof RefusedError || isRedirectedTooOften(error)
 }
 
+/** How `retryUntil` repeats a command until Redis replies: an error reply is final. */
+export const commandRetries = { attemptTimeoutMs: 1_500, pauseMs: 100, isFinal: isRefusal } as const
+
 /**
  * Whether a command failed after too many redirections. ioredis says this only in the error's
  * message. The last error must have been a reply: after a lost connection, the command may have

@@ -1,4 +1,12 @@
-export { pause, systemClock, untilWholeSecond, type Clock, type Timer } from './clock.ts'
+export {
+  pause,
+  systemClock,
+  TimeoutError,
+  untilWholeSecond,
+  withTimeout,
+  type Clock,
+  type Timer,
+} from './clock.ts'
 export { ConfigError, problemsOf } from './config-error.ts'
 export { endpointsFile } from './endpoints-file.ts'
 export { keptFreeBytes } from './kept-free.ts'
@@ -20,7 +28,6 @@ export {
   type Traits,
 } from './secret-files.ts'
 export { sha256InTurns } from './sha256-in-turns.ts'
-export { TimeoutError, withTimeout } from './timeout.ts'
 export { splitUrls, withoutCredentials } from './urls.ts'
 export { version } from './version.ts'
 export {

@@ -1,5 +1,4 @@
-import { pause, systemClock, type Clock } from './clock.ts'
-import { TimeoutError, withTimeout } from './timeout.ts'
+import { pause, systemClock, TimeoutError, withTimeout, type Clock } from './clock.ts'
 
 /** An attempt. It must have no effect once it is abandoned. */
 export interface Attempt {

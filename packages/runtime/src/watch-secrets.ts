@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Static, TObject } from 'typebox'
+import { withTimeout } from './clock.ts'
 import { ConfigError } from './config-error.ts'
 import { loadConfig } from './config.ts'
 import { limitRepeats } from './limit-repeats.ts'
@@ -7,7 +8,6 @@ import type { Logger } from './logger.ts'
 import { startPolling } from './poll.ts'
 import { secretFile, secretNames, traitsOf, withoutLineEnd } from './secret-files.ts'
 import { createSecret, type Secret } from './secret.ts'
-import { withTimeout } from './timeout.ts'
 import { withoutCredentials } from './urls.ts'
 
 /** The secrets that may change while the process runs. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import type { Cluster } from './cluster.ts'
 import type { History } from './history.ts'
 import type { Payload } from './payload.ts'

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { kinds } from '@intake/contract'
 import { createObjectStore } from '@intake/object-store'
 import { openFrame } from '@intake/queue'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import type { Cluster } from './cluster.ts'
 import { queueKey } from './observe.ts'
 

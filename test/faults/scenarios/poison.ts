@@ -4,7 +4,7 @@ import type { AppProcess } from '@intake/test-kit/app-process'
 import { backlogOf, framesLeft, untilDone } from '../kit/observe.ts'
 import { enqueueRows, logRow } from '../kit/rows.ts'
 import { until } from '@intake/test-kit/until'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import type { Scenario, Stage } from '../scenario.ts'
 
 /** Adds jobs to the log queue that no gateway of this version would add. */

@@ -2,7 +2,7 @@
 // per row, rows gathered into a compressed frame, one BullMQ job per frame, and 201 when Redis has
 // it. No limits, rules, idempotency, deadlines, metrics or clear errors.
 import { Queue } from 'bullmq'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { gather } from './gather.ts'
 import { serveLogs } from './log-server.ts'
 import { connect, queueName, queuePrefix, type FrameJob } from './queue.ts'

@@ -1,7 +1,7 @@
 // The worker of `naive` and `durable`. It gathers the rows of many jobs, for at most 100 ms, stores
 // them with one insert, and completes the jobs.
 import { Worker, type Job } from 'bullmq'
-import { decompress } from '@intake/queue/coding'
+import { decompress } from '@intake/queue/frame'
 import { gather } from './gather.ts'
 import { connect, queueName, queuePrefix, type EventJob, type FrameJob } from './queue.ts'
 import { openTable } from './table.ts'

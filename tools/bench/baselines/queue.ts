@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Coding } from '@intake/queue/coding'
+import type { Coding } from '@intake/queue/frame'
 import type { LogRow } from './row.ts'
 
 /** The queue of a variant; each has its own. */

@@ -6,7 +6,7 @@ import t from 'tap'
 import { addDeadLetter } from '@intake/records'
 import { ClickHouseError } from '@intake/clickhouse'
 import { createFrameProducer, createJobSink } from '@intake/queue/produce'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { member } from '../../../packages/schema/test/fixture.ts'
 import { feedbackRow, logRow, logsOf, startServices, user } from './services.ts'
 

@@ -10,7 +10,7 @@ import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
 import { createAppProcess } from '@intake/test-kit/app-process'
 import { until } from '@intake/test-kit/until'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { feedbackRow, logRow, uuidV7 } from '../../../packages/schema/test/fixture.ts'
 import { main, startServices } from './services.ts'
 

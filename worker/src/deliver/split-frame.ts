@@ -1,5 +1,5 @@
 import type { Frame } from '@intake/queue'
-import { compress, decompress } from '@intake/queue/coding'
+import { compress, decompress } from '@intake/queue/frame'
 
 /**
  * Returns the rows of a frame, each one line of JSON; empty when its bytes cannot be decompressed.

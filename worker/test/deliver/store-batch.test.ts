@@ -6,7 +6,7 @@ import { hurriedClock } from '@intake/test-kit/hurried-clock'
 import { insertText } from '@intake/test-kit/insert-text'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 import type { ClaimedFrame } from '@intake/queue/consume'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { createRefusalRun } from '../../src/deliver/refusal-run.ts'
 import { storeBatch } from '../../src/deliver/store-batch.ts'
 

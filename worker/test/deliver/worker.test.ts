@@ -3,7 +3,7 @@ import { createFrame } from '@intake/queue'
 import type { JobSource } from '@intake/queue/consume'
 import { createLogger, createMetrics } from '@intake/runtime/process'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { startWorker } from '../../src/deliver/worker.ts'
 import { createWorkerMetrics } from '../../src/watch/metrics.ts'
 

@@ -36,11 +36,9 @@ export function createFairGate(options: {
     served = 0
     const maxNow = max
     max = perTurn
-    while (served < maxNow) {
-      const serve = waiting.next()
-      if (serve === undefined) return
+    while (served < maxNow && waiting.accounts.size > 0) {
       count()
-      serve()
+      waiting.next()?.()
     }
   }
 
@@ -61,7 +59,7 @@ export function createFairGate(options: {
       awaitTurn()
     },
     enter() {
-      if (served >= max || !waiting.isEmpty()) return false
+      if (served >= max || waiting.accounts.size > 0) return false
       count()
       return true
     },

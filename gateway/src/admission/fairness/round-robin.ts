@@ -5,7 +5,8 @@ export interface RoundRobin<Item> {
    * item.
    */
   next(): Item | undefined
-  isEmpty(): boolean
+  /** The number of accounts that have items. */
+  readonly accounts: { readonly size: number }
 }
 
 /**
@@ -30,6 +31,6 @@ export function createRoundRobin<Item>(): RoundRobin<Item> {
       }
       return undefined
     },
-    isEmpty: () => queues.size === 0,
+    accounts: queues,
   }
 }

@@ -84,6 +84,7 @@ export function watchPolicy(options: {
     retentionMs(kind) {
       if (policy === undefined) return undefined
       const { [kind]: days = Infinity } = policy.retentionDays
+      if (days === Infinity && policy.droppedUntilMs[kind] === 0) return undefined
       const droppedUntilMs = Math.min(policy.droppedUntilMs[kind], beginningOfMonth(wallMs()))
       const keptMs = Math.min(
         days * dayMs,

@@ -23,7 +23,7 @@ import {
   createQueuePause,
   createShardedSource,
 } from '../../src/consume.ts'
-import { createFrameProducer, createJobSink, createShardRouter } from '../../src/produce.ts'
+import { createJobSink, createShardedProducer } from '../../src/produce.ts'
 
 const server = await ownRedis(t)
 const redis = connectRedis({ url: server.url, role: 'consumer', onError: () => {} })
@@ -55,8 +55,7 @@ async function startGateway(t: Test, shards: number) {
   await until('all shards are usable', async () =>
     sinks.every((_, shard) => health.isUsable(shard)),
   )
-  const route = createShardRouter({ sinks, isUsable: health.isUsable })
-  const producer = createFrameProducer({ route })
+  const producer = createShardedProducer({ sinks, isUsable: health.isUsable })
   const add = (receivedAtMs = noon) =>
     producer.add(
       { rows: 3, jsonBytes: 700, coding: 'gzip' as const, bytes: Buffer.from('x'), receivedAtMs },

@@ -10,9 +10,9 @@ import {
 import { systemClock } from '@intake/runtime'
 import type { RedisCluster } from '@intake/test-kit/redis-cluster'
 import { until } from '@intake/test-kit/until'
-import { compress } from '@intake/queue/coding'
+import { compress } from '@intake/queue/frame'
 import { shardPrefix, startShardHealth } from '../../src/index.ts'
-import { createFrameProducer, createJobSink, createShardRouter } from '../../src/produce.ts'
+import { createJobSink, createShardedProducer } from '../../src/produce.ts'
 
 export const shards = [0, 1, 2, 3]
 export const tags = shards.map(shardPrefix)
@@ -63,12 +63,9 @@ export async function startShardedProducer(
     health.close()
     await Promise.all(sinks.map((sink) => sink.close()))
   })
-  const producer = createFrameProducer({
-    route: createShardRouter({
-      sinks,
-      isUsable: (shard) =>
-        health.isUsable(shard) && poll.refusalOf(shardPrefix(shard)) === undefined,
-    }),
+  const producer = createShardedProducer({
+    sinks,
+    isUsable: (shard) => health.isUsable(shard) && poll.refusalOf(shardPrefix(shard)) === undefined,
   })
   await until('all shards are usable', () => shards.every(health.isUsable))
   await until('Redis can be used', () => poll.state()?.writeRefusal === undefined)

@@ -54,7 +54,7 @@ interface Line {
 }
 
 /**
- * How long to wait for replicas. It is shorter than the timeout of an attempt in `retryCommand`.
+ * How long to wait for replicas. It is shorter than the timeout of an attempt in `commandRetries`.
  */
 const timeoutMs = 1_000
 

@@ -1,7 +1,7 @@
 import { ReplyError } from '@intake/redis'
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createFrameProducer, createShardRouter, type JobSink } from '../../src/produce.ts'
+import { createShardedProducer, type JobSink } from '../../src/produce.ts'
 
 const frame = {
   rows: 1,
@@ -33,8 +33,7 @@ function createSink(add: () => Promise<void> = () => Promise.resolve()): FakeSin
 
 function produce(sinks: readonly FakeSink[], isUsable: (shard: number) => boolean = () => true) {
   const clock = createTestClock()
-  const route = createShardRouter({ sinks, isUsable, clock })
-  const producer = createFrameProducer({ route, clock })
+  const producer = createShardedProducer({ sinks, isUsable, clock })
   return { clock, add: (ms = 4_000) => producer.add(frame, clock.now() + ms) }
 }
 

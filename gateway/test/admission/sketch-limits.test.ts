@@ -1,7 +1,6 @@
 import t from 'tap'
 import { createTestClock } from '@intake/test-kit/test-clock'
-import { createDeviceLimits } from '../../src/admission/device-limits.ts'
-import { createWindowSketch } from '../../src/admission/window-sketch.ts'
+import { createDeviceLimits, createWindowSketch } from '../../src/admission/sketch-limits.ts'
 
 const windowMs = 60_000
 const device = (number: number) =>

@@ -1,17 +1,22 @@
 import t from 'tap'
-import { createLineWriter } from '../../src/commit/line-writer.ts'
+import { createRowWriter } from '../../src/commit/store-frame.ts'
 
 const joined = (lines: string[]) => lines.map((line) => `${line}\n`).join('')
 
+function createWriter(keptBytesMax: number) {
+  const write = createRowWriter(keptBytesMax)
+  return (lines: string[]) => write(lines.map((json) => ({ json })))
+}
+
 t.test('lines are printed as UTF-8, each with a line feed', async (t) => {
-  const write = createLineWriter(1024)
+  const write = createWriter(1024)
   for (const lines of [[], ['a'], ['', 'ä', '日本', '👍🏽'], ['x'.repeat(300), 'é'.repeat(30)]]) {
     t.equal(write(lines).toString(), joined(lines))
   }
 })
 
 t.test('lines of every length are printed, also longer than the memory that is kept', async (t) => {
-  const write = createLineWriter(64)
+  const write = createWriter(64)
   for (const length of [1, 20, 21, 22, 63, 64, 5_000, 3]) {
     const lines = ['日'.repeat(length), 'b'.repeat(length)]
     t.equal(write(lines).toString(), joined(lines))
@@ -19,7 +24,7 @@ t.test('lines of every length are printed, also longer than the memory that is k
 })
 
 t.test('memory is used again up to the maximum, and not kept beyond it', async (t) => {
-  const write = createLineWriter(300)
+  const write = createWriter(300)
   const { buffer } = write(['x'.repeat(80)])
   t.equal(write(['y']).buffer, buffer)
   t.not(write(['z'.repeat(1_000)]).buffer, buffer)
