@@ -6,9 +6,11 @@ import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
+import { countReader, readIsSmall } from './count-reader.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
 import { cutOffAfter } from './end-of-response.ts'
 import type { Html } from './html.ts'
+import { createKnownApplications } from './known-applications.ts'
 import { PageError } from './page-error.ts'
 import { pictureRoutes, signedPrefix } from './picture-routes.ts'
 import type { PictureStore } from './read-picture.ts'
@@ -21,6 +23,7 @@ import { liveRoutes } from './routes/live.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
+import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/problem.ts'
@@ -99,26 +102,36 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
   )
 
+  const cached = createCache(cacheMs.long)
+  const knownApplications = createKnownApplications(() => context.counts())
   const context: ViewContext = {
     reader,
     state,
-    cached: createCache(cacheMs.long),
+    async counts(recordsFromMs) {
+      const isSmall = await cached('is small', () => readIsSmall(reader))
+      return countReader(reader, { isSmall, recordsFromMs })
+    },
+    cached,
     cachedBriefly: createCache(cacheMs.brief),
     sign: store && { path: (key) => links.sign(`${signedPrefix}${key}`), keepsMetadata },
     view(path, make, { isUrgent = false, ...routeOptions } = {}) {
       const limit = isUrgent ? urgentViews : views
       app.get(path, routeOptions, async (request, reply) => {
-        const made = await limit.run(reply, () => {
+        const made = await limit.run(reply, async () => {
           cutOffAfter(viewTimeoutMs, reply)
-          return make({
-            query: queryOf(request),
-            params: request.params as Record<string, string>,
-            request,
-            reply,
-            header: readHeader(state),
-          })
+          const query = queryOf(request)
+          const params = request.params as Record<string, string>
+          const applications = await knownApplications()
+          const app = chosenApplication(query, params)
+          return make({ query, params, reply, header: readHeader(state, { app, applications }) })
         })
-        return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
+        if ('path' in made) return reply.redirect(made.path, 303)
+        if (!('csv' in made)) return sendHtml(reply, made)
+        const disposition = `attachment; filename="${made.file}"`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', disposition)
+          .send(made.csv)
       })
     },
   }

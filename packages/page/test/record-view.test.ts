@@ -20,6 +20,7 @@ t.test('a record says that it has the 25 nearest events on each side, not all', 
         return Array.from({ length: Math.min(60, Number(max)) }, (_, n) => ({
           ...head,
           id: `01a1fc28-0000-7000-8000-${String(n + 100).padStart(12, '0')}`,
+          name: 'shop',
           event: 'opened',
           params_start: '{}',
         })) as Row[]

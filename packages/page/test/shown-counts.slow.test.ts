@@ -1,7 +1,8 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
-import { applicationOf, applicationPath } from '../src/views/links.ts'
+import { applicationOf } from '../src/search.ts'
+import { applicationPath } from '../src/views/links.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)

@@ -5,15 +5,24 @@ import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { eventsAroundMax } from '../list-records.ts'
 import { shortDuration } from '../numbers.ts'
-import type { Attachment, EventSummary, FullRecord, RecordHead } from '../records.ts'
+import type { EventSummary, FullRecord, RecordHead } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { columnList, isEmpty } from './columns.ts'
 import { document } from './document.ts'
-import { applicationLink, deviceLink, exactPath, listLink, msOf, timeElement } from './links.ts'
+import {
+  applicationLink,
+  deviceLink,
+  exactPath,
+  listLink,
+  msOf,
+  timeElement,
+  withApp,
+} from './links.ts'
 import { keyName, type KeyNames } from './outcomes.ts'
 import { paramList } from './params.ts'
 import { ago, card } from './parts.ts'
-import { pictures, type SignPicture } from './pictures.ts'
+import { deviceSentence, feedbackPane, firstLine } from './feedback-pane.ts'
+import type { SignPicture } from './pictures.ts'
 
 export interface RecordWithEvents {
   record: FullRecord
@@ -35,10 +44,10 @@ export function recordView(options: {
   const { kind, columns } = found.record
   const {
     device,
-    attachments,
-    attachment_count: _,
+    attachments: _,
+    attachment_count: __,
     text,
-    email,
+    email: ___,
     event,
     params,
     ...others
@@ -56,21 +65,10 @@ export function recordView(options: {
     ...rest
   } = others as typeof others & Record<string, unknown>
   const head: RecordHead = { id, time, bundle_identifier, device_uuid }
-  const list = Array.isArray(attachments) ? (attachments as Attachment[]) : []
   const isFeedback = kind === 'feedback'
   const path = isFeedback ? '/feedback' : '/events'
   const main = isFeedback
-    ? html`<article class="card item wide big">
-        <div>
-          <p class="text">${clientText(String(text))}</p>
-          <p class="meta">
-            <span>${typeof email === 'string' ? clientText(email, 300) : 'no e-mail'}</span>
-          </p>
-          <h2 class="sub">Device</h2>
-          ${columnList((device ?? {}) as Record<string, unknown>)}
-        </div>
-        ${pictures(list, sign, { whole: true })}
-      </article>`
+    ? html`<article class="card wide big">${feedbackPane({ header, columns, sign })}</article>`
     : card('Params', columnList((params ?? {}) as Record<string, unknown>, 1), 'card wide')
   const record = html`<dl>
     <dt>Application</dt>
@@ -93,7 +91,7 @@ export function recordView(options: {
     <dt>API key</dt>
     <dd>${keyName(String(api_key_id), names)}</dd>
     <dt>Request</dt>
-    <dd class="mono"><a href="/find?id=${String(request_id)}">${String(request_id)}</a></dd>
+    <dd class="mono"><a href="/search?q=${String(request_id)}">${String(request_id)}</a></dd>
     <dt>Id</dt>
     <dd class="mono">${id}</dd>
     <dt>Arrived</dt>
@@ -103,24 +101,33 @@ export function recordView(options: {
     header,
     view: isFeedback ? 'feedback' : 'events',
     title: isFeedback ? 'One feedback' : 'One event',
-    heading: html`${isFeedback ? 'Feedback' : clientText(String(event), 300)}
+    heading: html`${clientText(isFeedback ? firstLine(String(text)) || 'No text' : String(event), 300)}
       <small>${timeElement(time, time)} UTC, ${ago(msOf(time), header.nowMs)}</small>`,
-    crumbs: html`<a href="${path}">${isFeedback ? 'Feedback' : 'Events'}</a
+    crumbs: html`<a href="${withApp(path, header.app)}">${isFeedback ? 'Feedback' : 'Events'}</a
       >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
     body: html`${isFeedback ? main : undefined}
       <div class="grid g31">
         <div>${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}</div>
         <aside class="side">
           ${card('Record', record)}
-          ${isFeedback ? undefined : card('Device', columnList((device ?? {}) as Record<string, unknown>))}
-          ${Object.values(rest).every(isEmpty) ? undefined : card('Sent besides', columnList(rest))}
+          ${card(
+            html`Device
+              <small
+                >${clientText(deviceSentence((device ?? {}) as Record<string, unknown>), 300)}</small
+              >`,
+            html`<details>
+              <summary>All its fields</summary>
+              ${columnList((device ?? {}) as Record<string, unknown>)}
+            </details>`,
+          )}
+          ${Object.values(rest).every(isEmpty) ? undefined : card('Other fields', columnList(rest))}
         </aside>
       </div>`,
   })
 }
 
 const delay = (ms: number): string => {
-  if (Math.abs(ms) < 1_000) return 'at once'
+  if (Math.abs(ms) < 1_000) return 'within a second'
   return ms < 0
     ? `${shortDuration(-ms / 1_000)} before it happened`
     : `${shortDuration(ms / 1_000)} after it happened`
