@@ -18,7 +18,7 @@ t.test('more than 1,000 applications are no failure of any view', async (t) => {
     t.match(await view(url, path), { status: 200 }, path)
   t.same(lines, [])
   const { text } = await view(url, '/')
-  const row = /com\.example\.a1099\b[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0]
+  const row = /applications\/com\.example\.a1099\?[^]*?(?=<tr>|<\/tbody>)/.exec(text)?.[0]
   t.match(row, /data-label="Events">1,100<[^]*data-label="Devices">1</, 'with its devices')
   t.match(text, 'The 50 applications with most events.')
 })
