@@ -3,7 +3,7 @@ import t from 'tap'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const readme = read('README.md')
-const capacity = read('tools/bench/results/capacity.md')
+const report = read('tools/bench/results/latest.md')
 const guard = read('tools/bench/results/guard.md')
 
 t.test('the README has at most 110 lines', async (t) => {
@@ -28,9 +28,10 @@ t.test('the figures of the README are those of the saved runs of the bench', asy
       figures.join(', '),
     )
   }
-  const [, ratio = ''] = /Gateway CPU per event ÷ durable \| ([^;]+);/.exec(capacity) ?? []
-  t.ok(ratio !== '' && readme.includes(`${ratio} the CPU`), ratio)
-  const [, ofBare = ''] =
-    /One after the other: ratios[^#]*\| bare \| ([\d.]+ ×)/.exec(capacity) ?? []
-  t.ok(ofBare !== '' && readme.includes(`route ${ofBare}`), ofBare)
+  const [, ofNaive = ''] = /Gateway \+ Redis CPU per event ÷ naive \| ([\d.]+ ×)/.exec(report) ?? []
+  t.ok(ofNaive !== '' && readme.includes(`take ${ofNaive} the CPU`), ofNaive)
+  const [, ofBare = ''] = /Gateway CPU per event ÷ bare \| ([\d.]+ ×)/.exec(report) ?? []
+  t.ok(ofBare !== '' && readme.includes(`the gateway ${ofBare} that of a bare`), ofBare)
+  const [, p99 = ''] = /Ack p99 at half capacity, open loop \| ([\d.]+)/.exec(report) ?? []
+  t.ok(p99 !== '' && readme.includes(`within ${p99} ms`), p99)
 })

@@ -32,8 +32,6 @@ const drained = (what: string, column = 'drain') =>
   median('### Drained at saturation', what, column)
 const ofProcesses = (count: string, column: string) =>
   median('### Gateways × workers', count, column)
-const overBare = (load: string) =>
-  median(`### ${load}: ratios of CPU per event`, 'intake', 'gateway ÷ bare')
 const perFrame = /Intake put ([\d.]+) events into a frame/.exec(report)?.[1]
 const ofDirect = /of direct inserts ([\d.]+ ×)/.exec(report)?.[1]
 const atLoad = (load: string) => {
@@ -72,10 +70,6 @@ const pages: Record<string, string[]> = {
     `accepted ${ofProcesses('1 × 1', 'accepted/s')} single events per second`,
     `and four accepted ${ofProcesses('4 × 4', 'accepted/s')};`,
     `as ClickHouse accepts: ${ofDirect} direct inserts`,
-  ],
-  'docs/decisions/0006-hot-path.md': [
-    `takes ${overBare('One after the other')} one after the other and ` +
-      `${overBare('All at once')} all at once in the last report`,
   ],
 }
 

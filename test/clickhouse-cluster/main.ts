@@ -22,6 +22,7 @@ import { createFrameProducer, createJobSink } from '@intake/queue/produce'
 import { connectRedis } from '@intake/redis'
 import { createDataDir } from '@intake/test-kit/data-dir'
 import { until } from '@intake/test-kit/until'
+import { countOutdated, replaceCounts } from '../../packages/records/src/erasure/erase-counts.ts'
 import { logRow, member, uuidV7 } from '../../packages/schema/test/fixture.ts'
 import { cluster, startCluster } from './cluster.ts'
 import { testSameAnswers } from './same-answers.ts'
@@ -206,6 +207,50 @@ t.test('erasing a user removes every version on every shard', async (t) => {
   await insert(second, rows)
   t.equal(await count(first, 'logs', `unique_user_id = '${user.id}'`), 0, 'a repeat remains hidden')
   t.equal(await count(first, 'logs'), others)
+})
+
+t.test('an erasure waits until no replica has a former count', async (t) => {
+  const bundle_identifier = `app.${randomUUID()}`
+  const hour = `${time.slice(0, 13)}:00:00`
+  // In this cluster no server copies the counts of another, so this one has a former count for ever.
+  await second.insertRows({
+    table: 'hours',
+    members: [member([{ bundle_identifier, hour, ver: 1 }])],
+    rows: 1,
+  })
+  await insert(first, rowsOf(1, { bundle_identifier }))
+  const mark = { bundle_identifier, hour, asked_at: new Date().toISOString() }
+  for (const server of [first, second])
+    await server.insertRows({ table: 'recounts', members: [member([mark])], rows: 1 })
+  t.equal(await countOutdated(first), 1, 'the other server has it')
+
+  const sent: string[] = []
+  const command: typeof first.command = async (sql) => {
+    sent.push(sql)
+    await first.command(sql)
+  }
+  // So that only OPTIMIZE merges.
+  const background = 'max_bytes_to_merge_at_max_space_in_pool'
+  await first.command(`ALTER TABLE intake.hours_raw MODIFY SETTING ${background} = 1`)
+  await first.insertRows({
+    table: 'hours',
+    members: [member([{ bundle_identifier, hour, ver: 1 }])],
+    rows: 1,
+  })
+  await replaceCounts({ ...first, command }, (reason) => t.fail(reason))
+  t.match(sent, [
+    /^SYSTEM SYNC REPLICA .* intake\.recounts_raw$/,
+    /^SYSTEM SYNC REPLICA .* intake\.hours_raw$/,
+    /^SYSTEM SYNC REPLICA .* intake\.days_raw$/,
+    /^OPTIMIZE TABLE intake\.hours_raw .* FINAL$/,
+    /^SYSTEM SYNC REPLICA .* intake\.hours_raw$/,
+    /^SYSTEM SYNC REPLICA .* intake\.days_raw$/,
+  ])
+  t.equal(await count(first, 'hours_raw', `bundle_identifier = '${bundle_identifier}'`), 1)
+  t.equal(await countOutdated(first), 1, 'the other server still has it')
+  await replaceCounts(second, (reason) => t.fail(reason))
+  t.equal(await countOutdated(first), 0)
+  await first.command(`ALTER TABLE intake.hours_raw RESET SETTING ${background}`)
 })
 
 t.test('retention drops a month on every shard', async (t) => {

@@ -71,7 +71,7 @@ export function table(results: Result[]): string {
     .join('\n')
 }
 
-/** Returns the text of `docs/fault-results.md`: an introduction and a table of the results. */
+/** Returns a report in Markdown (`--write`): an introduction and a table of the results. */
 export function markdown(results: Result[], head: { command: string; date: string }): string {
   const row = (cells: string[]) => `| ${cells.join(' | ')} |`
   const numbers = (counts: Counts | undefined) =>
@@ -88,8 +88,7 @@ export function markdown(results: Result[], head: { command: string; date: strin
     '',
     `\`${head.command}\`, ${head.date}: ${passed} of ${results.length} scenarios passed. Passed means: every`,
     'acknowledged record was visible once and as sent, nothing else was visible, and every response came in',
-    'time. The run writes this file (`--write`); do not edit it.',
-    '[Decision 5](decisions/0005-fault-suites.md) explains how the suites work.',
+    'time. docs/decisions/0005-fault-suites.md explains how the suites work.',
     '',
     'Redelivered: frames that a worker got again. Raw duplicates: rows that were inserted again; the views',
     'hide them. Partial inserts: inserts that a killed ClickHouse stored only in part. Refused and unknown:',

@@ -43,7 +43,7 @@ function numbers(result: Seen) {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
-/** The page `docs/hostile-results.md`; `before` is a run of an earlier version. */
+/** Returns a report in Markdown (`--write`); `before` is a run of an earlier version. */
 export function markdown(run: Run, before?: Run): string {
   const { results, command, date, node, commit } = run
   const row = (texts: string[]) => `| ${texts.join(' | ')} |`
@@ -73,9 +73,6 @@ export function markdown(run: Run, before?: Run): string {
     'and exits on SIGTERM with code 0, every acknowledged record is visible once, and the conditions of the',
     'case hold. All processes share one machine, with a load average of',
     `${Math.min(...loads)} to ${Math.max(...loads)} on ${availableParallelism()} CPUs, so times are upper limits.`,
-    '',
-    'The run writes this file (`--write`); do not edit it. [test/hostile](../test/hostile/README.md) explains',
-    'how the suite works.',
     '',
     row([...head, ...headBefore]),
     row([...head, ...headBefore].map((_, at) => (at >= 2 ? '--:' : '---'))),

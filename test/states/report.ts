@@ -11,13 +11,13 @@ export interface Result {
   seconds: Partial<Record<Way, number | undefined>>
 }
 
-/** Returns the text of docs/state-results.md. */
+/** Returns a report in Markdown (`--write`). */
 export function markdown(results: readonly Result[], limitSeconds: number): string {
   const rows = results.map(({ code, cause, seenBy, possible, seconds }) => {
     const cells = ways.map((way) =>
       possible.includes(way) ? (seconds[way]?.toFixed(1) ?? 'not seen') : '–',
     )
-    const page = `[\`${code}\`](${helpOf(code).replace('docs/', '')})`
+    const page = `\`${code}\` (${helpOf(code)})`
     return `| ${page} | ${seenBy} | ${cause} | ${cells.join(' | ')} |`
   })
   return `# How soon a bad state is seen
@@ -27,7 +27,7 @@ seconds it was seen in \`intake_problem\`, in \`/status\`, in the log, and as a 
 the rules of deploy/observability. The limit is ${limitSeconds} s. \`worker_stuck\` is not brought about: a loop has to
 hang for a minute before it counts as stuck, which only a defect of the worker can cause.
 
-Command: \`npm run test:states -- --write docs/state-results.md\`, ${new Date().toISOString().slice(0, 10)}.
+Command: \`npm run test:states\`, ${new Date().toISOString().slice(0, 10)}.
 
 | Code | Seen by | Brought about by | Metric | \`/status\` | Log | Alert |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -1,5 +1,5 @@
-// Generates these files in docs from the code: errors.md, configuration.md, metrics.md,
-// conformance-cases.md and operations/states.md. Also generates the retry rules of the clients, and
+// Generates these files in docs from the code: errors.md, configuration.md, metrics.md and
+// operations/states.md. Also generates the retry rules of the clients, and
 // gateway/docs.html, the page at GET /docs. The page consists of the documents for senders and the
 // API description. Reads the built code (`npm run docs` builds it) and prints the names of the files
 // that it wrote. With --check it writes nothing, and exits with 1 if a file differs from what would
@@ -14,10 +14,8 @@ import {
   registerRedisMetrics,
 } from '../../gateway/dist/report/state-metrics.js'
 import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../../packages/config/dist/index.js'
-import { cases } from '../../clients/conformance/dist/index.js'
 import { errorCatalogue } from '../../packages/contract/dist/index.js'
 import { startProblems } from '../../packages/health/dist/index.js'
-import { helpOf, problemCatalogue } from '../../packages/health/dist/problem-catalogue.js'
 import { measureObjectStore } from '../../packages/object-store/dist/index.js'
 import { secretNames } from '../../packages/runtime/dist/index.js'
 import { loadConfig } from '../../packages/runtime/dist/config.js'
@@ -183,14 +181,6 @@ function metricsTable(registry, without) {
   return `| Metric | Type | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
 }
 
-function problemsTable() {
-  const rows = Object.entries(problemCatalogue).map(
-    ([code, { title, state }]) =>
-      `| [\`${code}\`](${helpOf(code).replace('docs/', '')}) | ${state} | ${title} |`,
-  )
-  return `| Code | State | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}`
-}
-
 function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
@@ -219,13 +209,6 @@ ${metricsTable(gatewayMetrics(), common)}
 Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
 
 ${metricsTable(workerMetrics(), common)}
-
-## Problems
-
-The codes of \`intake_problem\`, of \`/status\`, of the alerts and of \`intake doctor\`. A service that is \`down\` is not
-ready.
-
-${problemsTable()}
 `
 }
 
@@ -240,19 +223,6 @@ ${statesTable()}
 
 States without an alert are reported by \`intake doctor\`. With \`REDIS_DURABILITY=relaxed\` a gateway that could lose
 records is only \`degraded\`.
-`
-}
-
-function casesPage() {
-  const rows = cases.map(({ title, needs = [] }) => `| ${title} | ${needs.join(', ')} |`)
-  return `# The cases of the conformance suite
-
-${generated}What a sender does. A case that needs a [capability](conformance.md#the-adapter) that the sender
-does not have is not applicable.
-
-| A sender … | Needs |
-| --- | --- |
-${rows.join('\n')}
 `
 }
 
@@ -334,7 +304,6 @@ const pages = {
   'docs/errors.md': await markdown(errorsPage()),
   'docs/configuration.md': await markdown(configurationPage()),
   'docs/metrics.md': await markdown(metricsPage()),
-  'docs/conformance-cases.md': await markdown(casesPage()),
   'docs/operations/states.md': await markdown(statesPage()),
 }
 const defaults = { REDIS_URL: 'redis://unused', S3_ENDPOINT: 'http://unused' }

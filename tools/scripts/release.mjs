@@ -4,11 +4,17 @@
 //   runs the checks before a tag, in a few minutes; exits with 1 if one fails.
 // npm run release -- --check --without-images
 //   runs all checks except those of the contents of the images.
-// Nothing is committed, tagged or published.
+// npm run release
+//   runs the checks; if all pass, fills the folder `release` with what is published.
+// npm run release -- --local
+//   fills that folder without the checks. --to FOLDER names another one, which is emptied first, and
+//   --without-kotlin leaves out what needs Maven.
+// Nothing is committed, tagged or published. INTAKE_IMAGES names the registry and folder of the
+// images in the release's docker-compose.yml.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bootstrap, pnpm, root } from './bootstrap.mjs'
 import {
@@ -23,6 +29,9 @@ import {
 const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
+    local: { type: 'boolean', default: false },
+    to: { type: 'string', default: join(root, 'release') },
+    'without-kotlin': { type: 'boolean', default: false },
     'without-images': { type: 'boolean', default: false },
     set: { type: 'string' },
   },
@@ -40,7 +49,18 @@ const manifests = run('git', 'ls-files', 'package.json', '*/package.json').trim(
 
 if (values.set !== undefined) setVersion(values.set)
 else if (values.check) await check()
-else console.error('Use --check or --set <version>; docs/releasing.md has the steps.')
+else if (values.local || (await check())) await fillFolder()
+
+async function fillFolder() {
+  await bootstrap()
+  const { fillReleaseFolder } = await import('./release/folder.mjs')
+  await fillReleaseFolder({
+    version: JSON.parse(read('package.json')).version,
+    folder: resolve(values.to),
+    images: process.env.INTAKE_IMAGES,
+    kotlin: !values['without-kotlin'],
+  })
+}
 
 function setVersion(version) {
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`${version} is not of the form 1.2.3`)
@@ -54,6 +74,7 @@ function setVersion(version) {
   console.log(`Set ${version} in ${manifests.length} manifests, the Helm chart and CHANGELOG.md.`)
 }
 
+/** Resolves to whether every check has passed. */
 async function check() {
   await bootstrap()
   const { version } = JSON.parse(read('package.json'))
@@ -96,6 +117,7 @@ async function check() {
     for (const problem of problems) console.log(`     ${problem}`)
     if (problems.length > 0) process.exitCode = 1
   }
+  return process.exitCode !== 1
 }
 
 /**

@@ -20,6 +20,7 @@ export interface OverShare {
    * Checks a request with log events before its JSON is parsed: when the count is used up, refuses a
    * request that names a device beyond its share. Such a request counts nowhere.
    *
+   * @param json the JSON of the request, or its beginning (see `findDevice`)
    * @throws {IntakeError} `rate_limited`
    */
   requireShare(key: ApiKey, json: Buffer): void

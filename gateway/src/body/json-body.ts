@@ -110,13 +110,16 @@ async function parseLarge(
     return parseInTurns(body, options)
   }
   const counter = createLateCounter(nodesMax, countedLaterBytes)
+  let isFirst = true
   const json = await gunzip(body, {
     bytesMax: jsonBytesMax,
     onChunk(chunk) {
+      // The first chunk names the device, so a request that is refused is decompressed no further.
+      if (isFirst) limiter.requireShare(apiKey, chunk)
+      isFirst = false
       charge(chunk.length)
       counter.add(chunk)
     },
   })
-  limiter.requireShare(apiKey, json)
   return parseInTurns(json, { ...options, nodes: counter.nodes() })
 }

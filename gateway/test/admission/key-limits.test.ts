@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -19,7 +20,7 @@ async function start(t: Test, limits: KeyLimits, env: Record<string, string> = {
   return { gateway, time }
 }
 
-const post = ({ app }: TestGateway, url: string, body: object, more: object = {}) =>
+const post = ({ app }: TestGateway, url: string, body: object | string, more: object = {}) =>
   app.inject({ method: 'POST', url, headers: { ...headers, ...more }, payload: body })
 
 const device = (number: number) => `6f9619ff-8b86-4d01-b42d-${String(number).padStart(12, '0')}`
@@ -254,10 +255,38 @@ t.test('429: beyond the limit of requests, a device beyond its share is not pars
   }
 })
 
+t.test('429: a large body of such a device is not decompressed to its end', async (t) => {
+  const { gateway, of } = await startFlooded(t)
+  // Bytes that do not compress, so that the broken end is far from the beginning.
+  const params = { random: randomBytes(400_000).toString('base64') }
+  const sendBroken = async (body: object) => {
+    const broken = gzipSync(JSON.stringify(body)).subarray(0, -8)
+    const encoding = { 'content-encoding': 'gzip' }
+    return (await post(gateway, '/api/log', broken, encoding)).json<object>()
+  }
+  t.match(await sendBroken({ ...of(0), params }), { code: 'rate_limited', detail: /device/ })
+  t.match(await sendBroken({ ...of(1), params }), { code: 'invalid_encoding' })
+})
+
+t.test('201: a device whose event only mentions a device beyond its share', async (t) => {
+  const { send, of } = await startFlooded(t)
+  const mentioned = device(0)
+  const mentions = [
+    { device_uuid: mentioned },
+    { list: [{ device_uuid: mentioned }, '}'], text: '\\"}]{[' },
+    { 'a\\': 'device_uuid', text: `"device_uuid": "${mentioned}"` },
+  ]
+  for (const [index, params] of mentions.entries()) {
+    const { device_uuid, ...rest } = of(index + 1)
+    const body = { log: { event: 'sync', params }, ...rest, device_uuid }
+    t.match(await send({ params, ...body }), { message: /created/ })
+  }
+})
+
 t.test('429: the limit of requests holds for a device that hides', async (t) => {
-  const { gateway, requestsMax, send, of } = await startFlooded(t)
-  const hidden = { params: { device_uuid: device(9) }, ...of(0) }
-  for (let sent = 0; sent < requestsMax; sent++) await send(hidden)
+  const { gateway, requestsMax, of } = await startFlooded(t)
+  const hidden = JSON.stringify(of(0)).replace('device_uuid', 'device\\u005fuuid')
+  for (let sent = 0; sent < requestsMax; sent++) await post(gateway, '/api/log', hidden)
   const early = await post(gateway, '/api/log', {}, { 'content-length': '1000000000000' })
   t.match(early.json(), { code: 'rate_limited', detail: /Retry-After/ })
 })

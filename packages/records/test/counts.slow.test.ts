@@ -619,3 +619,111 @@ t.test('values as names of one application leave the counts of another as they a
     t.same(counted, { hours: purchases, catalogue: purchases }, attack)
   }
 })
+
+t.test('applications whose identifiers are too large for one statement are found', async (t) => {
+  const lately = '2027-01-20 00:00:00.000'
+  // Cannot hold all identifiers at once.
+  const small = createClickHouse({
+    url: withSettings(server.url, { max_memory_usage: String(100 * 1024 * 1024) }),
+  })
+  t.teardown(() => small.close())
+  const invented = 80_000
+  await owner.command(
+    `INSERT INTO intake.logs_raw (bundle_identifier, time, id, device_uuid, received_at, event, ver)
+     SELECT concat(hex(sipHash128(number)), repeat('x', 968)), UUIDv7ToDateTime(uid, 'UTC'),
+       generateUUIDv7() AS uid, generateUUIDv4(), '${lately}', 'e', 1 FROM numbers(${invented})`,
+  )
+  const bundle_identifier = 'com.example.innocent'
+  const rows = ['2027-01-19T01:00:00.000Z', '2027-01-19T02:00:00.000Z'].map((time) =>
+    event(time, { bundle_identifier, received_at: `${lately.replace(' ', 'T')}Z` }),
+  )
+  await insert('logs', rows)
+  const range = {
+    lastUntil: lately,
+    lastNow: '2020-03-01 00:00:00.000',
+    now: '2020-03-02 00:00:00.000',
+  }
+  const found: { bundle_identifier: string }[] = []
+  let statements = 0
+  const fake = {
+    async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+      if (!sql.includes('intake.recounts')) return reader.query<Row>(sql, params)
+      statements++
+      const some = await small.query<Row>(sql, range)
+      found.push(...(some as typeof found))
+      return some
+    },
+    lines: async () => [],
+  }
+  const counted = await refreshCounts({
+    reader: fake,
+    store: { insertRows: async () => {} },
+    name: 'hours',
+  })
+  t.ok(statements > 1, 'one statement was not enough')
+  t.equal(found.length, invented + 2)
+  t.equal(counted, Math.floor((64 * 1024 * 1024 - 40) / 1_000) + 2, 'at most 64 MiB')
+  t.equal(
+    found.filter((one) => one.bundle_identifier === bundle_identifier).length,
+    2,
+    'the application with the most events',
+  )
+})
+
+t.test('what is beyond 200,000 hours is marked, and counted later', async (t) => {
+  const now = '2026-11-25 00:00:00.000'
+  const stale = Array.from({ length: 200_003 }, (_, n) => ({
+    bundle_identifier: `com.example.${n}`,
+    period: '2026-11-24 09:00:00',
+    is_marked: 0,
+    of_application: 1,
+  }))
+  const fake = {
+    query: async <Row>(sql: string) =>
+      (sql.includes('AS ver')
+        ? [{ ver: 1 }]
+        : sql.includes('AS until')
+          ? [{ until: now, now }]
+          : [...stale]) as Row[],
+    lines: async () => [],
+  }
+  let marks: object[] = []
+  const into = {
+    insertRows: async ({ table, members }: Parameters<typeof store.insertRows>[0]) => {
+      if (table !== 'recounts') return
+      const lines = gunzipSync(Buffer.concat(members)).toString().trim().split('\n')
+      marks = lines.map((line) => JSON.parse(line) as object)
+      await store.insertRows({ table, members: [member(marks)], rows: marks.length })
+    },
+  }
+  t.equal(await refreshCounts({ reader: fake, store: into, name: 'hours' }), 200_000)
+  t.same(
+    marks,
+    [0, 1, 2].map((n) => ({
+      bundle_identifier: `com.example.${200_000 + n}`,
+      hour: '2026-11-24T09:00:01.000Z',
+      asked_at: '2026-11-25T00:10:00.000Z',
+    })),
+  )
+  // The next call after the pause finds them in ClickHouse.
+  const range = {
+    lastUntil: '2028-01-01 00:00:00.000',
+    lastNow: now,
+    now: '2026-11-25 00:10:00.000',
+  }
+  let found: object[] = []
+  const later = {
+    ...fake,
+    async query<Row>(sql: string, params: Record<string, unknown> = {}) {
+      if (!sql.includes('intake.recounts')) return fake.query<Row>(sql)
+      const rows = await reader.query<Row>(sql, { ...params, ...range })
+      found = [...rows] as object[]
+      return rows
+    },
+  }
+  await refreshCounts({ reader: later, store: { insertRows: async () => {} }, name: 'hours' })
+  t.match(
+    found.map((one) => (one as { bundle_identifier: string }).bundle_identifier).toSorted(),
+    [0, 1, 2].map((n) => `com.example.${200_000 + n}`),
+  )
+})

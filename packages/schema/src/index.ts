@@ -1,4 +1,10 @@
-export { alterStored, storedTable, syncReplicas, systemTable } from './cluster/names.ts'
+export {
+  alterStored,
+  onEveryServer,
+  storedTable,
+  syncReplicas,
+  systemTable,
+} from './cluster/names.ts'
 export { functionStatements } from './definitions/functions.ts'
 export * from './inspect/inspect.ts'
 export { findMissingTables } from './inspect/schema.ts'

@@ -148,6 +148,9 @@ t.test('statements on partitions, mutations and system tables reach every server
   const command = async (sql: string) => void sent.push(sql)
   await syncReplicas({ command }, ['logs_raw'])
   t.same(sent, [])
-  await syncReplicas({ command, ...fleet }, ['logs_raw'])
-  t.same(sent, ["SYSTEM SYNC REPLICA ON CLUSTER 'fleet' intake.logs_raw_local"])
+  await syncReplicas({ command, ...fleet }, ['logs_raw', 'hours_raw'])
+  t.same(sent, [
+    "SYSTEM SYNC REPLICA ON CLUSTER 'fleet' intake.logs_raw_local",
+    "SYSTEM SYNC REPLICA ON CLUSTER 'fleet' intake.hours_raw",
+  ])
 })

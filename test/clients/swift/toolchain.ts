@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-export const packageDir = fileURLToPath(new URL('../../../clients/swift', import.meta.url))
+export const packageDir = fileURLToPath(new URL('../../..', import.meta.url))
 /**
  * The command that runs Swift. Its last word is the program `swift`. The words before it can run
  * any program, for example in a container.

@@ -72,6 +72,10 @@ export const commands: Readonly<Record<string, LazyCommand>> = {
     description: 'create or update the tables, the bucket and the mark of this installation',
     define: async (command) => (await import('./commands/setup.ts')).defineSetup(command),
   },
+  demo: {
+    description: 'send what three invented apps do, or take it away again: something to see',
+    define: async (command) => (await import('./commands/demo.ts')).defineDemo(command),
+  },
   sandbox: {
     description: 'a gateway in memory, with faults on demand, for tests of apps that send',
     define: async (command) => (await import('./commands/sandbox.ts')).defineSandbox(command),

@@ -38,6 +38,10 @@ const postponedMsMin = 10 * 60_000
 const staleMax = 200_000
 /** The maximum number that one call finds. A reader gets no result of more than a million rows. */
 const foundMax = 900_000
+/** The maximum size of what one call finds. Identifiers of applications have up to a kilobyte. */
+const foundBytesMax = 64 * 1024 * 1024
+/** The maximum number of statements that find together what one of them cannot find. */
+const slicesMax = 16
 /**
  * The maximum number of applications that one statement counts. Their identifiers are one parameter
  * in its URL, and ClickHouse refuses parameters of more than 128 KiB.
@@ -217,31 +221,77 @@ async function readState(reader: Pick<ClickHouse, 'query'>, name: CountName): Pr
   return state
 }
 
+/** What `findStale` orders by. */
+interface Found extends Stale {
+  is_marked: 0 | 1
+  of_application: number
+}
+
 /**
  * Finds what must be counted: first what was marked by `recountHours`, then the applications with the
  * most new events. So somebody who invents applications delays neither erasures nor other senders.
+ *
+ * If one statement cannot find it, for example because ClickHouse lacks the memory for the
+ * identifiers of all applications, each half of the applications is found by itself.
+ *
+ * @param slice the applications to look at: those whose hash modulo `of` is `index`
  */
 async function findStale(
   reader: Pick<ClickHouse, 'query'>,
   name: CountName,
-  { lastUntil, lastNow, now }: State,
-): Promise<Stale[]> {
+  state: State,
+  slice = { of: 1, index: 0 },
+): Promise<Found[]> {
+  const { lastUntil, lastNow, now } = state
+  const { of, index } = slice
   const { period } = tables[name]
-  return reader.query<Stale>(
-    `SELECT bundle_identifier, period FROM (
-       SELECT bundle_identifier, period, max(marked) AS is_marked,
-         sum(sum(records)) OVER (PARTITION BY bundle_identifier) AS of_application
-       FROM (
-         SELECT bundle_identifier, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
-         WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} GROUP BY bundle_identifier, period
-         UNION ALL
-         SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
-         WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
-           AND asked_at <= {now:DateTime64(3, 'UTC')}
-       ) GROUP BY bundle_identifier, period
-     ) ORDER BY is_marked DESC, of_application DESC, period DESC LIMIT ${foundMax} ${querySettings}`,
-    { lastUntil, lastNow, now },
-  )
+  const isInSlice = `cityHash64(bundle_identifier) % ${of} = ${index}`
+  const order = 'is_marked DESC, of_application DESC, period DESC'
+  try {
+    return await reader.query<Found>(
+      `SELECT bundle_identifier, period, is_marked, of_application FROM (
+         SELECT bundle_identifier, period, is_marked, of_application,
+           sum(length(bundle_identifier)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes
+         FROM (
+           SELECT bundle_identifier, period, max(marked) AS is_marked,
+             sum(sum(records)) OVER (PARTITION BY bundle_identifier) AS of_application
+           FROM (
+             SELECT bundle_identifier, ${period}(time) AS period, count() AS records, 0 AS marked FROM intake.logs
+             WHERE received_at >= {lastUntil:DateTime64(3, 'UTC')} AND ${isInSlice} GROUP BY bundle_identifier, period
+             UNION ALL
+             SELECT bundle_identifier, ${period}(hour) AS period, 0 AS records, toSecond(hour) = 0 AS marked FROM intake.recounts
+             WHERE asked_at >= {lastNow:DateTime64(3, 'UTC')} - toIntervalSecond(${recountMarginSeconds})
+               AND asked_at <= {now:DateTime64(3, 'UTC')} AND ${isInSlice}
+           ) GROUP BY bundle_identifier, period
+         )
+       ) WHERE bytes <= ${foundBytesMax} ORDER BY ${order} LIMIT ${foundMax}
+       ${of < slicesMax ? querySettings : boundedSettings}`,
+      { lastUntil, lastNow, now },
+    )
+  } catch (error) {
+    if (!isTooMuch(error) || of >= slicesMax) throw error
+    const one = await findStale(reader, name, state, { of: 2 * of, index })
+    return mostUrgent([
+      ...one,
+      ...(await findStale(reader, name, state, { of: 2 * of, index: index + of })),
+    ])
+  }
+}
+
+/** Orders what several statements have found, and cuts it as one statement does. */
+function mostUrgent(found: readonly Found[]): Found[] {
+  let bytes = 0
+  return found
+    .toSorted(
+      (a, b) =>
+        b.is_marked - a.is_marked ||
+        b.of_application - a.of_application ||
+        Number(a.period < b.period) - Number(a.period > b.period),
+    )
+    .filter(
+      ({ bundle_identifier }, index) =>
+        index < foundMax && (bytes += Buffer.byteLength(bundle_identifier)) <= foundBytesMax,
+    )
 }
 
 /**

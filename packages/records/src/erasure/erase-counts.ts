@@ -1,4 +1,5 @@
 import { ClickHouseError, type ClickHouse } from '@intake/clickhouse'
+import { onEveryServer, syncReplicas } from '@intake/schema'
 import { countNames, refreshCounts } from '../counts/refresh-counts.ts'
 
 /** The tables of counts, with the column of their period and its value for a marked hour. */
@@ -15,8 +16,8 @@ export const namesOfCountTables = countTables.map(({ table }) => table)
  * (`recountHours`). They may contain names from erased events, or the id of one as an example. Marks
  * of what `refreshCounts` could not count are left out: nothing was erased there.
  */
-const outdated = ({ table, column, period }: (typeof countTables)[number]) =>
-  `FROM intake.${table} AS counts INNER JOIN (
+const outdated = ({ column, period }: (typeof countTables)[number], table: string) =>
+  `FROM ${table} AS counts INNER JOIN (
      SELECT bundle_identifier, ${period} AS period, max(asked_at) AS asked
      FROM intake.recounts_raw WHERE asked_at <= now64(3, 'UTC') AND toSecond(hour) = 0 GROUP BY bundle_identifier, period
    ) AS marks ON marks.bundle_identifier = counts.bundle_identifier AND marks.period = counts.${column}
@@ -24,13 +25,14 @@ const outdated = ({ table, column, period }: (typeof countTables)[number]) =>
 
 /**
  * Counts the marked hours and days again, and merges the months that have former counts, so that
- * no active part contains them. If ClickHouse cannot do it, former counts remain, and
- * `countOutdated` reports them.
+ * no active part contains them, on any replica. If ClickHouse cannot do it, former counts remain,
+ * and `countOutdated` reports them.
  *
  * @param onFailed called with the reason why something could not be counted or merged
+ * @throws {ClickHouseError} if a replica stays behind
  */
 export async function replaceCounts(
-  clickhouse: Pick<ClickHouse, 'query' | 'lines' | 'insertRows' | 'command'>,
+  clickhouse: Pick<ClickHouse, 'query' | 'lines' | 'insertRows' | 'command' | 'cluster'>,
   onFailed: (reason: string) => void,
 ): Promise<void> {
   const attempt = async (work: () => Promise<unknown>) => {
@@ -41,25 +43,32 @@ export async function replaceCounts(
       onFailed(error.message)
     }
   }
+  await syncReplicas(clickhouse, ['recounts_raw'])
   for (const name of countNames)
     await attempt(() => refreshCounts({ reader: clickhouse, store: clickhouse, name }))
+  // A replica merges only the parts that it has.
+  await syncReplicas(clickhouse, namesOfCountTables)
   for (const one of countTables) {
     const months = await clickhouse.query<{ month: number }>(
-      `SELECT DISTINCT toYYYYMM(counts.${one.column}) AS month ${outdated(one)}`,
+      `SELECT DISTINCT toYYYYMM(counts.${one.column}) AS month ${outdated(one, `intake.${one.table}`)}`,
     )
     for (const { month } of months) {
       const sql = `OPTIMIZE TABLE intake.${one.table} PARTITION ID '${month}' FINAL`
       await attempt(() => clickhouse.command(sql))
     }
   }
+  await syncReplicas(clickhouse, namesOfCountTables)
 }
 
-/** Counts the rows that `replaceCounts` has to replace, on whatever part they are. */
-export async function countOutdated(clickhouse: Pick<ClickHouse, 'query'>): Promise<number> {
+/** Counts the rows that `replaceCounts` has to replace, in whatever part of whatever replica. */
+export async function countOutdated(
+  clickhouse: Pick<ClickHouse, 'query' | 'cluster'>,
+): Promise<number> {
   let rows = 0
   for (const one of countTables) {
+    const table = onEveryServer(clickhouse, `intake.${one.table}`)
     const [found] = await clickhouse.query<{ rows: number }>(
-      `SELECT count() AS rows ${outdated(one)}`,
+      `SELECT count() AS rows ${outdated(one, table)}`,
     )
     rows += found?.rows ?? 0
   }

@@ -52,6 +52,8 @@ export async function writeTombstones(
       params,
     )
   const logs = await inRecords('logs_raw')
+  // So that a count that is newer than the marks was made without these records, on any replica.
+  await syncReplicas(clickhouse, ['logs_raw'])
   await recountHours(clickhouse, { sql, params })
   const letters = deadLetterCondition(subject)
   const deadLetters = await insert(

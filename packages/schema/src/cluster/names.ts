@@ -20,14 +20,20 @@ export const alterStored = (place: Place, table: string, change: string): string
     : `ALTER TABLE intake.${localName(table)} ON CLUSTER '${place.cluster}' ${toLocal(change)}`
 
 /**
- * A system table with the rows of every server. Reading it fails while a server does not respond.
+ * A table, named with its database, with the rows of every server: those of a table that every
+ * server holds completely come once per server. Reading it fails while a server does not respond.
  */
-export const systemTable = ({ cluster }: Place, name: string): string =>
-  cluster === undefined ? `system.${name}` : `clusterAllReplicas('${cluster}', system.${name})`
+export const onEveryServer = ({ cluster }: Place, table: string): string =>
+  cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`
+
+export const systemTable = (place: Place, name: string): string =>
+  onEveryServer(place, `system.${name}`)
 
 /**
- * Waits until every replica has all confirmed rows of these tables, so that the next statement sees
- * them on any replica. Returns at once without a cluster.
+ * Waits until every replica has all confirmed rows of these tables, and the merges that were asked
+ * for, so that the next statement sees them on any replica. Returns at once without a cluster.
+ *
+ * @throws {ClickHouseError} if a server does not confirm it within the timeout of the client
  */
 export async function syncReplicas(
   clickhouse: Pick<ClickHouse, 'command' | 'cluster'>,
@@ -37,7 +43,7 @@ export async function syncReplicas(
   if (cluster === undefined) return
   for (const table of tables) {
     await clickhouse.command(
-      `SYSTEM SYNC REPLICA ON CLUSTER '${cluster}' intake.${localName(table)}`,
+      `SYSTEM SYNC REPLICA ON CLUSTER '${cluster}' ${toLocal(`intake.${table}`)}`,
     )
   }
 }

@@ -1,6 +1,8 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import { loopbackOrigins, parseCorsOrigins } from '@intake/config'
+import { isLoopbackHost } from '@intake/runtime'
 
 const host = '127.0.0.1'
 const connectionsMax = 200
@@ -19,9 +21,11 @@ export interface BasicAuthOptions {
   signal: AbortSignal
 }
 
+const loopbackPages = parseCorsOrigins(loopbackOrigins)
+
 /**
  * Makes the embedded ClickHouse accept basic authentication, as other servers do. Forwards every
- * request, and replaces `Authorization: Basic` with `X-ClickHouse-User` and `X-ClickHouse-Key`. The
+ * request of this machine (see `isForeign`), and replaces `Authorization: Basic` with `X-ClickHouse-User` and `X-ClickHouse-Key`. The
  * engine itself must not get basic authentication, because `?user=default` in the URL would then
  * win (clickhouse-config.ts). With these headers, it refuses such parameters. A request that
  * already has one of them is forwarded unchanged.
@@ -36,7 +40,9 @@ export function acceptBasicAuth({ port, enginePort, signal }: BasicAuthOptions):
     (incoming, outgoing) => {
       const { socket } = incoming
       const start = () => {
-        if (!socket.destroyed) forward(enginePort, incoming, outgoing)
+        if (socket.destroyed) return
+        if (isForeign(incoming)) refuse(outgoing)
+        else forward(enginePort, incoming, outgoing)
       }
       // Node reports all requests of a pipeline at once. The engine gets one after the other.
       const previous = latest.get(socket)
@@ -51,6 +57,22 @@ export function acceptBasicAuth({ port, enginePort, signal }: BasicAuthOptions):
     server.once('error', reject)
     server.listen({ port, host, signal }, resolve)
   })
+}
+
+/**
+ * Whether a web page that is not on this machine made the request. Checks `Host` too, because a
+ * foreign site can make its own name resolve to 127.0.0.1 (DNS rebinding), and older browsers do not
+ * send `Sec-Fetch-Site`. Only HTTP/1.0 has no `Host`, and no browser sends that.
+ */
+function isForeign({ headers: { host: name, origin } }: IncomingMessage): boolean {
+  const isKnownOrigin =
+    origin === undefined || (typeof loopbackPages === 'object' && loopbackPages.has(origin))
+  return !isKnownOrigin || !(name === undefined || isLoopbackHost(name))
+}
+
+function refuse(outgoing: ServerResponse) {
+  outgoing.writeHead(403, { 'content-type': 'text/plain', connection: 'close' })
+  outgoing.end('This port serves pages and names of this machine, such as localhost.\n')
 }
 
 function forward(port: number, incoming: IncomingMessage, outgoing: ServerResponse) {

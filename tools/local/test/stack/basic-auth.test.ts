@@ -103,6 +103,41 @@ t.test(
   },
 )
 
+t.test('403: a foreign web page, or a foreign name of this machine', async (t) => {
+  let forwarded = 0
+  const engine = createServer({ requireHostHeader: false }, (_, response) => {
+    forwarded++
+    response.end('result')
+  })
+  engine.listen(0, '127.0.0.1')
+  await once(engine, 'listening')
+  t.teardown(() => engine.close())
+  const { send, port } = await listen(t, (engine.address() as AddressInfo).port)
+  const right = basic('analyst:secret')
+  for (const headers of [
+    { host: `rebound.example:${port}` },
+    { host: `rebound.example:${port}`, 'sec-fetch-site': 'same-origin' },
+    { host: 'localhost.rebound.example' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ]) {
+    const refused = await send('/?query=SELECT+1', { ...right, ...headers }, '')
+    t.match(refused, { status: 403, text: /pages and names of this machine/ })
+  }
+  t.equal(forwarded, 0)
+  for (const headers of [
+    { host: `localhost:${port}` },
+    { host: `[::1]:${port}`, origin: `http://[::1]:${port}` },
+    { origin: 'http://localhost:5173' },
+    { origin: `http://127.0.0.1:${port}` },
+  ]) {
+    t.match(await send('/', { ...right, ...headers }, ''), { status: 200, text: 'result' })
+  }
+  const old = connect(port, '127.0.0.1')
+  old.write('GET / HTTP/1.0\r\n\r\n')
+  t.match((await old.toArray()).join(''), /^HTTP\/1\.1 200 /, 'HTTP/1.0 has no Host')
+})
+
 t.test('bodies, results and errors pass unchanged, whatever their length', { skip }, async (t) => {
   const engine = await ownClickHouse(t)
   const { send } = await listen(t, engine.port)
@@ -132,7 +167,7 @@ t.test('a query ends when its client closes the connection', { skip }, async (t)
   const query = 'SELECT+sum(sleepEachRow(1))+FROM+numbers(100)+SETTINGS+max_block_size=1'
   const { authorization } = basic(`${username}:${password}`)
   client.write(
-    `GET /?query=${query} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    `GET /?query=${query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`,
   )
   await until('the query runs', async () => (await running()) === 1)
   client.destroy()
@@ -154,7 +189,7 @@ t.test('pipelined requests start one after the other, until their client leaves'
   await once(engine, 'listening')
   t.teardown(() => engine.close())
   const { port } = await listen(t, (engine.address() as AddressInfo).port)
-  const head = 'HTTP/1.1\r\nHost: x\r\n'
+  const head = 'HTTP/1.1\r\nHost: localhost\r\n'
   const client = connect(port, '127.0.0.1')
   client.write(`${`GET / ${head}\r\n`.repeat(9)}GET / ${head}Connection: close\r\n\r\n`)
   const text = (await client.toArray()).join('')
@@ -185,7 +220,7 @@ t.test('headers of one connection are not forwarded, in either direction', async
   for (const version of ['1.0', '1.1']) {
     const client = connect(port, '127.0.0.1')
     client.write(
-      `GET / HTTP/${version}\r\nHost: x\r\nConnection: close\r\nTE: trailers\r\nTrailer: a\r\n\r\n`,
+      `GET / HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\nTE: trailers\r\nTrailer: a\r\n\r\n`,
     )
     const text = (await client.toArray()).join('')
     t.match(text, /^HTTP\/1\.1 200 [^]*\{\}/, version)

@@ -1,0 +1,138 @@
+import { createApiKeyStore } from '@intake/access'
+import { plural } from '@intake/runtime'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { demoBundles } from '../demo/apps.ts'
+import { inventHistory } from '../demo/history.ts'
+import { countDemo, demoKeyName, findDemoKeys, removeDemo } from '../demo/remove.ts'
+import { sendHistory, sendLive } from '../demo/send.ts'
+import { runningStack, UsageError } from '../endpoints.ts'
+import { note, print } from '../print.ts'
+import { createProgress } from '../progress.ts'
+import { withServices } from '../services.ts'
+import { changeRedis } from '../with-redis.ts'
+
+interface DemoFlags {
+  events: number
+  days: number
+  rate?: number
+  live?: boolean
+  seed: number
+  url?: string
+  remove?: boolean
+  yes?: boolean
+}
+
+/** Older events than of 30 days are refused by gateways. */
+const daysMax = 29
+const liveRate = 2
+const removalMs = 60 * 60_000
+const previewExitCode = 3
+const incompleteExitCode = 2
+
+/** So high that the demo never waits for a limit. */
+const limits = {
+  requestsPerMinute: 1e6,
+  eventsPerMinute: 1e7,
+  logBytesPerMinute: 1e10,
+  feedbackPerMinute: 1e6,
+  attachmentBytesPerMinute: 1e10,
+  deviceEventsPerMinute: 1e6,
+}
+
+/** `intake demo`: fills Intake with what three invented apps send, and takes it away again. */
+export function defineDemo(demo: Command): void {
+  demo
+    .option('--events <n>', 'log events of the past', wholeNumber(1e6), 5_000)
+    .option(
+      '--days <n>',
+      `the days over which they are spread, at most ${daysMax}`,
+      wholeNumber(daysMax),
+      7,
+    )
+    .option(
+      '--rate <n>',
+      `events a second; default: as fast as possible, with --live ${liveRate}`,
+      wholeNumber(10_000),
+    )
+    .option('--live', 'then go on until Ctrl-C, with events of the present')
+    .option('--seed <n>', 'another one invents another past', wholeNumber(2 ** 31), 1)
+    .option('--url <url>', 'the gateway; default: that of npm start')
+    .option('--remove', 'take away all demos: records, pictures, counts and API keys')
+    .addOption(new Option('--yes', 'with --remove: do it; without it the command only counts'))
+    .addHelpText(
+      'after',
+      `
+The apps are com.example.demo.shop, .fitness and .notes, with two releases each. What is worth finding: a crash that
+is new in shop 2.5.0, a param of fitness 1.9.0 that has become text, e-mail addresses in a param of notes 4.0.0, and
+that notes sends nothing any more. Feedback has pictures; a webhook that is configured gets it, too.
+Every demo has an API key of its own, for ${demoBundles} only. Removing is an erasure (docs/erasure.md).`,
+    )
+    .action((flags: DemoFlags) => (flags.remove ? remove(flags) : send(flags)))
+}
+
+async function send({ events, days, rate, live, seed, url }: DemoFlags): Promise<void> {
+  const gateway = url ?? (await runningStack())?.gateway
+  if (gateway === undefined) throw new UsageError('No stack of npm start is running: give --url.')
+  if (!URL.canParse(gateway)) throw new UsageError(`${gateway} is not the URL of a gateway.`)
+  const { secret } = await changeRedis((redis) =>
+    createApiKeyStore({ redis }).create({
+      name: demoKeyName,
+      bundleIdentifiers: [demoBundles],
+      limits,
+    }),
+  )
+  const stopped = new AbortController()
+  const stop = () => stopped.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  const target = { url: gateway, apiKey: secret, signal: stopped.signal }
+  try {
+    const runs = inventHistory({ events, days, seed, now: Date.now() })
+    const sent = await sendHistory(runs, { ...target, rate: live ? undefined : rate })
+    if (sent.left > 0)
+      throw new UsageError(`${sent.left} records did not arrive (${sent.reasons.join(', ')}).`)
+    print(
+      `Sent ${sent.events} log events and ${sent.feedback} feedback with pictures, of ${days} ${plural(days, 'day')}.`,
+    )
+    if (live && !stopped.signal.aborted) {
+      note('Sending live; Ctrl-C ends it.')
+      print(`Sent ${await sendLive({ ...target, seed, rate: rate ?? liveRate })} events live.`)
+    }
+    print('intake demo --remove --yes takes it all away.')
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+  }
+}
+
+async function remove({ yes }: DemoFlags): Promise<void> {
+  await withServices(async (services) => {
+    const keys = await findDemoKeys(services)
+    if (keys.length === 0) return print('There is no demo.')
+    if (!yes) {
+      const rows = await countDemo(services, keys)
+      print(
+        `${rows} records of ${keys.length} ${plural(keys.length, 'demo')} are stored. Nothing is removed: add --yes.`,
+      )
+      process.exitCode = previewExitCode
+      return
+    }
+    const deadline = performance.now() + removalMs
+    const reports = await removeDemo(services, keys, { deadline, progress: createProgress().say })
+    const sum = (count: (report: (typeof reports)[number]) => number) =>
+      reports.reduce((total, report) => total + count(report), 0)
+    print(
+      `Removed ${sum(({ tombstones }) => tombstones.logs)} log events, ` +
+        `${sum(({ tombstones }) => tombstones.feedback)} feedback and ${sum(({ objectsDeleted }) => objectsDeleted)} pictures, with their counts.`,
+    )
+    const revoked = reports.filter(({ complete }) => complete).length
+    print(`Revoked ${revoked} API ${plural(revoked, 'key')} of demos.`)
+    if (revoked === keys.length) return
+    print('INCOMPLETE: run it again when a worker is running.')
+    process.exitCode = incompleteExitCode
+  })
+}
+
+const wholeNumber = (max: number) => (text: string) => {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`)
+}

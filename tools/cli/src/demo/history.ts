@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { demoApps, feedbackTexts, phones, type DemoApp, type Params, type Pick } from './apps.ts'
+
+export interface DemoEvent {
+  /** Milliseconds since 1970. */
+  at: number
+  event: string
+  params: Params
+}
+
+/** What one device sends while it has one release of an app. */
+export interface DemoRun {
+  app: DemoApp
+  deviceUuid: string
+  userId: string
+  device: Record<string, unknown>
+  events: DemoEvent[]
+  feedback: { at: number; text: string; email: string | undefined }[]
+}
+
+export interface HistoryOptions {
+  /** The number of log events. */
+  events: number
+  days: number
+  /** The end of the period, in milliseconds since 1970. */
+  now: number
+  /** The same seed, number and period give the same history. */
+  seed: number
+}
+
+const dayMs = 86_400_000
+const eventsPerDevice = 40
+const devicesMax = 400
+/** Every so many devices, one sends a feedback. */
+const devicesPerFeedback = 3
+
+/** Invents what the devices of all demo apps have done in the last days. */
+export function inventHistory({ events, days, now, seed }: HistoryOptions): DemoRun[] {
+  const random = createRandom(seed)
+  const from = now - days * dayMs
+  // Every app has two devices at least: one that gets the second release, and one that does not.
+  const devices = Math.min(devicesMax, Math.max(2 * demoApps.length, events / eventsPerDevice))
+  let left = events
+  return demoApps.flatMap((app, index) => {
+    const isLastApp = index === demoApps.length - 1
+    const ofApp = isLastApp ? left : Math.round(events * app.share)
+    left -= ofApp
+    const to = from + (now - from) * app.fallsSilentAt
+    const count = Math.max(2, Math.round(devices * app.share))
+    return Array.from({ length: count }, (_, number) => {
+      const own = Math.floor(ofApp / count) + (number < ofApp % count ? 1 : 0)
+      // Every fifth device keeps the first release. The others change in the middle of the period.
+      const updatedAt = number % 5 === 1 ? Infinity : from + (to - from) * (0.4 + random() * 0.3)
+      return inventDevice({ app, number, seed, own, from, to, updatedAt, random })
+    }).flat()
+  })
+}
+
+interface DeviceOptions {
+  app: DemoApp
+  number: number
+  seed: number
+  own: number
+  from: number
+  to: number
+  updatedAt: number
+  random: () => number
+}
+
+function inventDevice(options: DeviceOptions): DemoRun[] {
+  const { app, number, seed, own, from, to, updatedAt, random } = options
+  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
+  const phone = pick(phones)
+  const runs = app.releases.map((release): DemoRun => ({
+    app,
+    deviceUuid: uuidOf(`${seed}/${app.bundle}/${number}`),
+    userId: `demo-user-${number + 1}`,
+    device: { ...phone, ...release, battery_level: 5 + Math.floor(random() * 95) },
+    events: [],
+    feedback: [],
+  }))
+  const runAt = (at: number) => runs[at < updatedAt ? 0 : 1]!
+  let left = own
+  while (left > 0) {
+    const at = from + random() * (to - from)
+    const isNew = at >= updatedAt
+    const session = inventSession({ app, at, isNew, random, pick }).slice(0, left)
+    // The rest of a session that would be in the future has not happened yet.
+    const past = session.map((event) => ({ ...event, at: Math.min(event.at, to) }))
+    runAt(at).events.push(...past)
+    left -= past.length
+  }
+  if (number % devicesPerFeedback === 0) {
+    const at = from + random() * (to - from)
+    const email = random() < 0.5 ? `user${number}@example.com` : undefined
+    runAt(at).feedback.push({ at, text: pick(feedbackTexts), email })
+  }
+  for (const { events } of runs) events.sort((a, b) => a.at - b.at)
+  return runs.filter(({ events, feedback }) => events.length + feedback.length > 0)
+}
+
+/** Invents the events of one use of an app: what a person looks at and does, until the end or a crash. */
+export function inventSession(options: {
+  app: DemoApp
+  at: number
+  isNew: boolean
+  random: () => number
+  pick: Pick
+}): DemoEvent[] {
+  const { app, isNew, random, pick } = options
+  let { at } = options
+  const events: DemoEvent[] = []
+  const add = (event: string, params: Params) => {
+    events.push({ at: Math.round(at), event, params })
+    at += 1_000 + random() * 40_000
+  }
+  add('app_open', { cold: random() < 0.6 })
+  const steps = 3 + Math.floor(random() * 7)
+  for (let step = 0; step < steps; step++) {
+    add('screen_view', { screen: pick(app.screens), ms: 80 + Math.floor(random() * 900) })
+    if (random() < 0.5) {
+      const { event, params } = pick(app.actions)(pick, isNew)
+      add(event, params)
+    }
+  }
+  if (random() < app.crashes[isNew ? 1 : 0]) add('crash', app.crash(isNew))
+  return events
+}
+
+/** Returns a generator of numbers from 0 to 1, which depend on the seed only (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Returns a UUID of version 8, which depends on the text only. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createIntake, createNodeClient } from '@intake/client/node'
+import { demoApps, phones, type Pick } from './apps.ts'
+import { createRandom, inventSession, type DemoRun } from './history.ts'
+import { drawScreenshot } from './picture.ts'
+
+/** Where the demo sends. */
+export interface Target {
+  url: string
+  apiKey: string
+}
+
+/** Devices that send at the same time. */
+const devicesAtOnce = 6
+/** How long one device may take to deliver what it has. */
+const deliveryMs = 60_000
+/** So many devices use each app while the demo runs live. */
+const liveDevices = 4
+
+export interface Sent {
+  events: number
+  feedback: number
+  /** Records that did not arrive; `reasons` says why. */
+  left: number
+  reasons: string[]
+}
+
+/**
+ * Sends what devices have done. Each device is a client of its own: it logs with a clock that runs
+ * through its history, and sends when that clock has reached the present, as after days offline.
+ *
+ * @param options.rate the maximum number of events a second; undefined: as fast as possible
+ */
+export async function sendHistory(
+  runs: readonly DemoRun[],
+  options: Target & { rate: number | undefined; signal: AbortSignal },
+): Promise<Sent> {
+  const { rate, signal } = options
+  const sent: Sent = { events: 0, feedback: 0, left: 0, reasons: [] }
+  const began = performance.now()
+  const waiting = runs.values()
+  const sendNext = async () => {
+    for (const run of waiting) {
+      if (signal.aborted) return
+      const { left, reason } = await sendRun(run, options)
+      sent.events += run.events.length
+      sent.feedback += run.feedback.length
+      sent.left += left
+      if (reason !== undefined && !sent.reasons.includes(reason)) sent.reasons.push(reason)
+      const dueMs = rate === undefined ? 0 : (sent.events / rate) * 1_000
+      const earlyMs = dueMs - (performance.now() - began)
+      if (earlyMs > 0) await sleep(earlyMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  await Promise.all(Array.from({ length: devicesAtOnce }, sendNext))
+  return sent
+}
+
+async function sendRun(
+  { app, deviceUuid, userId, device, events, feedback }: DemoRun,
+  { url, apiKey }: Target,
+): Promise<{ left: number; reason: string | undefined }> {
+  let past: number | undefined
+  const now = () => past ?? Date.now()
+  const client = createNodeClient(
+    { url, apiKey, bundleIdentifier: app.bundle, deviceUuid, userId, device },
+    {
+      storage: 'memory',
+      time: {
+        now,
+        // Runs as the clock does: the device was offline, and nobody has set its clock.
+        monotonic: now,
+        setTimeout: (run, ms) => setTimeout(run, ms),
+        clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+      },
+    },
+  )
+  for (const event of events) {
+    past = event.at
+    client.log(event.event, event.params)
+  }
+  const kept = feedback.map(({ at, text, email }) => {
+    past = at
+    const data = drawScreenshot(app.colour, Math.floor(at))
+    const attachments = [{ data, name: 'screenshot.png', type: 'image/png' }]
+    return client.feedback({ text, email, attachments })
+  })
+  past = undefined
+  await Promise.all(kept)
+  const { left } = await client.shutdown({ timeoutMs: deliveryMs })
+  const { dropped, lastError } = client.stats()
+  const lost = Object.values(dropped).reduce((sum, count) => sum + count, 0)
+  const [reason = lastError?.code] = Object.keys(dropped)
+  return { left: left + lost, reason: left + lost === 0 ? undefined : (reason ?? 'no_response') }
+}
+
+/**
+ * Sends events as they happen, until the signal is aborted. Resolves to their number.
+ *
+ * @param options.rate events a second
+ */
+export async function sendLive(
+  options: Target & { rate: number; seed: number; signal: AbortSignal },
+): Promise<number> {
+  const { url, apiKey, rate, seed, signal } = options
+  const random = createRandom(seed + 1)
+  const pick: Pick = (list) => list[Math.floor(random() * list.length)]!
+  const devices = demoApps
+    .filter(({ fallsSilentAt }) => fallsSilentAt === 1)
+    .flatMap((app) =>
+      Array.from({ length: liveDevices }, (_, number) => ({
+        app,
+        queue: [] as { event: string; params: object }[],
+        client: createIntake({
+          url,
+          apiKey,
+          bundleIdentifier: app.bundle,
+          storage: 'memory',
+          userId: `demo-live-${number + 1}`,
+          device: { ...pick(phones), ...app.releases[1] },
+          flushIntervalMs: 1_000,
+        }),
+      })),
+    )
+  let sent = 0
+  while (!signal.aborted) {
+    const device = pick(devices)
+    const { app, client, queue } = device
+    if (queue.length === 0)
+      queue.push(...inventSession({ app, at: Date.now(), isNew: true, random, pick }))
+    const { event, params } = queue.shift()!
+    client.log(event, params)
+    sent++
+    await sleep(1_000 / rate, undefined, { signal }).catch(() => undefined)
+  }
+  await Promise.all(devices.map(({ client }) => client.shutdown()))
+  return sent
+}

@@ -1,0 +1,18 @@
+// The program `intake-sandbox` of a release: `intake sandbox` alone, without the other commands.
+import { Command, CommanderError } from 'commander'
+import { defineSandbox } from './commands/sandbox.ts'
+import { configureOutput, printError } from './print.ts'
+
+const program = new Command('intake-sandbox')
+  .description('a gateway in memory, with faults on demand, for tests of apps that send')
+  .exitOverride()
+configureOutput(program)
+defineSandbox(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  const isPrinted = error instanceof CommanderError
+  if (!isPrinted) printError(error)
+  process.exitCode = isPrinted ? error.exitCode : 1
+}

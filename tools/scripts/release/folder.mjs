@@ -1,0 +1,128 @@
+// Fills the folder `release` with everything that a release publishes (docs/releasing.md).
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pnpm, root } from '../bootstrap.mjs'
+import { packFolder, packProgram, programs } from './bundle.mjs'
+import { composeOfImages, mountedFiles } from './compose.mjs'
+
+const mavenMs = 10 * 60_000
+
+/**
+ * Fills a folder anew. Needs a built clone, but no container engine, and no network once Maven and
+ * pnpm have run.
+ *
+ * @param {object} options
+ * @param {string} options.version
+ * @param {string} options.folder
+ * @param {string} [options.images] registry and folder of the images, if they are known
+ * @param {boolean} options.kotlin whether to build the Kotlin client
+ */
+export async function fillReleaseFolder({ version, folder, images, kotlin }) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  packFolder(join(root, 'clients/javascript'), join(folder, `intake-client-${version}.tgz`))
+  for (const file of Object.keys(programs)) await packProgram(file, version, folder)
+  if (kotlin) packKotlin(version, folder)
+  // The chart has symbolic links to files of other folders, which Helm replaces by the files.
+  tar(join(folder, `intake-chart-${version}.tgz`), join(root, 'deploy/helm'), '-h', 'intake')
+  writeCompose(folder, { version, images })
+  cpSync(join(root, 'packages/schema/migrations'), join(folder, 'migrations'), { recursive: true })
+  await writeOpenApi(folder)
+  writeSbom(folder)
+  const compose = ['docker-compose.yml', 'deploy', 'migrations']
+  tar(join(folder, `intake-compose-${version}.tgz`), folder, ...compose)
+  writeSums(folder)
+  for (const name of readdirSync(folder).toSorted()) {
+    const stat = statSync(join(folder, name))
+    console.log(stat.isFile() ? `${name}  ${Math.ceil(stat.size / 1024)} KiB` : `${name}/`)
+  }
+}
+
+function tar(tarball, from, ...args) {
+  execFileSync('tar', ['-c', '-z', '-f', tarball, ...args], { cwd: from })
+}
+
+/** Builds the Kotlin client into a Maven repository, if Maven has or can load what it needs. */
+function packKotlin(version, folder) {
+  if (spawnSync('mvn', ['--version'], { stdio: 'ignore' }).status !== 0) {
+    console.log('Without the Kotlin client: there is no Maven.')
+    return
+  }
+  const repository = join(folder, 'maven')
+  const { status, stdout } = spawnSync(
+    'mvn',
+    [
+      ...['-B', '-q', '-ntp', '-f', join(root, 'clients/kotlin/pom.xml'), 'deploy'],
+      ...['-DskipTests', '-Dkotlin.compiler.daemon=false'],
+      `-DaltDeploymentRepository=release::default::file:${repository}`,
+    ],
+    { encoding: 'utf8', timeout: mavenMs },
+  )
+  if (status === 0) tar(join(folder, `intake-client-kotlin-${version}-maven.tgz`), folder, 'maven')
+  else {
+    rmSync(repository, { recursive: true, force: true })
+    const [reason] = /^\[ERROR\].*$/m.exec(stdout) ?? ['it did not end in time']
+    console.log(`Without the Kotlin client: Maven failed: ${reason}`)
+  }
+}
+
+/** Writes docker-compose.yml for the published images, and beside it the files that it mounts. */
+function writeCompose(folder, release) {
+  const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+  writeFileSync(join(folder, 'docker-compose.yml'), composeOfImages(compose, release))
+  for (const file of mountedFiles(compose)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(join(root, file), join(folder, file), { recursive: true })
+  }
+}
+
+async function writeOpenApi(folder) {
+  const { openApiDocument } = await import('../../../gateway/dist/openapi/document.js')
+  const { GatewayConfig } = await import('../../../packages/config/dist/index.js')
+  const { loadConfig } = await import('../../../packages/runtime/dist/config.js')
+  // The limits are those of a gateway without settings.
+  const required = { REDIS_URL: 'redis://127.0.0.1', S3_ENDPOINT: 'http://127.0.0.1' }
+  const document = openApiDocument({
+    url: 'http://127.0.0.1:3000',
+    limits: loadConfig(GatewayConfig, required),
+  })
+  writeFileSync(join(folder, 'openapi.json'), `${JSON.stringify(document, null, 2)}\n`)
+}
+
+/** Writes what the services and the command line consist of. deploy/sbom.mjs does so per image. */
+function writeSbom(folder) {
+  const [npx, ...options] = pnpm()
+  const filters = ['gateway', 'worker', 'cli'].map((name) => `--filter-prod=@intake/${name}...`)
+  const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application']
+  const out = ['--out', join(folder, 'sbom.cdx.json')]
+  execFileSync(npx, [...options, 'sbom', ...format, ...out, '--prod', ...filters], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: 300_000,
+  })
+}
+
+/** Writes SHA256SUMS, as `sha256sum --check` reads it. */
+function writeSums(folder) {
+  const lines = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted()
+    .map((name) => {
+      const hash = createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex')
+      return `${hash}  ${name}\n`
+    })
+  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''))
+}
