@@ -1,4 +1,4 @@
-import { systemClock } from '@intake/runtime'
+import { systemClock, withTimeout } from '@intake/runtime'
 import type { CountReader } from './count-reader.ts'
 import { querySettings } from './records.ts'
 
@@ -37,12 +37,8 @@ export function createKnownApplications(
       reading ??= read()
         .catch(() => {})
         .finally(() => (reading = undefined))
-    if (readAtMs === -Infinity && reading !== undefined) {
-      let timer: NodeJS.Timeout | undefined
-      const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, firstWaitMs)))
-      await Promise.race([reading, timeout])
-      clearTimeout(timer)
-    }
+    if (readAtMs === -Infinity && reading !== undefined)
+      await withTimeout(reading, firstWaitMs, 'reading the applications').catch(() => {})
     return known
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats } from '@intake/runtime'
+import { limitRepeats, TimeoutError, withTimeout } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
@@ -27,7 +27,7 @@ import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/problem.ts'
-import { readHeader, type WorkerState } from './worker-state.ts'
+import { readHeader, type Header, type WorkerState } from './worker-state.ts'
 
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
@@ -59,6 +59,8 @@ export interface PageOptions {
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** If creating and sending a view takes longer than this, its connection is closed. */
 const viewTimeoutMs = 60_000
+/** How long a view waits for ClickHouse while the worker knows that it is away. */
+const awayTimeoutMs = 1_000
 /**
  * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
  * many readers request at once.
@@ -123,7 +125,9 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           const params = request.params as Record<string, string>
           const applications = await knownApplications()
           const app = chosenApplication(query, params)
-          return make({ query, params, reply, header: readHeader(state, { app, applications }) })
+          const header = readHeader(state, { app, applications })
+          const making = make({ query, params, reply, header })
+          return isUrgent || !isAway(header) ? making : unlessAway(making)
         })
         if ('path' in made) return reply.redirect(made.path, 303)
         if (!('csv' in made)) return sendHtml(reply, made)
@@ -144,6 +148,26 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   statusRoutes(context)
   pictureRoutes(app, { reader, store, keepsMetadata, links })
   assetRoutes(app)
+}
+
+/** Whether the worker has already found that ClickHouse does not respond. */
+const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
+
+/**
+ * Gives a view a second while ClickHouse is away.
+ *
+ * @throws {PageError} 503 after that
+ */
+async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
+  try {
+    return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')
+  } catch (error) {
+    if (!(error instanceof TimeoutError || error instanceof ClickHouseError)) throw error
+    throw new PageError(
+      503,
+      'Accepting, not storing: ClickHouse does not respond. Nothing is lost.',
+    )
+  }
 }
 
 function sendHtml(reply: FastifyReply, markup: Html): FastifyReply {

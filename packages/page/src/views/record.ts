@@ -32,6 +32,8 @@ export interface RecordWithEvents {
 
 /** The strip shows events from this long before the record to this long after it. */
 const stripMs = 30 * 60_000
+/** After a longer pause a new session begins, as in `intake.sessions`. */
+const sessionMs = 30 * 60_000
 
 /** All columns of one record, with the events of its device before and after it. */
 export function recordView(options: {
@@ -107,7 +109,7 @@ export function recordView(options: {
       >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
     body: html`${isFeedback ? main : undefined}
       <div class="grid g31">
-        <div>${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}</div>
+        <div>${isFeedback ? undefined : main} ${timeline(found, { head, app: header.app })}</div>
         <aside class="side">
           ${card('Record', record)}
           ${card(
@@ -134,10 +136,14 @@ const delay = (ms: number): string => {
 }
 
 /** Shows what the device did around a record, as marks on a line of time and as a list. */
-function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: boolean): Html {
+function timeline(
+  found: RecordWithEvents,
+  { head, app }: { head: RecordHead; app: string | undefined },
+): Html {
+  const { around } = found
+  const isFeedback = found.record.kind === 'feedback'
   const atMs = msOf(head.time)
-  const rows = [...around.after, ...around.before]
-  const near = rows
+  const near = [...around.after, ...around.before]
     .map(({ time, event }) => ({ t: msOf(time), isBad: isBadEvent(event) }))
     .filter(({ t }) => Math.abs(t - atMs) <= stripMs)
   const times = [atMs, ...near.map(({ t }) => t)]
@@ -156,28 +162,80 @@ function timeline({ around }: RecordWithEvents, head: RecordHead, isFeedback: bo
             `${near.length} ${plural(near.length, 'event')} of this device around ${what}, at most ${eventsAroundMax} before and ${eventsAroundMax} after it ` +
             `and half an hour away, ${near.filter(({ isBad }) => isBad).length} of them bad. The list below has them.`,
         })
-  const here = html`<li class="${isFeedback ? 'here fb' : 'here'}">
-    <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b>${what}</b>
-  </li>`
-  const rowOf = (row: EventSummary) =>
-    html`<li class="${isBadEvent(row.event) ? 'bad' : ''}">
-      <span class="ago">${distance(msOf(row.time) - atMs)}</span
-      >${timeElement(row.time, row.time.slice(11, 19))}<a href="${exactPath('logs', row)}"
-        >${clientText(row.event, 100)}</a
-      >
-      <div>${paramList(row.params_start)}</div>
-    </li>`
+  const rows = [...around.before.toReversed(), undefined, ...around.after.toReversed()]
   return card(
     html`What this device did
-      <small>the nearest ${eventsAroundMax} events before and after</small>`,
+      <small>the nearest ${eventsAroundMax} events before and after, earliest first</small>`,
     html`${picture}
       <ol class="time-line">
-        ${around.after.map(rowOf)}${here}${around.before.map(rowOf)}
+        ${moments(rows, atMs).map((moment) => timeLineRow(moment, found.record, { head, app }))}
       </ol>
       <p class="pages">
         ${deviceLink('logs', head, 'All events of this device')}${deviceLink('feedback', head, 'All its feedback')}
       </p>`,
   )
+}
+
+/** One line of the time line: an event or, if undefined, the record itself. */
+interface Moment {
+  row: EventSummary | undefined
+  atMs: number
+  /** How long nothing happened before it; 0 if it belongs to the same session. */
+  gapMs: number
+  /** How many equal events follow each other here. */
+  times: number
+  /** The time from the record to it. */
+  distanceMs: number
+}
+
+/** Folds repeats, and finds the pauses between sessions. */
+function moments(rows: readonly (EventSummary | undefined)[], recordMs: number): Moment[] {
+  const found: Moment[] = []
+  let lastMs: number | undefined
+  for (const row of rows) {
+    const atMs = row === undefined ? recordMs : msOf(row.time)
+    const pause = lastMs === undefined ? 0 : atMs - lastMs
+    const gapMs = pause > sessionMs ? pause : 0
+    const last = found.at(-1)
+    const isRepeat =
+      gapMs === 0 &&
+      row !== undefined &&
+      last?.row?.event === row.event &&
+      last.row.params_start === row.params_start
+    if (isRepeat) last.times++
+    else found.push({ row, atMs, gapMs, times: 1, distanceMs: atMs - recordMs })
+    lastMs = atMs
+  }
+  return found
+}
+
+function timeLineRow(
+  { row, gapMs, times, distanceMs }: Moment,
+  { kind, columns }: FullRecord,
+  { head, app }: { head: RecordHead; app: string | undefined },
+): Html {
+  const pause =
+    gapMs > 0 ? html`<li class="gap">${shortDuration(gapMs / 1_000)} later</li>` : undefined
+  const event = row?.event ?? String(columns['event'])
+  const isBad = (row !== undefined || kind === 'logs') && isBadEvent(event)
+  if (row === undefined) {
+    const name = kind === 'feedback' ? html`this feedback` : clientText(event, 100)
+    const classes = kind === 'feedback' ? 'here fb' : isBad ? 'here bad' : 'here'
+    return html`${pause}
+      <li class="${classes}">
+        <span class="ago">this</span>${timeElement(head.time, head.time.slice(11, 19))}<b
+          >${name}</b
+        >
+      </li>`
+  }
+  return html`${pause}
+    <li class="${isBad ? 'bad' : ''}">
+      <span class="ago">${distance(distanceMs)}</span
+      >${timeElement(row.time, row.time.slice(11, 19))}<a href="${exactPath('logs', row, app)}"
+        >${clientText(event, 100)}</a
+      >
+      <div>${times > 1 ? html`<b>×${times}</b> ` : undefined}${paramList(row.params_start)}</div>
+    </li>`
 }
 
 const distance = (ms: number): string => {
