@@ -124,8 +124,8 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
           const query = queryOf(request)
           const params = request.params as Record<string, string>
           const applications = await knownApplications()
-          const app = chosenApplication(query, params)
-          const header = readHeader(state, { app, applications })
+          const chosen = { app: chosenApplication(query, params), applications }
+          const header = readHeader(state, chosen)
           const making = make({ query, params, reply, header })
           return isUrgent || !isAway(header) ? making : unlessAway(making)
         })

@@ -54,8 +54,8 @@ const inbox = [
 ]
 
 /** The path of the inbox in which a feedback is open. */
-const openPath = ({ id, device_uuid, bundle_identifier }: (typeof inbox)[number]) =>
-  `/feedback?open=${id}.${device_uuid}.${bundle_identifier}`
+const openPath = (one: (typeof inbox)[number]) =>
+  `/feedback?open=${one.id}.${one.device_uuid}.${one.bundle_identifier}`
 
 /** Whether all visible pictures are loaded. The browser does not load hidden pictures. */
 const areShown = `(() => {
@@ -86,7 +86,7 @@ if (executablePath === undefined) {
         query: async <Row>(sql: string) => (sql.includes('text_start') ? inbox : []) as Row[],
         lines: async (_sql, params) =>
           inbox
-            .filter(({ id }) => id === params?.['id'])
+            .filter((one) => one.id === params?.['id'])
             .map((one) => JSON.stringify({ ...one, text: one.text_start })),
       },
     })

@@ -78,10 +78,10 @@ export function eventRoutes({
     nowMs: number,
   ): Promise<Suggestions> {
     const week = stepsOf('7d', nowMs)
-    const reader = await countReader()
+    const counts = await countReader()
     const [events, versions] = await Promise.all([
-      readTopEvents(reader, week, application),
-      readVersions(reader, week, application),
+      readTopEvents(counts, week, application),
+      readVersions(counts, week, application),
     ])
     return {
       event: events.map(({ name }) => name),

@@ -63,10 +63,9 @@ function moments({ time, client_timestamp: written }: FullRecord['columns'], now
 export function deviceSentence(device: Record<string, unknown>): string {
   const of = (name: string) => {
     const value = device[name]
-    return value === null || value === undefined || value === '' ? undefined : String(value)
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
-  const words = (...parts: (string | undefined)[]) =>
-    parts.filter((part) => part !== undefined).join(' ')
+  const words = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' ')
   const code = of('version_code')
   const version = words(of('version_name'), code && `(${code})`)
   const battery = Number(of('battery_level'))
@@ -96,6 +95,6 @@ function leaves(object: Record<string, unknown>): [name: string, value: string][
   return Object.entries(object).flatMap(([name, value]): [string, string][] => {
     if (value === null || value === undefined) return []
     if (typeof value === 'object') return leaves(value as Record<string, unknown>)
-    return [[name, String(value as string | number | bigint | boolean)]]
+    return [[name, String(value)]]
   })
 }
