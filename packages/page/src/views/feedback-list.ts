@@ -139,7 +139,7 @@ function chips({ search, facets }: Inbox, within: ListSearch): Html {
         </li>`,
     )}
     <li>
-      <a href="/feedback.csv?${printSearch({ ...all, has, ...within })}" download>CSV of these</a>
+      <a href="/feedback.csv?${printSearch({ ...all, has, ...within })}">CSV of these</a>
     </li>
   </ul>`
 }

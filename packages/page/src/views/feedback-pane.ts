@@ -8,6 +8,8 @@ import { ago, badge } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
 
 const headingMax = 120
+/** Only a plain address becomes a link: any text may be sent as one. */
+const isAddress = /^[\w.+-]{1,64}@[\w.-]{1,190}$/
 /** A mail program may cut a longer address. */
 const quotedMax = 1_200
 /** Feedback that arrived this much later than it was written shows both times. */
@@ -42,7 +44,7 @@ export function feedbackPane(options: {
     </p>
     <p class="meta">
       <span>${moments(columns, header.nowMs)}</span
-      >${email === '' ? html`<span>no e-mail</span>` : html`<a href="${mailTo(email, text)}">${clientText(email, 300)}</a>`}
+      >${!isAddress.test(email) ? html`<span>${email === '' ? 'no e-mail' : clientText(email, 300)}</span>` : html`<a href="${mailTo(email, text)}">${clientText(email, 300)}</a>`}
     </p>
     <p class="text">${clientText(text)}</p>
     ${chips.length === 0 ? undefined : html`<p class="meta">${chips.slice(0, chipsMax).map(([name, value]) => badge(html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`))}</p>`}
