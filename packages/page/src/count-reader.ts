@@ -52,7 +52,7 @@ export function countReader(
     lines,
     hours: isSmall ? `(${records})` : `(SELECT * FROM ${stored.hours} UNION ALL ${records})`,
     deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs ${since})`,
-    devices: 'uniqCombined64(12)(device_uuid)',
+    devices: isSmall ? 'uniqExact(device_uuid)' : 'uniqCombined64(12)(device_uuid)',
     isExact: true,
   }
 }
