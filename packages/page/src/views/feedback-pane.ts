@@ -3,6 +3,7 @@ import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { Attachment, FullRecord } from '../records.ts'
 import type { Header } from '../worker-state.ts'
+import { printJson } from './columns.ts'
 import { applicationTag, msOf, timeElement } from './links.ts'
 import { ago, badge } from './parts.ts'
 import { pictures, type SignPicture } from './pictures.ts'
@@ -97,6 +98,6 @@ function leaves(object: Record<string, unknown>): [name: string, value: string][
   return Object.entries(object).flatMap(([name, value]): [string, string][] => {
     if (value === null || value === undefined) return []
     if (typeof value === 'object') return leaves(value as Record<string, unknown>)
-    return [[name, String(value)]]
+    return typeof value === 'string' ? [[name, value]] : [[name, printJson(value)]]
   })
 }
