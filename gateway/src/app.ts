@@ -6,6 +6,7 @@ import {
   logShare,
   parseCorsOrigins,
   parseTrustProxy,
+  publicUrlOf,
   type GatewayConfig,
 } from '@intake/config'
 import { limits, type RecordKind } from '@intake/contract'
@@ -129,7 +130,7 @@ export async function buildApp(
   decorateRequests(app)
   await app.register(errorHandler, { outcomes })
   await app.register(expectContinue)
-  const url = config.PUBLIC_URL ?? `http://127.0.0.1:${config.PORT}`
+  const url = publicUrlOf(config)
   openapiRoute(app, { url, limits: config })
   docsRoute(app, { url })
   // The public health routes omit the reasons of problems; those on the admin port give them.

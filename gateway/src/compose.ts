@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createApiKeyStore, createPolicyStore, watchApiKeys, watchPolicy } from '@intake/access'
-import { objectStoreSettings, type GatewayConfig } from '@intake/config'
+import { objectStoreSettings, publicUrlOf, type GatewayConfig } from '@intake/config'
 import { limits } from '@intake/contract'
 import { pollCheck, startAdminServer } from '@intake/health'
 import { helpOf } from '@intake/health/problem-catalogue'
@@ -87,7 +87,7 @@ export async function compose(gateway: Process): Promise<{
   const { redisPoll, ledger, shards } = queues
   const outcomeCounts = createOutcomeCounts()
   own(reportOutcomes(gateway, redis, queues.outcomes, outcomeCounts))
-  own(reportPresence(redis))
+  own(reportPresence(redis, publicUrlOf(config)))
 
   const registry = createMetrics()
   const metrics = createGatewayMetrics(registry)
@@ -389,10 +389,11 @@ function watchRules(
   return { apiKeys, policy, limiter, queueShares }
 }
 
-function reportPresence({ client, warnWhileConnected }: OpenRedis) {
+function reportPresence({ client, warnWhileConnected }: OpenRedis, url: string) {
   return startPresence({
     redis: client,
     service: 'gateway',
+    url,
     onError: warnWhileConnected('this gateway could not report that it runs'),
   })
 }

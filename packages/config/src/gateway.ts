@@ -189,6 +189,10 @@ export function batchJsonBytesMax(config: Pick<GatewayConfig, 'BATCH_BODY_BYTES_
   return 4 * config.BATCH_BODY_BYTES_MAX
 }
 
+/** The URL at which clients reach a gateway, without a slash at its end. */
+export const publicUrlOf = ({ PUBLIC_URL, PORT }: Pick<GatewayConfig, 'PUBLIC_URL' | 'PORT'>) =>
+  PUBLIC_URL ?? `http://127.0.0.1:${PORT}`
+
 /** @throws {ConfigError} for settings that match the schema but are wrong or contradictory */
 export function checkGatewayConfig(config: GatewayConfig): void {
   const problems = [

@@ -73,6 +73,9 @@ held.addEventListener('click', () => {
   show()
   held.hidden = true
 })
+addEventListener('keyup', ({ key, target }) => {
+  if (key === '/' && !target.closest('input')) document.getElementById('q').focus()
+})
 button.hidden = false
 button.addEventListener('click', () => {
   paused = !paused

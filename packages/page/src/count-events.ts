@@ -1,4 +1,5 @@
 import type { QueryParams } from '@intake/clickhouse'
+import type { CountReader } from './count-reader.ts'
 import { conditionsOf } from './list-records.ts'
 import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
@@ -32,22 +33,23 @@ export interface EventCounts {
  *
  * @param options.countedAtMs when the hours were last counted, in ms since 1970; undefined if never
  * @returns undefined if more than 27 hours would be counted from the records, and the search names
- * neither a user nor a device
+ * neither a user nor a device, unless few events are stored
  */
 export async function countEvents(
-  reader: RecordReader,
+  reader: CountReader,
   options: { search: Search; steps: Steps; countedAtMs: number | undefined },
 ): Promise<EventCounts | undefined> {
   const { search, steps, countedAtMs } = options
   const isCounted =
+    !reader.isExact &&
     countedAtMs !== undefined &&
     search.user === undefined &&
     search.device === undefined &&
     steps.stepMs % hourMs === 0
   const boundary = isCounted ? Math.floor((countedAtMs - uncountedMs) / hourMs) * hourMs : -Infinity
   const split = Math.min(steps.to, Math.max(steps.from, boundary))
-  const isIndexed = search.user !== undefined || search.device !== undefined
-  if (!isIndexed && steps.to - split > directMsMax) return undefined
+  const isCheap = reader.isExact || search.user !== undefined || search.device !== undefined
+  if (!isCheap && steps.to - split > directMsMax) return undefined
   const [counted, direct] = await Promise.all([
     split > steps.from ? readCounted(reader, search, steps, { from: steps.from, to: split }) : [],
     split < steps.to ? readDirect(reader, search, steps, { from: split, to: steps.to }) : [],

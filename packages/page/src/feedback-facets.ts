@@ -1,7 +1,8 @@
+import type { CountReader } from './count-reader.ts'
 import { conditionsOf } from './list-records.ts'
 import { inWindow, startsOf, stepOf, windowParams, type Steps } from './period.ts'
 import { readVersions, type NameCount } from './read-counts.ts'
-import { cutName, querySettings, type RecordReader } from './records.ts'
+import { cutName, querySettings } from './records.ts'
 import type { Search } from './search.ts'
 
 /** Counts of the feedback that matches a search in a period. */
@@ -21,7 +22,7 @@ export interface FeedbackFacets {
 type Facet = 'step' | 'version' | 'application' | 'pictures' | 'email'
 
 export async function readFeedbackFacets(
-  reader: RecordReader,
+  reader: CountReader,
   search: Search,
   steps: Steps,
 ): Promise<FeedbackFacets> {

@@ -1,2 +1,2 @@
 export { page, type PageOptions } from './page.ts'
-export { type Backlog, type PageProblem, type WorkerState } from './worker-state.ts'
+export { type Backlog, type KeyBudget, type PageProblem, type WorkerState } from './worker-state.ts'

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ClickHouseError } from '@intake/clickhouse'
-import { limitRepeats } from '@intake/runtime'
+import { limitRepeats, TimeoutError, withTimeout } from '@intake/runtime'
 import type { Logger } from '@intake/runtime/process'
 import { guardAccess, requireOwnSite } from './access.ts'
 import { assetRoutes } from './assets.ts'
 import { createCache } from './cached.ts'
+import { countReader, readIsSmall } from './count-reader.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
 import { cutOffAfter } from './end-of-response.ts'
 import type { Html } from './html.ts'
+import { createKnownApplications } from './known-applications.ts'
 import { PageError } from './page-error.ts'
 import { pictureRoutes, signedPrefix } from './picture-routes.ts'
 import type { PictureStore } from './read-picture.ts'
@@ -21,10 +23,11 @@ import { liveRoutes } from './routes/live.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { recordRoutes } from './routes/records.ts'
 import { statusRoutes } from './routes/status.ts'
+import { chosenApplication } from './search.ts'
 import { securityHeaders } from './security-headers.ts'
 import { createSignedLinks } from './signed-links.ts'
 import { problemView } from './views/problem.ts'
-import { readHeader, type WorkerState } from './worker-state.ts'
+import { readHeader, type Header, type WorkerState } from './worker-state.ts'
 
 export interface PageOptions {
   /** If undefined, only this machine may see the page. */
@@ -56,6 +59,8 @@ export interface PageOptions {
 const viewsMax = { atOnce: 4, waitingMax: 32 }
 /** If creating and sending a view takes longer than this, its connection is closed. */
 const viewTimeoutMs = 60_000
+/** How long a view waits for ClickHouse while the worker knows that it is away. */
+const awayTimeoutMs = 1_000
 /**
  * How long results of queries are kept: `long` for counts of long periods, `brief` for data that
  * many readers request at once.
@@ -99,26 +104,38 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
     sendHtml(reply.code(404), problemView(readHeader(state), 404, noSuchPage)),
   )
 
+  const cached = createCache(cacheMs.long)
+  const knownApplications = createKnownApplications(() => context.counts())
   const context: ViewContext = {
     reader,
     state,
-    cached: createCache(cacheMs.long),
+    async counts(recordsFromMs) {
+      const isSmall = await cached('is small', () => readIsSmall(reader))
+      return countReader(reader, { isSmall, recordsFromMs })
+    },
+    cached,
     cachedBriefly: createCache(cacheMs.brief),
     sign: store && { path: (key) => links.sign(`${signedPrefix}${key}`), keepsMetadata },
     view(path, make, { isUrgent = false, ...routeOptions } = {}) {
       const limit = isUrgent ? urgentViews : views
       app.get(path, routeOptions, async (request, reply) => {
-        const made = await limit.run(reply, () => {
+        const made = await limit.run(reply, async () => {
           cutOffAfter(viewTimeoutMs, reply)
-          return make({
-            query: queryOf(request),
-            params: request.params as Record<string, string>,
-            request,
-            reply,
-            header: readHeader(state),
-          })
+          const query = queryOf(request)
+          const params = request.params as Record<string, string>
+          const applications = await knownApplications()
+          const chosen = { app: chosenApplication(query, params), applications }
+          const header = readHeader(state, chosen)
+          const making = make({ query, params, reply, header })
+          return isUrgent || !isAway(header) ? making : unlessAway(making)
         })
-        return 'path' in made ? reply.redirect(made.path, 303) : sendHtml(reply, made)
+        if ('path' in made) return reply.redirect(made.path, 303)
+        if (!('csv' in made)) return sendHtml(reply, made)
+        const disposition = `attachment; filename="${made.file}"`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', disposition)
+          .send(made.csv)
       })
     },
   }
@@ -131,6 +148,26 @@ export async function page(app: FastifyInstance, options: PageOptions): Promise<
   statusRoutes(context)
   pictureRoutes(app, { reader, store, keepsMetadata, links })
   assetRoutes(app)
+}
+
+/** Whether the worker has already found that ClickHouse does not respond. */
+const isAway = ({ problems }: Header) => problems.some(({ code }) => code === 'insert_retry')
+
+/**
+ * Gives a view a second while ClickHouse is away.
+ *
+ * @throws {PageError} 503 after that
+ */
+async function unlessAway<Made>(making: Promise<Made>): Promise<Made> {
+  try {
+    return await withTimeout(making, awayTimeoutMs, 'reading ClickHouse')
+  } catch (error) {
+    if (!(error instanceof TimeoutError || error instanceof ClickHouseError)) throw error
+    throw new PageError(
+      503,
+      'Accepting, not storing: ClickHouse does not respond. Nothing is lost.',
+    )
+  }
 }
 
 function sendHtml(reply: FastifyReply, markup: Html): FastifyReply {

@@ -41,6 +41,12 @@ export function stepsOf(name: PeriodName, nowMs: number): Steps {
   return { from: to - lengthMs, to, stepMs }
 }
 
+/** The part of the period before that is as long as what has passed of this period. */
+export const windowBefore = ({ from, to }: Steps, nowMs: number): TimeWindow => ({
+  from: 2 * from - to,
+  to: Math.min(from, nowMs - (to - from)),
+})
+
 const widthsMs = [1_000, 10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, dayMs]
 const stepsMax = 72
 

@@ -1,5 +1,6 @@
 import { isoTime } from '@intake/clickhouse'
 import { badNames } from './bad-events.ts'
+import type { CountReader } from './count-reader.ts'
 import { cutName, querySettings, type RecordReader } from './records.ts'
 import { inWindow, seriesOf, stepOf, windowParams, type Steps } from './period.ts'
 import type { TimeWindow } from './read-in-windows.ts'
@@ -24,7 +25,10 @@ export interface ApplicationCounts {
   events: number
   devices: number
   newest_version: string
-  /** The beginning of the last hour with an event, in ms since 1970. */
+  /**
+   * The time of the last event, in ms since 1970. If stored counts were read, the beginning of its
+   * hour.
+   */
   lastMs: number
   /** The number of events in each step. */
   series: number[]
@@ -37,7 +41,7 @@ export const applicationsMax = 50
  * Applications with more events in the period come first.
  */
 export async function readApplications(
-  reader: RecordReader,
+  reader: CountReader,
   steps: Steps,
 ): Promise<ApplicationCounts[]> {
   const rows = await reader.query<
@@ -53,14 +57,14 @@ export async function readApplications(
        SELECT bundle_identifier, ${stepOf('hour', steps)} AS at, sum(events) AS number,
          toUnixTimestamp(max(hour)) AS latest, max(ifNull(version_code, 0)) AS code,
          argMax(version_name, ifNull(version_code, 0)) AS version
-       FROM intake.hours WHERE hour >= now('UTC') - INTERVAL 30 DAY
+       FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
        GROUP BY bundle_identifier, at)
      GROUP BY bundle_identifier ORDER BY events DESC, bundle_identifier LIMIT ${applicationsMax} ${querySettings}`,
     { first: steps.from / 1_000 },
   )
   const devices = await reader.query<{ bundle_identifier: string; devices: number }>(
-    `SELECT bundle_identifier, intake_devices(devices_state) AS devices
-     FROM intake.device_hours
+    `SELECT bundle_identifier, ${reader.devices} AS devices
+     FROM ${reader.deviceHours}
      WHERE ${period} AND bundle_identifier IN {applications:Array(String)}
      GROUP BY bundle_identifier ${querySettings}`,
     {
@@ -89,12 +93,12 @@ export interface TopEvent extends NameCount {
 
 /** Reads the ten most frequent event names and their counts, in one application or in all. */
 export const readTopEvents = (
-  reader: RecordReader,
+  reader: CountReader,
   window: TimeWindow,
   application?: string,
 ): Promise<TopEvent[]> =>
   reader.query<TopEvent>(
-    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM intake.hours
+    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total FROM ${reader.hours}
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
      GROUP BY name ORDER BY count DESC, name LIMIT 10 ${querySettings}`,
     { ...windowParams(window), ...(application !== undefined && { application }) },
@@ -106,13 +110,13 @@ export const readTopEvents = (
  * @param names limits the result to these versions
  */
 export const readVersions = (
-  reader: RecordReader,
+  reader: CountReader,
   window: TimeWindow,
   application?: string,
   names?: readonly string[],
 ): Promise<NameCount[]> =>
   reader.query<NameCount>(
-    `SELECT ${cutName('version_name')} AS name, intake_devices(devices_state) AS count FROM intake.device_hours
+    `SELECT ${cutName('version_name')} AS name, ${reader.devices} AS count FROM ${reader.deviceHours}
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`}
        ${names === undefined ? '' : 'AND version_name IN {names:Array(String)}'}
      GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
@@ -123,27 +127,41 @@ export const readVersions = (
     },
   )
 
-/** Counts the events whose names say that something went wrong, such as `app_crash`. */
-export async function countBadEvents(
-  reader: RecordReader,
+/** Counts the events of one application or of all. */
+export async function countEventsIn(
+  reader: CountReader,
   window: TimeWindow,
-  application: string,
+  application?: string,
 ): Promise<number> {
-  const [row] = await reader.query<{ bad: number }>(
-    `SELECT sum(events) AS bad FROM intake.hours
-     WHERE ${period} AND ${ofApplication} AND match(event, {names:String}) ${querySettings}`,
-    { ...windowParams(window), application, names: `(?i)${badNames}` },
+  const [row] = await reader.query<{ events: number }>(
+    `SELECT sum(events) AS events FROM ${reader.hours}
+     WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
+    { ...windowParams(window), ...(application !== undefined && { application }) },
   )
-  return row?.bad ?? 0
+  return row?.events ?? 0
 }
 
+/** Reads the most frequent events of an application whose names say that something went wrong. */
+export const readErrors = (
+  reader: CountReader,
+  window: TimeWindow,
+  application: string,
+): Promise<TopEvent[]> =>
+  reader.query<TopEvent>(
+    `SELECT ${cutName('event')} AS name, sum(events) AS count, sum(sum(events)) OVER () AS total
+     FROM ${reader.hours}
+     WHERE ${period} AND ${ofApplication} AND match(event, {names:String})
+     GROUP BY name ORDER BY count DESC, name LIMIT 8 ${querySettings}`,
+    { ...windowParams(window), application, names: `(?i)${badNames}` },
+  )
+
 export async function countDevices(
-  reader: RecordReader,
+  reader: CountReader,
   window: TimeWindow,
   application?: string,
 ): Promise<number> {
   const [row] = await reader.query<{ devices: number }>(
-    `SELECT intake_devices(devices_state) AS devices FROM intake.device_hours
+    `SELECT ${reader.devices} AS devices FROM ${reader.deviceHours}
      WHERE ${period} ${application === undefined ? '' : `AND ${ofApplication}`} ${querySettings}`,
     { ...windowParams(window), ...(application !== undefined && { application }) },
   )
@@ -157,14 +175,14 @@ export const versionsMax = 100
  * `versionsMax` versions: those that sent most.
  */
 export async function readVersionSteps(
-  reader: RecordReader,
+  reader: CountReader,
   steps: Steps,
   application: string,
 ): Promise<{ at: number; version: string; events: number }[]> {
   const rows = await reader.query<{ version: string; counts: [number, number][] }>(
     `SELECT version, groupArray(CAST((at, number), 'Tuple(UInt32, UInt64)')) AS counts FROM (
        SELECT ${cutName('version_name')} AS version, ${stepOf('hour', steps)} AS at, sum(events) AS number
-       FROM intake.hours WHERE ${period} AND ${ofApplication} GROUP BY version, at)
+       FROM ${reader.hours} WHERE ${period} AND ${ofApplication} GROUP BY version, at)
      GROUP BY version ORDER BY sum(number) DESC, version LIMIT ${versionsMax} ${querySettings}`,
     { ...windowParams(steps), application },
   )

@@ -40,8 +40,8 @@ export interface Cursor {
 
 /** The text fields by which a list of each kind can be searched. */
 export const searchFields = {
-  feedback: ['text', 'application', 'version', 'user'],
-  logs: ['event', 'application', 'version', 'user'],
+  feedback: ['text', 'version', 'user'],
+  logs: ['event', 'version', 'user'],
 } as const satisfies Record<RecordKind, readonly (keyof Search)[]>
 /**
  * The maximum length of a search text in UTF-16 units. It exceeds the length of every identifier:
@@ -56,6 +56,8 @@ export const searchLengthMax = 600
  */
 export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   const search: Search = {}
+  const application = chosenApplication(query)
+  if (application !== undefined) search.application = application
   for (const name of searchFields[kind]) {
     const value = name === 'text' ? readText(query, name) : readExact(query, name)
     if (value !== undefined) search[name] = value
@@ -79,10 +81,34 @@ export function readSearch(query: URLSearchParams, kind: RecordKind): Search {
   return search
 }
 
+/** The name of an application in a path, without the `=` that `applicationPath` may have added. */
+export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
+
+/**
+ * The application to which the reader has limited the views: `app`, or `application` in links of
+ * earlier versions. The path of an application's own view names it, too.
+ *
+ * @throws {PageError} 400
+ */
+export function chosenApplication(
+  query: URLSearchParams,
+  params: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const { application, id } = params
+  // The link to a record names the application of the record, which is not a choice of the reader.
+  if (id !== undefined) return readExact(query, 'app')
+  return (
+    (application && applicationOf(application)) ??
+    readExact(query, 'app') ??
+    readExact(query, 'application')
+  )
+}
+
 /** Prints a search as a query string, which `readSearch` and `readPeriod` read. */
 export function printSearch(search: ListSearch): string {
-  const { from, to, after, ...texts } = search
+  const { from, to, after, application: app, ...texts } = search
   const entries = Object.entries({
+    app,
     ...texts,
     from: from && printTime(from),
     to: to && printTime(to),
@@ -140,11 +166,16 @@ function readWithout(text: string, kind: RecordKind): 'version' | 'event' {
   throw new PageError(400, 'without must be version, or event in a list of events.')
 }
 
-function readCursor(text: string): Cursor {
+/**
+ * Reads the place of a record in a list.
+ *
+ * @throws {PageError} 400
+ */
+export function readCursor(text: string): Cursor {
   const [, id, device, application] = /^([^.]+)\.([^.]+)\.(.+)$/s.exec(text) ?? []
   const isComplete = id !== undefined && device !== undefined && application !== undefined
   if (!isComplete || timeOfId(id) === undefined) {
-    throw new PageError(400, 'after must be the place where a page ended.')
+    throw new PageError(400, 'after and open must be the place of a record in a list.')
   }
   return { id: requireUuid(id, 'after'), device: requireUuid(device, 'after'), application }
 }

@@ -18,6 +18,17 @@ export interface Processes {
   stopped: number
   /** When the last of the stopped processes reported, in ms since 1970. */
   stoppedAtMs: number | undefined
+  /** The URLs at which clients reach the processes; empty for workers. */
+  urls: readonly string[]
+}
+
+/** An API key that has used most of what it may send in a day. */
+export interface KeyBudget {
+  name: string
+  /** What the budget limits. */
+  limit: 'events' | 'bytes'
+  /** The part that is used; 1 is all of it. */
+  share: number
 }
 
 /** A problem that this worker has found. */
@@ -49,6 +60,8 @@ export interface WorkerState {
   noThumbnails(): string | undefined
   /** The names of API keys by their ids. Resolves to an empty map if Redis does not respond. */
   keyNames(): Promise<ReadonlyMap<string, string>>
+  /** API keys near the end of their daily budget; empty if Redis does not respond. */
+  keyBudgets(): Promise<readonly KeyBudget[]>
   /** How many gateways and workers report or have stopped; undefined if Redis does not respond. */
   processes(): Promise<Record<'gateway' | 'worker', Processes> | undefined>
 }
@@ -60,6 +73,10 @@ export interface Header {
   deadLetters: number
   problems: readonly PageProblem[]
   noThumbnails: string | undefined
+  /** The application to which the reader has limited all views; undefined: all applications. */
+  app: string | undefined
+  /** The applications to choose from. */
+  applications: readonly string[]
 }
 
 export interface Freshness {
@@ -75,7 +92,11 @@ export interface Freshness {
  */
 const lateMs = 75_000
 
-export function readHeader(state: WorkerState, nowMs = Date.now()): Header {
+export function readHeader(
+  state: WorkerState,
+  { app, applications = [] }: Partial<Pick<Header, 'app' | 'applications'>> = {},
+  nowMs = Date.now(),
+): Header {
   const freshnessOf = (kind: RecordKind): Freshness => {
     const visibleUntilMs = state.visibleUntilMs(kind)
     const isLate = visibleUntilMs !== undefined && nowMs - visibleUntilMs > lateMs
@@ -87,5 +108,7 @@ export function readHeader(state: WorkerState, nowMs = Date.now()): Header {
     deadLetters: state.deadLetters() ?? 0,
     problems: state.problems(),
     noThumbnails: state.noThumbnails(),
+    app,
+    applications,
   }
 }

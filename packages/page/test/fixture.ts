@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { createClickHouse, type ClickHouse } from '@intake/clickhouse'
+import { createClickHouse, type ClickHouse, type QueryParams } from '@intake/clickhouse'
 import { createLogger } from '@intake/runtime/process'
 import { createAddressOf, parseTrustProxy } from '../../config/src/index.ts'
 import { startAdmin } from '../../health/test/start-admin.ts'
@@ -21,14 +21,24 @@ export const calmState: PageOptions['state'] = {
   deadLetters: () => 0,
   noThumbnails: () => undefined,
   keyNames: async () => new Map([['key-1', 'shop-android']]),
+  keyBudgets: async () => [],
   processes: async () => ({
-    gateway: { reporting: 2, stopped: 0, stoppedAtMs: undefined },
-    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined },
+    gateway: { reporting: 2, stopped: 0, stoppedAtMs: undefined, urls: ['https://in.example.com'] },
+    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined, urls: [] },
   }),
 }
 
 /** A reader whose queries return no rows. */
 export const emptyReader: PageOptions['reader'] = { query: async () => [], lines: async () => [] }
+
+/** A reader that seems to have too many events to count them for each view. */
+export const asLarge = (reader: PageOptions['reader']): PageOptions['reader'] => ({
+  query: async <Row>(sql: string, params?: QueryParams) =>
+    sql.includes('SELECT 1 FROM intake.logs LIMIT')
+      ? ([{ records: 100_000 }] as Row[])
+      : reader.query<Row>(sql, params),
+  lines: (sql, params) => reader.lines(sql, params),
+})
 
 /** Starts the page on a free port; it stops when the test ends. */
 export async function startPage(

@@ -53,6 +53,10 @@ const inbox = [
   feedbackWith(['panorama', 'panorama', 'panorama', 'panorama']),
 ]
 
+/** The path of the inbox in which a feedback is open. */
+const openPath = (one: (typeof inbox)[number]) =>
+  `/feedback?open=${one.id}.${one.device_uuid}.${one.bundle_identifier}`
+
 /** Whether all visible pictures are loaded. The browser does not load hidden pictures. */
 const areShown = `(() => {
   const visible = [...document.images].filter((image) => image.offsetWidth > 0)
@@ -80,6 +84,10 @@ if (executablePath === undefined) {
       reader: {
         ...emptyReader,
         query: async <Row>(sql: string) => (sql.includes('text_start') ? inbox : []) as Row[],
+        lines: async (_sql, params) =>
+          inbox
+            .filter((one) => one.id === params?.['id'])
+            .map((one) => JSON.stringify({ ...one, text: one.text_start })),
       },
     })
     const { tab } = await openTab(t, browser, { url, width: 1280 })
@@ -89,13 +97,13 @@ if (executablePath === undefined) {
     })
     for (const width of [360, 768, 1000, 1280]) {
       await tab.setViewportSize({ width, height: 4_000 })
-      for (const path of ['/feedback', '/?period=7d']) {
+      for (const path of ['/?period=7d', ...inbox.map(openPath)]) {
         await tab.goto(url + path)
         await until('the browser shows the pictures', () => tab.evaluate<boolean>(areShown))
         const found = await tab.evaluate<{ overflow: number; texts: number[]; wide: number }>(`({
           overflow: document.documentElement.scrollWidth - innerWidth,
-          texts: [...document.querySelectorAll('.item .text')].map((text) => text.offsetWidth),
-          wide: [...document.querySelectorAll('.item')].filter(
+          texts: [...document.querySelectorAll('.item .text, .big .text')].map((text) => text.offsetWidth),
+          wide: [...document.querySelectorAll('.item, .big')].filter(
             (item) => item.scrollWidth > item.clientWidth).length,
         })`)
         t.match(found, { overflow: 0, wide: 0 }, `${path} at ${width} pixels`)

@@ -32,7 +32,7 @@ function readerOf(rows: number): { reader: PageOptions['reader']; since: string[
       ...emptyReader,
       async query<Row>(sql: string, params: Record<string, unknown> = {}) {
         const [, max = '0'] = /LIMIT (\d+)/.exec(sql) ?? []
-        since.push(String(params['since']))
+        if (typeof params['since'] === 'string') since.push(params['since'])
         return Array.from({ length: Math.min(rows, Number(max)) }, (_, n) => row(n)) as Row[]
       },
     },

@@ -8,7 +8,7 @@ const attributes = new Set(
     'lang charset name content rel href type id class for size autocomplete spellcheck required action ' +
     'role aria-label aria-current aria-hidden value maxlength datetime src alt loading width height scope colspan tabindex ' +
     'title placeholder list hidden data-variant data-since defer viewBox x y dx x1 x2 y1 y2 cx cy r rx d points overflow ' +
-    'patternUnits patternTransform http-equiv'
+    'patternUnits patternTransform http-equiv accesskey data-label open'
   ).split(' '),
 )
 const tags = new Set(
@@ -31,7 +31,7 @@ export function checkMarkup(t: Test, document: string, path: string): void {
       if (!attributes.has(key)) t.fail(`${path}: attribute ${key}`)
       if (
         ['href', 'src', 'action'].includes(key) &&
-        !/^(\/(?!\/)|\?|#(main|refused)$)/.test(value)
+        !/^(\/(?!\/)|\?|#(main|refused)$|mailto:[\w.%+-]+%40[\w.-]+\?subject=)/.test(value)
       ) {
         t.fail(`${path}: ${key} leads to ${value}`)
       }

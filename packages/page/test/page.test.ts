@@ -5,7 +5,15 @@ import { ClickHouseError } from '@intake/clickhouse'
 import { uuidV7 } from '../../schema/test/fixture.ts'
 import { icon, liveScript, stylesheet } from '../src/assets.ts'
 import type { PageOptions } from '../src/index.ts'
-import { ago, emptyReader, lateState, startPage, startRowStore, view } from './fixture.ts'
+import {
+  ago,
+  calmState,
+  emptyReader,
+  lateState,
+  startPage,
+  startRowStore,
+  view,
+} from './fixture.ts'
 
 const { startReaderPage } = await startRowStore(t)
 
@@ -67,11 +75,11 @@ t.test(
     t.equal(response.status, 200)
     t.equal(response.headers.get('vary'), 'accept')
     const text = await response.text()
-    t.match(text, /Frames waiting\s*<td class="num">7<td class="num">–</)
-    t.match(text, /Rows\s*<td class="num">640</)
+    t.match(text, /Frames waiting\s*<td[^>]*>7<td[^>]*>–</)
+    t.match(text, /Rows\s*<td[^>]*>640</)
     t.match(text, 'Redis does not respond')
     // Soon after midnight, six minutes ago was yesterday. The time is then shown with its date.
-    t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s*<b>6 min behind<\/b>/)
+    t.match(text, /complete up to (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d<\/i>\s*<b>6 min behind<\/b>/)
     t.match(text, 'records wait to be stored')
     t.match(text, 'docs/operations/backlog.md')
   },
@@ -108,8 +116,8 @@ t.test('the status says how many gateways and workers report, and which stopped'
   }
   const stoppedAtMs = Date.UTC(2026, 10, 23, 12, 3, 11)
   const text = await statusOf(async () => ({
-    gateway: { reporting: 2, stopped: 1, stoppedAtMs },
-    worker: { reporting: 0, stopped: 0, stoppedAtMs: undefined },
+    gateway: { reporting: 2, stopped: 1, stoppedAtMs, urls: [] },
+    worker: { reporting: 0, stopped: 0, stoppedAtMs: undefined, urls: [] },
   }))
   t.match(text, '>2 gateways report, 1 stopped at 2026-11-23 12:03:11<')
   t.match(text, '>no worker reports<')
@@ -123,19 +131,50 @@ t.test('a search of the former list of feedback leads to the list', async (t) =>
   t.equal(response.headers.get('location'), '/feedback?text=a+b&user=x')
 })
 
+t.test(
+  'before the first watermark the header says that it starts, without a warning',
+  async (t) => {
+    const { url } = await startPage(t, { state: { ...calmState, visibleUntilMs: () => undefined } })
+    t.match((await view(url, '/live')).text, /class="fresh" href="\/status"[^]*?<span>starting</)
+  },
+)
+
+t.test('while ClickHouse is away the header says that records are accepted', async (t) => {
+  const problem = {
+    code: 'insert_retry',
+    state: 'down' as const,
+    title: 'ClickHouse is unavailable or busy',
+    detail: 'no response',
+    help: 'docs/operations/insert-retry.md',
+    since: new Date().toISOString(),
+  }
+  const { url } = await startPage(t, { state: { ...calmState, problems: () => [problem] } })
+  t.match((await view(url, '/events')).text, /is-late[^]*?accepting, not storing/)
+  const query = () => new Promise<never>(() => {})
+  const away = await startPage(t, {
+    state: { ...calmState, problems: () => [problem] },
+    reader: { ...emptyReader, query },
+  })
+  for (const path of ['/', '/live', '/events', '/feedback', '/search?q=x']) {
+    const response = await fetch(away.url + path)
+    t.equal(response.status, 503, path)
+    t.match(await response.text(), 'Accepting, not storing: ClickHouse does not respond')
+  }
+})
+
 t.test('a new installation shows a request to copy', async (t) => {
   const { url } = await startPage(t)
   t.match(await view(url, '/'), {
     status: 200,
-    text: /Nothing has arrived yet[^]*curl YOUR_GATEWAY/,
+    text: /Nothing has arrived yet[^]*curl https:\/\/in\.example\.com\/api\/log/,
   })
 })
 
 t.test('files have the hash of their content, are small, and may be kept', async (t) => {
   const { url } = await startPage(t)
   for (const [{ path }, bytesMax] of [
-    [stylesheet, 32_000],
-    [liveScript, 3_000],
+    [stylesheet, 34_500],
+    [liveScript, 3_050],
     [icon, 300],
   ] as const) {
     const response = await fetch(url + path, { headers: { 'accept-encoding': 'gzip' } })
@@ -245,27 +284,30 @@ t.test('the status does not wait for views that wait for ClickHouse', async (t) 
   await Promise.all(others)
 })
 
-t.test('the status shows the worst problem, then the newest, and what is paused', async (t) => {
-  const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
-    code,
-    state,
-    title: `title of ${code}`,
-    detail,
-    help: 'docs/operations/x.md',
-    since: new Date(Date.now() - minutes * 60_000).toISOString(),
-  })
-  const statusOf = async (problems: ReturnType<typeof problem>[]) => {
-    const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
-    const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
-    return response.text()
-  }
-  const old = problem('page_fails', 'degraded', 60)
-  const paused = problem('queue_paused', 'degraded', 5, 'logs')
-  const text = await statusOf([old, paused])
-  t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
-  t.match(text, /State\s*<td class="num"><b>paused<\/b><td class="num">not paused</)
-  t.match(text, /Queue<\/h3>\s*<b>640 rows<\/b><span class="mute">paused, in/)
-  const down = problem('redis_connection', 'down', 30)
-  t.match(await statusOf([old, down, paused]), /class="alert"[^]*?redis_connection: title/)
-  t.notMatch(await statusOf([old]), '>paused<')
-})
+t.test(
+  'the status shows the first problem, which causes the others, and what is paused',
+  async (t) => {
+    const problem = (code: string, state: 'degraded' | 'down', minutes: number, detail = 'x') => ({
+      code,
+      state,
+      title: `title of ${code}`,
+      detail,
+      help: 'docs/operations/x.md',
+      since: new Date(Date.now() - minutes * 60_000).toISOString(),
+    })
+    const statusOf = async (problems: ReturnType<typeof problem>[]) => {
+      const { url } = await startPage(t, { state: { ...lateState, problems: () => problems } })
+      const response = await fetch(`${url}/status`, { headers: { accept: 'text/html' } })
+      return response.text()
+    }
+    const old = problem('page_fails', 'degraded', 60)
+    const paused = problem('queue_paused', 'degraded', 5, 'logs')
+    const text = await statusOf([paused, old])
+    t.match(text, /class="alert"[^]*?queue_paused: title[^]*page_fails/)
+    t.match(text, /State\s*<td[^>]*><b>paused<\/b><td[^>]*>not paused</)
+    t.match(text, /Queue<\/h3>\s*<b>640 rows<\/b><span class="mute">paused, in/)
+    const down = problem('redis_connection', 'down', 30)
+    t.match(await statusOf([down, paused, old]), /class="alert"[^]*?redis_connection: title/)
+    t.notMatch(await statusOf([old]), '>paused<')
+  },
+)

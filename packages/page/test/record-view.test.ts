@@ -20,6 +20,7 @@ t.test('a record says that it has the 25 nearest events on each side, not all', 
         return Array.from({ length: Math.min(60, Number(max)) }, (_, n) => ({
           ...head,
           id: `01a1fc28-0000-7000-8000-${String(n + 100).padStart(12, '0')}`,
+          name: 'shop',
           event: 'opened',
           params_start: '{}',
         })) as Row[]
@@ -32,5 +33,6 @@ t.test('a record says that it has the 25 nearest events on each side, not all', 
     text,
     /50 events of this device around this event, at most 25 before and 25 after it and half an hour away, 0 of them bad/,
   )
-  t.match(text, 'the nearest 25 events before and after')
+  t.match(text, 'the nearest 25 events before and after, earliest first')
+  t.match(text, /<b>×25<\/b>[^]*class="here bad"[^]*<b><bdi>crash<\/bdi><\/b>[^]*<b>×25<\/b>/)
 })

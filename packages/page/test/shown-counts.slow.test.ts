@@ -1,7 +1,8 @@
 import t from 'tap'
 import { countNames, refreshCounts } from '@intake/records'
 import { feedbackRow, logRow, uuidV7 } from '../../schema/test/fixture.ts'
-import { applicationOf, applicationPath } from '../src/views/links.ts'
+import { applicationOf } from '../src/search.ts'
+import { applicationPath } from '../src/views/links.ts'
 import { startRowStore, view } from './fixture.ts'
 
 const { owner, insert, startReaderPage } = await startRowStore(t)
@@ -78,18 +79,19 @@ t.test('one hour is counted from the records, also before the last full hour', a
   const bars = barsIn(text)
   t.equal(bars.get('seen')?.count, 60)
   t.equal(bars.get('burst')?.count, 70)
-  t.equal(bars.get('1.0')?.count, 60, 'devices')
-  t.match(text, new RegExp(`${application}[^]*?<td class="num">60<`))
+  t.match(/Active devices<\/h2>\s*<b>([^<]*)/.exec(text)?.[1], '130')
+  t.match(text, new RegExp(`applications/${application}\\?[^]*?data-label="Events">60<`))
 })
 
 t.test('a bar leads to the list that it counts, also for the empty name', async (t) => {
   const { url } = await startReaderPage(t)
-  for (const path of ['/?period=24h', `/applications/${application}?period=24h`]) {
+  const none = ['none', undefined] as const
+  for (const [path, ...more] of [
+    ['/?period=24h'],
+    [`/applications/${application}?period=24h`, none],
+  ] as const) {
     const bars = barsIn((await view(url, path)).text)
-    for (const [name, lists] of [
-      ['seen', 90],
-      ['none', undefined],
-    ] as const) {
+    for (const [name, lists] of [['seen', 90] as const, ...more]) {
       const { href = '', count = 0 } = bars.get(name) ?? {}
       const { text } = await view(url, href)
       const [, matching] = /([\d,]+) events? match/.exec(text) ?? []
@@ -98,7 +100,7 @@ t.test('a bar leads to the list that it counts, also for the empty name', async 
       t.ok(count > 0)
     }
   }
-  const { text } = await view(url, '/feedback?period=7d')
+  const { text } = await view(url, '/feedback?period=7d&app=com.example.releases')
   const { href = '' } = barsIn(text).get('r8') ?? {}
   t.match(href, /period=7d/)
 })
@@ -115,7 +117,7 @@ t.test('percentages are shares of all, not of the bars that are shown', async (t
 t.test('bad events are counted although others are more frequent', async (t) => {
   const { url } = await startReaderPage(t)
   const { text } = await view(url, `/applications/${application}?period=24h`)
-  t.match(text, /Bad events<\/h2>\s*<b>2<\/b>/)
+  t.match(text, /Crashes and errors<\/h2>\s*<b>2<\/b>/)
   t.notMatch(text, '>1 h<', 'no period that is shorter than its counts')
 })
 
@@ -135,7 +137,7 @@ t.test('live counts all matching events of the last minute, and sends them again
     const { text } = await view(url, `${path}application=com.example.live`)
     const { count, href } = barsIn(text).get('burst') ?? {}
     t.equal(count, 70, path)
-    t.equal(href, '/live?application=com.example.live&event=burst')
+    t.equal(href, '/live?app=com.example.live&event=burst')
     t.match(text, /id="minutes"[^]*id="beside"/)
   }
   const { text } = await view(url, '/live/rows?since=0&application=com.example.live')
@@ -145,8 +147,8 @@ t.test('live counts all matching events of the last minute, and sends them again
 t.test('the links of a row keep the other filters', async (t) => {
   const { url } = await startReaderPage(t)
   const { text } = await view(url, `/events?application=${application}&event=seen`)
-  t.match(text, `href="?event=seen&#38;application=${application}&#38;user=user-1"`)
-  t.match(text, new RegExp(`href="\\?event=seen&#38;application=${application}&#38;device=`))
+  t.match(text, `href="?app=${application}&#38;event=seen&#38;user=user-1"`)
+  t.match(text, new RegExp(`href="\\?app=${application}&#38;event=seen&#38;device=`))
 })
 
 t.test('events of one batch are in the order in which they happened', async (t) => {

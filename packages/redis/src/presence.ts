@@ -16,11 +16,13 @@ export interface ReportingProcesses {
   stopped: number
   /** When the last of these processes reported, in milliseconds since 1970. */
   stoppedAtMs: number | undefined
+  /** The URLs at which clients reach those that report, sorted; empty for workers. */
+  urls: readonly string[]
 }
 
 /**
- * The key of a sorted set of processes. Each member is `<service>:<id>`. Its score is the time of
- * the process's last report, by the clock of Redis.
+ * The key of a sorted set of processes. Each member is `<service>:<id>`, for a gateway followed by a
+ * space and its URL. Its score is the time of the process's last report, by the clock of Redis.
  */
 const processesKey = `${mainTag}:processes`
 const intervalMs = 10_000
@@ -46,16 +48,18 @@ return {redis.call('TIME'), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}`
  * Reports every ten seconds that a process runs. A process that shuts down gracefully removes its
  * report.
  *
+ * @param options.url the URL at which clients reach the process
  * @param options.onError called when Redis did not confirm a report
  */
 export function startPresence(options: {
   redis: Redis
   service: ReportingService
+  url?: string
   onError: (error: unknown) => void
   clock?: Clock
 }): { close(): Promise<void> } {
-  const { redis, service, onError, clock = systemClock } = options
-  const member = `${service}:${randomUUID()}`
+  const { redis, service, url, onError, clock = systemClock } = options
+  const member = [`${service}:${randomUUID()}`, ...(url === undefined ? [] : [url])].join(' ')
   redis.defineCommand('intakeAnnounce', { lua: announceScript, numberOfKeys: 2 })
   const { intakeAnnounce } = redis as unknown as {
     intakeAnnounce: (...args: (string | number)[]) => Promise<number>
@@ -89,14 +93,18 @@ export function definePresenceReader(
       at % 2 === 0 ? [{ member, lastMs: Number(flat[at + 1]) }] : [],
     )
     const countOf = (service: ReportingService): ReportingProcesses => {
-      const last = found
-        .filter(({ member, lastMs }) => member.startsWith(`${service}:`) && lastMs > nowMs - keptMs)
-        .map(({ lastMs }) => lastMs)
-      const stopped = last.filter((lastMs) => lastMs < nowMs - silentMs)
+      const known = found.filter(
+        ({ member, lastMs }) => member.startsWith(`${service}:`) && lastMs > nowMs - keptMs,
+      )
+      const reporting = known.filter(({ lastMs }) => lastMs >= nowMs - silentMs)
+      const stopped = known.filter(({ lastMs }) => lastMs < nowMs - silentMs)
+      const urls = reporting.flatMap(({ member }) => member.split(' ').slice(1))
       return {
-        reporting: last.length - stopped.length,
+        reporting: reporting.length,
         stopped: stopped.length,
-        stoppedAtMs: stopped.length === 0 ? undefined : Math.max(...stopped),
+        stoppedAtMs:
+          stopped.length === 0 ? undefined : Math.max(...stopped.map(({ lastMs }) => lastMs)),
+        urls: [...new Set(urls)].toSorted(),
       }
     }
     return { gateway: countOf('gateway'), worker: countOf('worker') }

@@ -30,14 +30,19 @@ t.test('nothing is written to a Redis that has lost its data', async (t) => {
 
 t.test('processes that run are counted, and one that ends in order is forgotten', async (t) => {
   await claimInstallation(redis, 'an installation')
-  const start = (service: ReportingService) => startPresence({ redis, service, onError })
-  const [first, second, worker] = [start('gateway'), start('gateway'), start('worker')]
+  const start = (service: ReportingService, url?: string) =>
+    startPresence({ redis, service, onError, ...(url !== undefined && { url }) })
+  const url = 'https://in.example.com/api'
+  const [first, second, worker] = [start('gateway'), start('gateway', url), start('worker')]
   await until('all report', async () => {
     const { gateway, worker: workers } = await read()
     return gateway.reporting === 2 && workers.reporting === 1
   })
   await first.close()
-  t.match(await read(), { gateway: { reporting: 1, stopped: 0 }, worker: { reporting: 1 } })
+  t.match(await read(), {
+    gateway: { reporting: 1, stopped: 0, urls: [url] },
+    worker: { reporting: 1, urls: [] },
+  })
   await Promise.all([second.close(), worker.close()])
   t.match(await read(), { gateway: { reporting: 0, stopped: 0 }, worker: { reporting: 0 } })
 })
@@ -48,8 +53,8 @@ t.test('one that is silent has stopped, and is shown for an hour', async (t) => 
   await redis.zadd('{intake}:processes', ago(2), 'gateway:a', killedAt, 'gateway:b')
   await redis.zadd('{intake}:processes', ago(3_700), 'gateway:c', ago(5), 'worker:d')
   t.same(await read(), {
-    gateway: { reporting: 1, stopped: 1, stoppedAtMs: killedAt },
-    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined },
+    gateway: { reporting: 1, stopped: 1, stoppedAtMs: killedAt, urls: [] },
+    worker: { reporting: 1, stopped: 0, stoppedAtMs: undefined, urls: [] },
   })
   const presence = startPresence({ redis, service: 'worker', onError })
   await until(

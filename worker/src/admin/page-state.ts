@@ -1,7 +1,7 @@
-import { createApiKeyStore } from '@intake/access'
+import { createApiKeyStore, readUsedToday } from '@intake/access'
 import type { Problems } from '@intake/health'
 import { problemCatalogue } from '@intake/health/problem-catalogue'
-import type { WorkerState } from '@intake/page'
+import type { KeyBudget, WorkerState } from '@intake/page'
 import { definePresenceReader, type Redis } from '@intake/redis'
 import { systemClock, withTimeout, type Clock } from '@intake/runtime'
 import type { BacklogMonitor } from '../watch/backlog-monitor.ts'
@@ -13,6 +13,8 @@ import type { StoredStateMonitor } from '../watch/stored-state.ts'
  */
 const namesMs = 30_000
 const readTimeoutMs = 2_000
+/** A key that has used this part of a daily budget is shown. */
+const nearShare = 0.8
 
 /**
  * Creates the state that the page shows. The worker watches this state anyway, so the page does not
@@ -34,6 +36,22 @@ export function createPageState(options: {
   async function readNames(): Promise<ReadonlyMap<string, string>> {
     const list = await withTimeout(keys.list(), readTimeoutMs, 'reading the API keys', clock)
     return new Map(list.map(({ id, name }) => [id, name]))
+  }
+
+  async function readBudgets(): Promise<KeyBudget[]> {
+    const limited = (await keys.list()).flatMap(({ id, name, limits }) => {
+      const { eventsPerDay: events, bytesPerDay: bytes } = limits
+      return events === undefined && bytes === undefined ? [] : [{ id, name, events, bytes }]
+    })
+    const shares = limited.map(async ({ id, name, events = Infinity, bytes = Infinity }) => {
+      const used = await readUsedToday(redis, id, clock.now())
+      return [
+        { name, limit: 'events' as const, share: used.events / events },
+        { name, limit: 'bytes' as const, share: used.bytes / bytes },
+      ]
+    })
+    const all = (await Promise.all(shares)).flat()
+    return all.filter(({ share }) => share >= nearShare).toSorted((a, b) => b.share - a.share)
   }
 
   return {
@@ -59,6 +77,10 @@ export function createPageState(options: {
       }
       return names.byId
     },
+    keyBudgets: () =>
+      withTimeout(readBudgets(), readTimeoutMs, 'reading the budgets of API keys', clock).catch(
+        () => [],
+      ),
     processes: () =>
       withTimeout(readProcesses(), readTimeoutMs, 'counting the processes', clock).catch(
         () => undefined,

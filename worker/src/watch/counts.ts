@@ -7,6 +7,11 @@ const intervalMs = 60_000
 /** The minimum time between two runs of a count, by the same worker or by different ones. */
 const pausesMs: Record<CountName, number> = { hours: 60_000, catalogue: 60 * 60_000 }
 /**
+ * After a run that was this quick, the pause is that of `hours`: while an installation is small, its
+ * catalogue knows new applications within a minute.
+ */
+const quickMs = 500
+/**
  * The pause after a run, successful or not, as a multiple of its duration. So each count takes at
  * most 1/20 of the time.
  */
@@ -50,6 +55,7 @@ export function startCounts(options: {
   /** When each count was last made, in milliseconds of `clock.now()`. */
   const countedAt = new Map<CountName, number>()
   const notBefore: Record<CountName, number> = { hours: 0, catalogue: 0 }
+  const lastRunMs = new Map<CountName, number>()
 
   async function refresh(name: CountName): Promise<void> {
     if (clock.now() < notBefore[name]) return
@@ -61,8 +67,12 @@ export function startCounts(options: {
         { name },
       )
       if (last !== undefined) countedAt.set(name, clock.now() - last.age)
-      if (last !== undefined && last.age < 0.9 * pausesMs[name]) return
+      const isQuick = (lastRunMs.get(name) ?? 0) < quickMs
+      const pauseMs = isQuick ? pausesMs.hours : pausesMs[name]
+      if (last !== undefined && last.age < 0.9 * pauseMs) return
+      const startedAt = clock.now()
       await refreshCounts({ reader, store, name })
+      lastRunMs.set(name, clock.now() - startedAt)
       countedAt.set(name, clock.now())
     } finally {
       const pauseMs = pausePerRun * (clock.now() - began)

@@ -1,21 +1,23 @@
 import { listRecords } from '../list-records.ts'
-import { countFeedback } from '../overview.ts'
+import { readFindings } from '../findings.ts'
+import { countFeedback, type Totals } from '../overview.ts'
 import { PageError } from '../page-error.ts'
-import { readPeriod, stepsOf, type Steps } from '../period.ts'
+import { readPeriod, stepsOf, windowBefore, type Steps } from '../period.ts'
 import { catalogueTables, readCatalogue, type CatalogueTable } from '../read-catalogue.ts'
 import {
-  countBadEvents,
   countDevices,
+  countEventsIn,
   readCountedAt,
+  readErrors,
   readTopEvents,
   readVersions,
   readVersionSteps,
 } from '../read-counts.ts'
+import type { TimeWindow } from '../read-in-windows.ts'
 import { readVersionCodes } from '../read-version-codes.ts'
-import { searchLengthMax } from '../search.ts'
+import { applicationOf, searchLengthMax } from '../search.ts'
 import { applicationView, type ApplicationData } from '../views/application.ts'
 import { catalogueView } from '../views/catalogue.ts'
-import { applicationOf } from '../views/links.ts'
 import type { ViewContext } from './context.ts'
 
 const latestFeedback = 3
@@ -24,7 +26,8 @@ const latestFeedback = 3
  * `GET /applications/<bundle_identifier>`, with a tab for the events and params that the
  * application sends.
  */
-export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }: ViewContext) {
+export function applicationRoutes(context: ViewContext) {
+  const { reader, state, sign, counts: countReader, cached, cachedBriefly, view } = context
   view('/applications/:application', async ({ query, params, header }) => {
     const application = applicationOf(params['application'] ?? '')
     if (application.length > searchLengthMax)
@@ -49,34 +52,57 @@ export function applicationRoutes({ reader, sign, cached, cachedBriefly, view }:
     // this view have no smaller step than an hour, so it shows 24 hours instead.
     const period = chosen === '1h' ? '24h' : chosen
     const steps = stepsOf(period, header.nowMs)
-    const data = await cached(`application ${steps.stepMs} ${application}`, () =>
-      read(application, steps),
+    const { isExact } = await countReader()
+    const data = await (isExact ? cachedBriefly : cached)(
+      `application ${steps.stepMs} ${application}`,
+      () => read(application, steps, header.nowMs),
     )
-    return applicationView({ header, application, period, data, sign })
+    const budgets = await cachedBriefly('budgets', () => state.keyBudgets())
+    return applicationView({ header, application, period, data, sign, budgets })
   })
 
-  async function read(application: string, steps: Steps): Promise<ApplicationData> {
-    const [versionSteps, topEvents, badEvents, versions, devices, countedAtMs, feedback, counts] =
-      await Promise.all([
-        readVersionSteps(reader, steps, application),
-        readTopEvents(reader, steps, application),
-        countBadEvents(reader, steps, application),
-        readVersions(reader, steps, application),
-        countDevices(reader, steps, application),
-        readCountedAt(reader),
-        listRecords(reader, 'feedback', { application }),
-        countFeedback(reader, steps, [application]),
+  async function read(application: string, steps: Steps, nowMs: number): Promise<ApplicationData> {
+    const counts = await countReader()
+    const totalsOf = async (window: TimeWindow): Promise<Totals> => {
+      const [events, devices, feedback] = await Promise.all([
+        countEventsIn(counts, window, application),
+        countDevices(counts, window, application),
+        countFeedback(reader, window),
       ])
-    return {
-      steps,
+      return { events, devices, feedback: feedback.get(application) ?? 0 }
+    }
+    const [
+      now,
+      before,
+      findings,
       versionSteps,
       topEvents,
-      badEvents,
+      errors,
       versions,
-      devices,
       countedAtMs,
+      feedback,
+    ] = await Promise.all([
+      totalsOf(steps),
+      totalsOf(windowBefore(steps, nowMs)),
+      readFindings(counts, application),
+      readVersionSteps(counts, steps, application),
+      readTopEvents(counts, steps, application),
+      readErrors(counts, steps, application),
+      readVersions(counts, steps, application),
+      readCountedAt(reader),
+      listRecords(reader, 'feedback', { application }),
+    ])
+    return {
+      steps,
+      now,
+      before,
+      findings,
+      versionSteps,
+      topEvents,
+      errors,
+      versions,
+      countedAtMs: counts.isExact ? nowMs : countedAtMs,
       feedback: feedback.rows.slice(0, latestFeedback),
-      feedbackCount: counts.get(application) ?? 0,
     }
   }
 }

@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Cache } from '../cached.ts'
+import type { CountReader } from '../count-reader.ts'
 import type { Html } from '../html.ts'
 import type { RecordReader } from '../records.ts'
 import type { SignPicture } from '../views/pictures.ts'
@@ -10,10 +11,22 @@ export interface Elsewhere {
   path: string
 }
 
+/** A file for spreadsheets. */
+export interface CsvFile {
+  file: string
+  csv: string
+}
+
 /** The dependencies of the routes of the views. */
 export interface ViewContext {
   reader: RecordReader
   state: WorkerState
+  /**
+   * The reader of counts. While few events are stored it counts the records themselves.
+   *
+   * @param recordsFromMs as for `countReader`
+   */
+  counts(recordsFromMs?: number): Promise<CountReader>
   /** Caches counts of long periods, and the names that the fields of a form suggest. */
   cached: Cache
   /** Caches data that many readers request at the same time. */
@@ -25,7 +38,7 @@ export interface ViewContext {
    */
   view(
     path: string,
-    make: (request: ViewRequest) => Promise<Html | Elsewhere>,
+    make: (request: ViewRequest) => Promise<Html | Elsewhere | CsvFile>,
     options?: { constraints?: { wants: 'html' }; isUrgent?: boolean },
   ): void
 }
@@ -33,7 +46,6 @@ export interface ViewContext {
 export interface ViewRequest {
   query: URLSearchParams
   params: Record<string, string>
-  request: FastifyRequest
   reply: FastifyReply
   /** The state of the worker at the beginning of the request. */
   header: Header

@@ -2,7 +2,7 @@ import { limits } from '@intake/contract'
 import { countEvents } from '../count-events.ts'
 import { listRecords } from '../list-records.ts'
 import { readPeriod, stepsBetween, stepsOf, type PeriodName, type Steps } from '../period.ts'
-import { readApplications, readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
+import { readCountedAt, readTopEvents, readVersions } from '../read-counts.ts'
 import { readSearch, type Search } from '../search.ts'
 import { eventList } from '../views/event-list.ts'
 import type { Suggestions } from '../views/filter-form.ts'
@@ -41,7 +41,13 @@ export const withinPeriod = (
 ): Search => (isGiven ? { ...search, from: new Date(steps.from), to: new Date(steps.to) } : search)
 
 /** `GET /events`: a list with a histogram. */
-export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext) {
+export function eventRoutes({
+  reader,
+  counts: countReader,
+  cached,
+  cachedBriefly,
+  view,
+}: ViewContext) {
   view('/events', async ({ query, header }) => {
     const search = readSearch(query, 'logs')
     const chosen = chosenPeriod(query, search, { absent: '24h', nowMs: header.nowMs })
@@ -52,7 +58,11 @@ export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext
     const [found, counts, suggestions] = await Promise.all([
       listRecords(reader, 'logs', withinPeriod(search, chosen)),
       (isLong ? cached : cachedBriefly)(key, async () =>
-        countEvents(reader, { search: counted, steps, countedAtMs: await readCountedAt(reader) }),
+        countEvents(await countReader(), {
+          search: counted,
+          steps,
+          countedAtMs: await readCountedAt(reader),
+        }),
       ),
       unlessClickHouseFails(
         cached(`names ${counted.application ?? ''}`, () =>
@@ -68,13 +78,12 @@ export function eventRoutes({ reader, cached, cachedBriefly, view }: ViewContext
     nowMs: number,
   ): Promise<Suggestions> {
     const week = stepsOf('7d', nowMs)
-    const [applications, events, versions] = await Promise.all([
-      readApplications(reader, week),
-      readTopEvents(reader, week, application),
-      readVersions(reader, week, application),
+    const counts = await countReader()
+    const [events, versions] = await Promise.all([
+      readTopEvents(counts, week, application),
+      readVersions(counts, week, application),
     ])
     return {
-      application: applications.map(({ bundle_identifier }) => bundle_identifier),
       event: events.map(({ name }) => name),
       version: versions.map(({ name }) => name),
     }

@@ -1,23 +1,45 @@
+import { readFeedbackCsv } from '../feedback-csv.ts'
 import { readFeedbackFacets } from '../feedback-facets.ts'
+import { findById } from '../find-records.ts'
 import { listRecords } from '../list-records.ts'
-import { readSearch } from '../search.ts'
+import type { FullRecord } from '../records.ts'
+import { readCursor, readExact, readSearch, type Cursor } from '../search.ts'
 import { feedbackList } from '../views/feedback-list.ts'
+import { cursorOf } from '../views/links.ts'
 import type { ViewContext } from './context.ts'
 import { chosenPeriod, withinPeriod } from './events.ts'
 
-/** `GET /feedback`: the list of feedback. */
-export function feedbackRoutes({ reader, sign, cachedBriefly, view }: ViewContext) {
+/** `GET /feedback`: the inbox; `GET /feedback.csv`: what it lists, as a file. */
+export function feedbackRoutes({ reader, sign, counts, cachedBriefly, view }: ViewContext) {
   view('/feedback', async ({ query, header }) => {
     const search = readSearch(query, 'feedback')
     const chosen = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
     const { steps, period, isGiven } = chosen
     const { after: _, from: __, to: ___, ...counted } = search
+    const place = readExact(query, 'open')
     const [found, facets] = await Promise.all([
       listRecords(reader, 'feedback', withinPeriod(search, chosen)),
-      cachedBriefly(JSON.stringify(['feedback', counted, steps]), () =>
-        readFeedbackFacets(reader, counted, steps),
+      cachedBriefly(JSON.stringify(['feedback', counted, steps]), async () =>
+        readFeedbackFacets(await counts(), counted, steps),
       ),
     ])
-    return feedbackList({ header, search, found, facets, steps, period, isGiven, sign })
+    const [first] = found.rows
+    const wanted = place === undefined ? first && cursorOf(first) : readCursor(place)
+    const open = wanted && (await readOpen(wanted))
+    const listed = { header, search, found, facets, steps, period, isGiven, sign }
+    return feedbackList({ ...listed, open, isChosen: place !== undefined })
   })
+  view('/feedback.csv', async ({ query, header }) => {
+    const search = readSearch(query, 'feedback')
+    const { steps } = chosenPeriod(query, search, { absent: '30d', nowMs: header.nowMs })
+    return { file: 'feedback.csv', csv: await readFeedbackCsv(reader, search, steps) }
+  })
+
+  async function readOpen(wanted: Cursor): Promise<FullRecord['columns'] | undefined> {
+    const records = await findById(reader, 'feedback', wanted.id)
+    return records.find(
+      ({ columns }) =>
+        columns.device_uuid === wanted.device && columns.bundle_identifier === wanted.application,
+    )?.columns
+  }
 }

@@ -1,31 +1,43 @@
 import { readPeriod, stepsOf } from '../period.ts'
-import { isNew, readOverview, type OverviewData } from '../overview.ts'
-import { readRecentCounts, withRecentCounts } from '../recent-counts.ts'
+import { readOverview, type OverviewData } from '../overview.ts'
 import { searchFields } from '../search.ts'
-import { firstRun } from '../views/first-run.ts'
+import { applicationPath } from '../views/links.ts'
 import { overviewView } from '../views/overview.ts'
 import type { ViewContext } from './context.ts'
 
 /** `GET /`: the overview of the records that arrive. */
-export function overviewRoutes({ reader, state, sign, cached, cachedBriefly, view }: ViewContext) {
+export function overviewRoutes({ state, counts, sign, cached, cachedBriefly, view }: ViewContext) {
   view('/', async ({ query, header }) => {
     // In earlier versions this path was the list of feedback. Links to a search in that list must
     // still work, so they are redirected to `/feedback`.
-    const isSearch = ['device', 'from', 'to', 'after', ...searchFields.feedback].some((name) =>
-      query.has(name),
-    )
+    const isSearch = [
+      'application',
+      'device',
+      'from',
+      'to',
+      'after',
+      ...searchFields.feedback,
+    ].some((name) => query.has(name))
     if (isSearch) return { path: `/feedback?${query.toString()}` }
     const period = readPeriod(query, '24h')
+    if (header.app !== undefined) return { path: applicationPath(header.app, `?period=${period}`) }
     const steps = stepsOf(period, header.nowMs)
-    const isLong = period === '7d' || period === '30d'
-    const read = async () => {
-      const counted = await readOverview(reader, steps, state.keyNames())
-      if (period !== '1h') return counted
-      return withRecentCounts(counted, await readRecentCounts(reader, steps), header.nowMs)
-    }
+    const { isExact } = await counts()
+    const isLong = !isExact && (period === '7d' || period === '30d')
+    const read = async () =>
+      readOverview(
+        await counts(period === '1h' ? 2 * steps.from - steps.to : undefined),
+        { steps, nowMs: header.nowMs },
+        state.keyNames(),
+      )
     const isWhole = ({ isPartial }: OverviewData) => !isPartial
     const data = await (isLong ? cached : cachedBriefly)(`overview ${period}`, read, isWhole)
-    return isNew(data) ? firstRun(header) : overviewView({ header, data, period, sign })
+    const [processes, budgets] = await Promise.all([
+      cachedBriefly('processes', () => state.processes()),
+      cachedBriefly('budgets', () => state.keyBudgets()),
+    ])
+    const urls = processes?.gateway.urls ?? []
+    return overviewView({ header, data, period, sign, urls, budgets })
   })
   view('/overview', async () => ({ path: '/status' }))
 }

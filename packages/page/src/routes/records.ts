@@ -1,21 +1,27 @@
+import { isUuid } from '@intake/contract'
 import { countDeadLetters, listDeadLetters, readDeadLetterCursor } from '../dead-letters.ts'
 import { findById, findByOtherId } from '../find-records.ts'
-import { eventsAroundMax, listEventsAround } from '../list-records.ts'
+import { findAnything, type Matches } from '../find-anything.ts'
+import type { Html } from '../html.ts'
+import { eventsAroundMax, listEventsAround, listRecords } from '../list-records.ts'
 import { PageError } from '../page-error.ts'
 import { readExact, readText, requireUuid } from '../search.ts'
 import { deadLetterList } from '../views/dead-letter-list.ts'
 import { foundList } from '../views/found.ts'
-import { recordPath } from '../views/links.ts'
+import { listPath, recordPath, withApp } from '../views/links.ts'
 import { recordView } from '../views/record.ts'
-import type { ViewContext } from './context.ts'
+import { searchView } from '../views/search.ts'
+import type { Header } from '../worker-state.ts'
+import type { Elsewhere, ViewContext } from './context.ts'
 
+const nothingNamed: Matches = { found: [], near: [] }
 const nothingFound = {
   feedback: { rows: [], hasMore: false },
   logs: { rows: [], hasMore: false },
 }
 
-/** `GET /feedback/<id>`, `GET /events/<id>`, `GET /find` and `GET /dead-letters`. */
-export function recordRoutes({ reader, state, sign, view }: ViewContext): void {
+/** `GET /feedback/<id>`, `GET /events/<id>`, `GET /search` and `GET /dead-letters`. */
+export function recordRoutes({ reader, counts, state, sign, view }: ViewContext): void {
   for (const [kind, path] of [
     ['feedback', '/feedback/:id'],
     ['logs', '/events/:id'],
@@ -42,20 +48,40 @@ export function recordRoutes({ reader, state, sign, view }: ViewContext): void {
       return recordView({ header, found: { record, around }, sign, names })
     })
   }
-  view('/find', async ({ query, header }) => {
-    const id = requireUuid(readText(query, 'id') ?? '', 'The id')
+  view('/find', async ({ query }) => {
+    return { path: `/search?${new URLSearchParams({ q: readText(query, 'id') ?? '' }).toString()}` }
+  })
+  view('/search', async ({ query, header }) => {
+    const text = readText(query, 'q') ?? ''
+    if (isUuid(text)) return findUuid(text.toLowerCase(), header)
+    const { app } = header
+    if (text.includes('@')) return { path: listPath('feedback', { application: app, text }) }
+    const found = text === '' ? nothingNamed : await findAnything(await counts(), text, app)
+    return searchView(header, text, found)
+  })
+
+  /** Finds a record by its id, the records of a request, a dead letter, or what a device sent. */
+  async function findUuid(id: string, header: Header): Promise<Html | Elsewhere> {
     for (const kind of ['feedback', 'logs'] as const) {
       const [record] = await findById(reader, kind, id)
-      if (record !== undefined) return { path: recordPath(kind, id) }
+      if (record !== undefined) return { path: withApp(recordPath(kind, id), header.app) }
     }
     const letters = await listDeadLetters(reader, { id })
     if (letters.rows.length > 0) return deadLetterList(header, letters, [])
-    const [feedback, logs] = await Promise.all([
+    const ofDevice = { device: id, ...(header.app !== undefined && { application: header.app }) }
+    const [feedback, logs, events, sent] = await Promise.all([
       findByOtherId(reader, 'feedback', id),
       findByOtherId(reader, 'logs', id),
+      listRecords(reader, 'logs', ofDevice),
+      listRecords(reader, 'feedback', ofDevice),
     ])
+    if (feedback.rows.length + logs.rows.length === 0) {
+      if (events.rows.length > 0) return { path: listPath('logs', ofDevice) }
+      if (sent.rows.length > 0) return { path: listPath('feedback', ofDevice) }
+    }
     return foundList(header, { feedback, logs })
-  })
+  }
+
   view('/dead-letters', async ({ query, header }) => {
     const after = readDeadLetterCursor(query)
     const [found, reasons] = await Promise.all([

@@ -1,29 +1,35 @@
 import { lanes, legendKey, type Point, type Series } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { percent, shortNumber, wholeNumber } from '../numbers.ts'
+import type { Findings } from '../findings.ts'
+import { percent, wholeNumber } from '../numbers.ts'
+import type { Totals } from '../overview.ts'
 import { periods, startsOf, type PeriodName, type Steps } from '../period.ts'
 import { versionsMax, type NameCount, type TopEvent } from '../read-counts.ts'
 import type { FeedbackSummary } from '../records.ts'
-import type { Header } from '../worker-state.ts'
+import type { Header, KeyBudget } from '../worker-state.ts'
 import { applicationTabs } from './catalogue.ts'
-import { clockTime, document } from './document.ts'
+import { document } from './document.ts'
+import { findingList } from './findings.ts'
 import { feedbackItems } from './feedback-items.ts'
 import { applicationPath, listPath, byName } from './links.ts'
 import { sumOf } from './outcomes.ts'
-import { bars, behindAlert, card, periodLinks, tile } from './parts.ts'
+import { bars, behindAlert, card, compared, periodLinks, tile } from './parts.ts'
 import type { SignPicture } from './pictures.ts'
 
 export interface ApplicationData {
   steps: Steps
+  now: Totals
+  /** The same numbers of the period before. */
+  before: Totals
+  findings: Findings
   versionSteps: readonly { at: number; version: string; events: number }[]
   topEvents: readonly TopEvent[]
-  badEvents: number
+  /** The most frequent events whose names say that something went wrong. */
+  errors: readonly TopEvent[]
   /** The number of devices of each version. */
   versions: readonly NameCount[]
-  devices: number
   feedback: readonly FeedbackSummary[]
-  feedbackCount: number
   countedAtMs: number | undefined
 }
 
@@ -35,62 +41,54 @@ export function applicationView(options: {
   period: PeriodName
   data: ApplicationData
   sign: SignPicture
+  budgets: readonly KeyBudget[]
 }): Html {
-  const { header, application, period, data, sign } = options
-  const total = data.topEvents[0]?.total ?? 0
-  const counted =
-    data.countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(data.countedAtMs)}`
+  const { header, application, period, data, sign, budgets } = options
+  const { now, before, findings, countedAtMs } = data
+  const errors = data.errors[0]?.total ?? 0
+  const last = html` last ${periods[period].name}`
+  const nameBars = (field: 'event' | 'version', rows: readonly NameCount[], total: number) =>
+    bars(
+      rows.map(({ name, count }) => ({
+        name,
+        count,
+        note: percent(count / Math.max(1, total)),
+        href: listPath('logs', { application, ...byName(field, name), period }),
+      })),
+      rows === data.errors ? 'dead' : 'events',
+    )
   return document({
     header,
+    view: 'overview',
     title: 'Application',
     heading: clientText(application, 300),
-    crumbs: html`<a href="/">Overview</a> · applications`,
     alert: behindAlert(header),
     tools: periodLinks(period, applicationPath(application), { names: ['24h', '7d', '30d'] }),
-    body: html`${applicationTabs(application, 'overview')}
+    body: html`${applicationTabs(application, 'overview')}${findingList({ header, findings, budgets, countedAtMs })}
       <div class="grid g4">
-        ${tile({ title: 'Events', value: shortNumber(total), note: html`last ${periods[period].name}, ${counted}` })}
-        ${tile({ title: 'Active devices', value: wholeNumber(data.devices), note: html`last ${periods[period].name}` })}
+        ${tile({ title: 'Events', value: wholeNumber(now.events), note: html`${compared(now.events, before.events)}${last}${countedAtMs === undefined ? ', counted within a minute' : undefined}` })}
+        ${tile({ title: 'Active devices', value: wholeNumber(now.devices), note: html`${compared(now.devices, before.devices)}${last}` })}
         ${tile({
-          title: 'Bad events',
-          value: shortNumber(data.badEvents),
-          note: html`last ${periods[period].name}, by their names`,
-          state: data.badEvents > 0 ? 'bad' : undefined,
+          title: 'Crashes and errors',
+          value: wholeNumber(errors),
+          note: html`${percent(errors / Math.max(1, now.events))} of the events`,
+          state: errors > 0 ? 'bad' : undefined,
         })}
-        ${tile({ title: 'Feedback', value: wholeNumber(data.feedbackCount), note: html`<a href="${listPath('feedback', { application, period })}">last ${periods[period].name}</a>` })}
-      </div>
-      ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
-      <div class="grid g2">
-        ${card(
-          html`Top events <a href="${listPath('logs', { application })}">all events</a>`,
-          bars(
-            data.topEvents.map(({ name, count }) => ({
-              name,
-              count,
-              note: percent(count / Math.max(1, total)),
-              href: listPath('logs', { application, ...byName('event', name), period }),
-            })),
-          ),
-        )}
-        ${card(
-          html`Top versions <small>devices</small>`,
-          bars(
-            data.versions.map(({ name, count }) => ({
-              name,
-              count,
-              note: percent(count / Math.max(1, data.devices)),
-              href: listPath('logs', { application, ...byName('version', name), period }),
-            })),
-          ),
-        )}
+        ${tile({ title: 'Feedback', value: wholeNumber(now.feedback), note: html`${compared(now.feedback, before.feedback)}<a href="${listPath('feedback', { application, period })}">${last}</a>` })}
       </div>
       <section class="mini">
         <div class="title">
           <h2>Latest feedback</h2>
           <a href="${listPath('feedback', { application })}">all</a>
         </div>
-        ${feedbackItems({ rows: data.feedback, sign, nowMs: header.nowMs, className: 'grid g3' })}
-      </section>`,
+        ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
+      </section>
+      ${card(html`Events by version <small class="hide">by the time they happened</small>`, versionChart(application, data, header), 'card wide')}
+      <div class="grid g3">
+        ${card(html`Top events <a href="${listPath('logs', { application })}">all events</a>`, nameBars('event', data.topEvents, now.events))}
+        ${card('Crashes and errors', nameBars('event', data.errors, errors))}
+        ${card(html`Top versions <small>devices</small>`, nameBars('version', data.versions, now.devices))}
+      </div>`,
   })
 }
 
@@ -103,7 +101,10 @@ function versionChart(application: string, data: ApplicationData, header: Header
     series: one,
     name: index < named.length ? clientText(named[index] || 'no version', 60) : html`others`,
   }))
-  const used = columns.filter((_, index) => index < named.length || index === series.length - 1)
+  const hasOthers = versions.length > named.length
+  const used = columns.filter(
+    (_, index) => index < named.length || (hasOthers && index === series.length - 1),
+  )
   const keyOf = (version: string): Series => series[named.indexOf(version)] ?? 'v4'
   const points: Point[] = startsOf(steps).map((t) => ({ t, v1: 0, v2: 0, v3: 0, v4: 0 }))
   const byTime = new Map(points.map((point) => [point.t, point]))

@@ -54,21 +54,21 @@ export function catalogueView(options: {
   const { header, application, catalogue, countedAtMs } = options
   const { drift, warnings, entries } = catalogue
   const counted =
-    countedAtMs === undefined ? 'not counted yet' : `counted at ${clockTime(countedAtMs)}`
+    countedAtMs === undefined ? 'counted within a minute' : `counted at ${clockTime(countedAtMs)}`
   return document({
     header,
     title: 'Catalogue',
     tools: codesNote(options.codes),
     heading: clientText(application, 300),
-    crumbs: html`<a href="/">Overview</a> · applications`,
+    crumbs: html`<a href="${applicationPath(application)}">Overview</a>`,
     body: html`${applicationTabs(application, 'catalogue')}
     ${section('drift', {
-      heading: html`Changed from version to version <small>${counted}</small>`,
+      heading: html`New in each version <small>${counted}</small>`,
       page: drift,
       body: driftTable(application, drift.rows),
     })}
     ${section('warnings', {
-      heading: 'Stored otherwise than it was meant',
+      heading: 'Data quality',
       page: warnings,
       body: warningTable(warnings.rows),
     })}
@@ -166,10 +166,10 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
       html`<tr>
         <td><code>${warning}</code><br /><span class="mute">${meanings[warning]}</span></td>
         <td>${name(event, path)}<br /><span class="mute">${clientText(version_name, 60)}</span></td>
-        <td class="num">${wholeNumber(records)}</td>
-        <td class="hide">${timeElement(last_seen)}</td>
+        <td class="num" data-label="Events">${wholeNumber(records)}</td>
+        <td data-label="Last">${timeElement(last_seen)}</td>
         <td>
-          ${example === noId ? undefined : html`<a href="${recordPath('logs', example)}">one of them</a>`}
+          ${example === noId ? undefined : html`<a href="${recordPath('logs', example)}">Show an example</a>`}
         </td>
       </tr>`,
   )
@@ -178,7 +178,7 @@ function warningTable(warnings: readonly WarningEntry[]): Html {
     html`<th>Warning</th>
       <th>Event and path</th>
       <th class="num">Events</th>
-      <th class="hide">Last</th>
+      <th>Last</th>
       <th></th>`,
     rows,
   )
@@ -193,10 +193,10 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
           ${param === '' ? html`<a href="${listPath('logs', { application, event })}">${name(event, '')}</a>` : html`<span class="mono indent">${clientText(paramName(param), 100)}</span>`}
         </td>
         <td>${param === '' ? undefined : types}</td>
-        <td class="num">${wholeNumber(records)}</td>
-        <td class="num hide">${wholeNumber(devices)}</td>
-        <td class="hide">${clientText(newest_version, 60)}</td>
-        <td class="hide">${timeElement(last_seen)}</td>
+        <td class="num" data-label="Events">${wholeNumber(records)}</td>
+        <td class="num" data-label="Devices (peak day)">${wholeNumber(devices)}</td>
+        <td data-label="Newest version">${clientText(newest_version, 60)}</td>
+        <td data-label="Last">${timeElement(last_seen)}</td>
       </tr>`,
   )
   return table(
@@ -204,9 +204,9 @@ function entryTable(application: string, entries: readonly CatalogueEntry[]): Ht
     html`<th>Event or param</th>
       <th>Type</th>
       <th class="num">Events</th>
-      <th class="num hide">Devices, most of one version on a day</th>
-      <th class="hide">Newest version</th>
-      <th class="hide">Last</th>`,
+      <th class="num">Devices (peak day)</th>
+      <th>Newest version</th>
+      <th>Last</th>`,
     rows,
   )
 }

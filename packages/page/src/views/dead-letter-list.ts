@@ -10,7 +10,7 @@ import { wholeNumber } from '../numbers.ts'
 import type { Found } from '../records.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { timeElement } from './links.ts'
+import { timeElement, withApp } from './links.ts'
 import { alert, bars, card } from './parts.ts'
 
 /** The rows that ClickHouse rejected, with its reasons. */
@@ -43,7 +43,9 @@ export function deadLetterList(
   const older =
     found.hasMore && last !== undefined
       ? html`<a href="/dead-letters?${printDeadLetterCursor(last)}">Older</a>`
-      : 'No more.'
+      : found.rows.length === 0
+        ? 'None: ClickHouse has rejected nothing.'
+        : 'These are all.'
   const total = reasons.reduce((sum, { letters }) => sum + letters, 0)
   const how = html`Replay or drop them with <code>./intake dead-letters</code>. What to do:
     <code>docs/operations/dead-letters.md</code>`
@@ -58,7 +60,8 @@ export function deadLetterList(
   }
   return document({
     header,
-    view: 'deadLetters',
+    view: 'status',
+    crumbs: html`<a href="${withApp('/status', header.app)}">Status</a>`,
     title: 'Dead letters',
     alert:
       total === 0

@@ -2,9 +2,12 @@ import type { RecordKind } from '@intake/contract'
 import { version } from '@intake/runtime'
 import { icon as iconFile, liveScript, stylesheet } from '../assets.ts'
 import { patterns } from '../charts.ts'
+import { listText } from '../client-text.ts'
 import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
-import type { Header } from '../worker-state.ts'
+import type { Header, PageProblem } from '../worker-state.ts'
+import { searchLengthMax } from '../search.ts'
+import { applicationPath, applicationTag, withApp } from './links.ts'
 import { icon } from './parts.ts'
 
 const views = {
@@ -12,7 +15,6 @@ const views = {
   live: { path: '/live', name: 'Live' },
   events: { path: '/events', name: 'Events' },
   feedback: { path: '/feedback', name: 'Feedback' },
-  deadLetters: { path: '/dead-letters', name: 'Dead letters' },
   status: { path: '/status', name: 'Status' },
 } as const
 export type View = keyof typeof views
@@ -33,6 +35,8 @@ interface DocumentOptions {
   /** Shown above the heading. */
   alert?: Html | undefined
   body: HtmlValue
+  /** What the reader has searched for; the box that finds keeps it. */
+  query?: string
   /** Whether the document has the live view's script. */
   isLive?: boolean
 }
@@ -74,15 +78,22 @@ export function document(options: DocumentOptions): Html {
     </html> `
 }
 
-function headerOf({ header, view }: DocumentOptions): Html {
-  const links = Object.entries(views).map(([name, { path, name: text }]) => {
-    const count = name === 'deadLetters' ? header.deadLetters : 0
+/** The path of a view, limited to an application or to none. */
+const viewPath = (view: View, app: string | undefined): string =>
+  view === 'overview' && app !== undefined ? applicationPath(app) : withApp(views[view].path, app)
+
+function headerOf({ header, view, query = '' }: DocumentOptions): Html {
+  const { app, deadLetters } = header
+  const names = Object.keys(views) as View[]
+  const links = names.map((name) => {
     const badge =
-      count > 0
-        ? html` <span class="count">${count}<span class="vh"> waiting</span></span>`
+      name === 'status' && deadLetters > 0
+        ? html` <span class="count">${deadLetters}<span class="vh"> dead letters</span></span>`
         : undefined
-    return html`<a href="${path}" ${name === view ? html` aria-current="page"` : undefined}
-      >${text}${badge}</a
+    return html`<a
+      href="${viewPath(name, app)}"
+      ${name === view ? html` aria-current="page"` : undefined}
+      >${views[name].name}${badge}</a
     >`
   })
   return html`<header class="top">
@@ -92,40 +103,71 @@ function headerOf({ header, view }: DocumentOptions): Html {
         <path class="cut" d="M6.5 6h7M6.5 9.5h4.5" /></svg
       >Intake</a
     >
+    ${appSwitch(header, view ?? 'overview')}
     <nav aria-label="Views">${links}</nav>
-    <form class="find" action="/find" role="search">
-      <label class="vh" for="id">Find a record by its id or request id</label>
+    <form class="find" action="/search" role="search">
+      <label class="vh" for="q"
+        >Find an id, e-mail, event, user, device, param or application</label
+      >
       <input
-        id="id"
-        name="id"
+        id="q"
+        name="q"
         type="search"
-        placeholder="Find an id"
+        value="${query}"
+        maxlength="${searchLengthMax}"
+        placeholder="Find anything"
         autocomplete="off"
         spellcheck="false"
         required
-      />
+      />${app === undefined ? undefined : html`<input type="hidden" name="app" value="${app}" />`}
     </form>
     ${freshnessOf(header, view === 'feedback' ? 'feedback' : 'logs')}
   </header>`
+}
+
+/** The choice of one application for all views. It leads to the same view. */
+function appSwitch({ app, applications }: Header, view: View): Html | undefined {
+  if (app === undefined && applications.length < 2) return undefined
+  const link = (to: string | undefined, content: HtmlValue) =>
+    html`<li>
+      <a href="${viewPath(view, to)}" ${to === app ? html` aria-current="true"` : undefined}
+        >${content}</a
+      >
+    </li>`
+  return html`<details class="apps">
+    <summary>${app === undefined ? 'All applications' : applicationTag(app)}</summary>
+    <ul>
+      ${link(undefined, 'All applications')}${applications.map((name) => link(name, html`${applicationTag(name)} <small>${listText(name, 60)}</small>`))}
+    </ul>
+  </details>`
 }
 
 /** Creates a link to the status view. Its text is the time up to which all records are visible. */
 export function freshnessOf({ nowMs, freshness, problems }: Header, kind: RecordKind): Html {
   const { visibleUntilMs, isLate } = freshness[kind]
   const name = kind === 'logs' ? 'Events' : 'Feedback'
-  const down = problems.filter(({ state }) => state === 'down').length
-  const isBad = isLate || down > 0 || visibleUntilMs === undefined
+  const down = problems.filter(({ state }) => state === 'down')
+  const isBad = isLate || down.length > 0
+  const state = down.length === 0 ? undefined : (storing(down) ?? problemCount(down.length))
   const text =
     visibleUntilMs === undefined
-      ? html`${name} complete up to <b>not known</b>`
-      : html`<i class="hide">${name} </i>complete up to ${clockTime(visibleUntilMs)}
-          <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b>`
-  const more =
-    down > 0 ? html` · <b>${down === 1 ? 'a problem' : `${down} problems`}</b>` : undefined
+      ? (state ?? 'starting')
+      : html`<i class="hide">${name} complete up to ${clockTime(visibleUntilMs)}</i>
+          <b>${shortDuration(Math.max(0, nowMs - visibleUntilMs) / 1_000)} behind</b
+          >${state && html` · <b>${state}</b>`}`
   return html`<a class="${isBad ? 'fresh is-late' : 'fresh'}" href="/status"
-    >${icon(isBad ? 'warn' : 'ok')}<span>${text}${more}</span></a
+    >${icon(isBad ? 'warn' : 'ok')}<span>${text}</span></a
   >`
 }
+
+const problemCount = (count: number) => (count === 1 ? 'a problem' : `${count} problems`)
+
+/** What still works while ClickHouse is away: gateways accept, and nothing is lost. */
+const storing = (down: readonly PageProblem[]): string | undefined =>
+  down.every(({ code }) => code !== 'redis_connection') &&
+  down.some(({ code }) => /^(?:insert|clickhouse)_|^rows_refused$/.test(code))
+    ? 'accepting, not storing'
+    : undefined
 
 /** Prints the time of day in UTC, with the date if it is not today's. */
 export function clockTime(ms: number, nowMs = Date.now()): string {

@@ -39,7 +39,7 @@ export function eventList(options: {
     tools: periodLinks(period, '/events', { query }),
     body: html`${filterForm({
       path: '/events',
-      fields: ['event', 'application', 'version', 'user', 'device'],
+      fields: ['event', 'version', 'user', 'device'],
       search,
       ...(suggestions && { suggestions }),
       hidden: {

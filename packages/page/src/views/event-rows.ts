@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { shortDuration } from '../numbers.ts'
 import type { EventSummary } from '../records.ts'
 import { printSearch, type ListSearch } from '../search.ts'
-import { applicationLink, msOf, recordPath, shortTime } from './links.ts'
+import { applicationLink, applicationTag, msOf, recordPath, shortTime, withApp } from './links.ts'
 import { paramList } from './params.ts'
 import { badge } from './parts.ts'
 
@@ -39,16 +39,18 @@ export function eventRow(row: EventSummary, nowMs: number, search: ListSearch): 
   return html`<li ${isBad ? html`class="bad"` : undefined}>
     <details>
       <summary>
-        ${shortTime(time, nowMs)}<b>${clientText(event)}</b
-        ><span>${listText(version ?? bundle_identifier, 100)}</span
+        ${shortTime(time, nowMs)}<b>${clientText(event)}</b>${search.application === undefined ? applicationTag(bundle_identifier) : html`<i></i>`}<span
+          >${listText(version ?? '', 100)}</span
         ><span>${device_uuid.slice(0, 8)}</span>
       </summary>
       <p>
+        <a href="${sameView({ event })}">only ${listText(event, 100)}</a
+        >${search.application === undefined ? html`, <a href="${sameView({ application: bundle_identifier })}">only this application</a>` : undefined}.
         Happened ${time}${late === undefined ? undefined : html`, arrived ${received_at}`} in
         ${applicationLink(bundle_identifier)}, user ${user},
         ${device.map((fact, index) => html`${index > 0 ? ' · ' : ''}${listText(fact ?? '', 100)}`)}
         <a href="${sameView({ device: device_uuid })}">only this device</a>, id
-        <a href="${recordPath('logs', id)}">${id}</a>
+        <a href="${withApp(recordPath('logs', id), search.application)}">${id}</a>
       </p>
     </details>
     <div>${late}${paramList(row.params_start)}</div>

@@ -1,23 +1,29 @@
+import { plural } from '@intake/runtime'
 import { lanes } from '../charts.ts'
+import { clientText } from '../client-text.ts'
 import type { FeedbackFacets } from '../feedback-facets.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { PeriodName, Steps } from '../period.ts'
-import type { FeedbackSummary, Found } from '../records.ts'
+import type { FeedbackSummary, Found, FullRecord } from '../records.ts'
 import { printSearch, type ListSearch, type Search } from '../search.ts'
 import type { Header } from '../worker-state.ts'
 import { document } from './document.ts'
-import { feedbackItems } from './feedback-items.ts'
+import { feedbackPane, firstLine } from './feedback-pane.ts'
 import { filterForm } from './filter-form.ts'
-import { listPath, byName } from './links.ts'
+import { applicationTag, byName, exactPath, listPath, msOf, timeElement } from './links.ts'
 import { nextPage } from './next-page.ts'
-import { bars, card, periodLinks } from './parts.ts'
+import { ago, bars, card, periodLinks } from './parts.ts'
 import { withoutThumbnails, type SignPicture } from './pictures.ts'
 
-export function feedbackList(options: {
+interface Inbox {
   header: Header
   search: Search
   found: Found<FeedbackSummary>
+  /** The feedback that is read beside the list; undefined if the list is empty. */
+  open: FullRecord['columns'] | undefined
+  /** Whether the reader has chosen it; if so, a phone shows it instead of the list. */
+  isChosen: boolean
   facets: FeedbackFacets
   steps: Steps
   /** Undefined if the reader has chosen a beginning or an end instead. */
@@ -25,25 +31,29 @@ export function feedbackList(options: {
   /** Whether the reader has chosen `period`; if so, the list is limited to it. */
   isGiven: boolean
   sign: SignPicture
-}): Html {
-  const { header, search, found, facets, steps, period, isGiven, sign } = options
+}
+
+/** The inbox: a list, and beside it one feedback of the list. */
+export function feedbackList(options: Inbox): Html {
+  const { header, search, found, facets, period, isGiven, isChosen } = options
   const { after: _, from, to, ...rest } = search
+  const listed = isGiven ? { ...search, period } : search
+  const query = printSearch(rest)
+  const isEmpty = found.rows.length === 0
   return document({
     header,
     view: 'feedback',
     title: 'Feedback',
-    tools: periodLinks(period, '/feedback', { query: printSearch(rest) }),
+    tools: periodLinks(period, '/feedback', { query }),
     body: html`${filterForm({
         path: '/feedback',
         fields: [
           'text',
-          'application',
           'version',
           'user',
           ...(search.device === undefined ? [] : (['device'] as const)),
         ],
         search,
-        suggestions: { application: facets.applications.map(({ name }) => name) },
         hidden: {
           from: from?.toISOString(),
           to: to?.toISOString(),
@@ -52,48 +62,96 @@ export function feedbackList(options: {
           period,
         },
       })}
-      <div class="grid g31">
+      ${chips(options, { from, to, period })}${withoutThumbnails(header)}
+      <div class="${isChosen ? 'mail chosen' : 'mail'}">
         <div>
-          ${withoutThumbnails(header)}
-          ${feedbackItems({ rows: found.rows, sign, nowMs: header.nowMs })}${nextPage('feedback', isGiven ? { ...search, period } : search, found)}
+          ${isEmpty && query === '' ? html`<p class="mute">No feedback yet.</p>` : undefined}
+          <ol>
+            ${found.rows.map((row) => item(row, options, listed))}
+          </ol>
+          ${nextPage('feedback', listed, found)}
         </div>
-        <aside class="side">
-          ${sideOf({ search: rest, within: { from, to, period }, facets, steps })}
-        </aside>
-      </div>`,
+        ${pane(options, listed)}
+      </div>
+      <div class="grid g2">${counts(options, { ...rest }, { from, to, period })}</div>
+      <p class="mute">
+        ${wholeNumber(facets.total)} feedback in this period. A webhook takes them to GitHub, Slack
+        or Teams, where they get a state and an owner: <code>docs/webhook.md</code>.
+      </p>`,
   })
 }
 
-function sideOf(options: {
-  search: Search
-  /** The period that was counted. The lists that the counts link to have the same period. */
-  within: ListSearch
-  facets: FeedbackFacets
-  steps: Steps
-}): Html {
-  const { search, within, facets, steps } = options
-  const { has: _, ...all } = search
-  const chips = [
-    ['all', all, undefined],
-    ['with pictures', { ...all, has: 'pictures' as const }, facets.withPictures],
-    ['with e-mail', { ...all, has: 'email' as const }, facets.withEmail],
+/** The query string of the inbox in which a feedback of the list is open. */
+const openQuery = (listed: ListSearch, row: FeedbackSummary): string => {
+  const open = [row.id, row.device_uuid, row.bundle_identifier].join('.')
+  return `?${printSearch(listed)}&${new URLSearchParams({ open }).toString()}`
+}
+
+function item(row: FeedbackSummary, { header, open }: Inbox, listed: ListSearch): Html {
+  const count = row.attachments.length
+  const isOpen = row.id === open?.id && row.device_uuid === open.device_uuid
+  return html`<li ${isOpen ? html` class="open"` : undefined}>
+    <a href="${openQuery(listed, row)}" ${isOpen ? html` aria-current="true"` : undefined}
+      >${clientText(firstLine(row.text_start) || 'No text')}</a
+    >
+    <p class="meta">
+      ${header.app === undefined ? applicationTag(row.bundle_identifier) : undefined}${timeElement(row.time, ago(msOf(row.time), header.nowMs))}${row.version ? html`<span>${clientText(row.version, 60)}</span>` : undefined}${count > 0 ? html`<span>${count} ${plural(count, 'picture')}</span>` : undefined}${row.email === null ? undefined : html`<span>e-mail</span>`}
+    </p>
+  </li> `
+}
+
+/** The open feedback, with links to the one before and after it in the list. */
+function pane({ header, found, open, sign }: Inbox, listed: ListSearch): Html | undefined {
+  if (open === undefined) return undefined
+  const at = found.rows.findIndex(({ id }) => id === open.id)
+  const step = (to: FeedbackSummary | undefined, text: string, key: string) =>
+    to && html`<a href="${openQuery(listed, to)}" accesskey="${key}">${text}</a>`
+  return html`<article class="card big" id="reading">
+    <p class="pages">
+      <a class="back" href="?${printSearch(listed)}">List</a
+      >${step(found.rows[at - 1], 'Previous', 'k')}${step(found.rows[at + 1], 'Next', 'j')}<a
+        href="${exactPath('feedback', open, header.app)}"
+        >What this device did</a
+      >
+    </p>
+    <h2>${clientText(firstLine(String(open['text'])) || 'No text')}</h2>
+    ${feedbackPane({ header, columns: open, sign })}
+  </article>`
+}
+
+/** What is shown: all, with pictures, with an e-mail address; and the file of it. */
+function chips({ search, facets }: Inbox, within: ListSearch): Html {
+  const { after: _, has, from: __, to: ___, ...all } = search
+  const links = [
+    ['all', undefined, facets.total],
+    ['with pictures', 'pictures', facets.withPictures],
+    ['with e-mail', 'email', facets.withEmail],
   ] as const
-  const show = chips.map(
-    ([name, to, count]) =>
-      html`<li>
-        <a
-          href="${listPath('feedback', { ...to, ...within })}"
-          ${('has' in to ? to.has : undefined) === search.has ? html` aria-current="true"` : undefined}
-          >${name}${count === undefined ? undefined : ` ${wholeNumber(count)}`}</a
-        >
-      </li>`,
-  )
+  return html`<ul class="chips">
+    ${links.map(
+      ([name, value, count]) =>
+        html`<li>
+          <a
+            href="${listPath('feedback', { ...all, ...(value && { has: value }), ...within })}"
+            ${value === has ? html` aria-current="true"` : undefined}
+            >${name} ${wholeNumber(count)}</a
+          >
+        </li>`,
+    )}
+    <li>
+      <a href="/feedback.csv?${printSearch({ ...all, has, ...within })}">CSV of these</a>
+    </li>
+  </ul>`
+}
+
+/** Counts by time, and by version in one application or by application in all. */
+function counts({ facets, steps, search }: Inbox, rest: ListSearch, within: ListSearch): Html {
   const chart = lanes({
     points: facets.points,
     stepMs: steps.stepMs,
     label: `${wholeNumber(facets.total)} feedback in this period. The table below has every step.`,
     href: (from) =>
-      listPath('feedback', { ...search, from: new Date(from), to: new Date(from + steps.stepMs) }),
+      listPath('feedback', { ...rest, from: new Date(from), to: new Date(from + steps.stepMs) }),
     ticks: 4,
     lanes: [
       {
@@ -103,34 +161,30 @@ function sideOf(options: {
       },
     ],
   })
-  return html`${card(html`By time <small>${wholeNumber(facets.total)}</small>`, chart)}
-  ${card(
-    'Show',
-    html`<ul class="chips">
-      ${show}
-    </ul>`,
-  )}
-  ${card(
-    html`Versions <small>per 100 devices</small>`,
-    bars(
-      facets.versions.map(({ name, count, perHundred }) => ({
-        name,
-        count,
-        note: perHundred?.toFixed(1),
-        href: listPath('feedback', { ...search, ...within, ...byName('version', name) }),
-      })),
-      'feedback',
-    ),
-  )}
-  ${card(
-    'Applications',
-    bars(
-      facets.applications.map(({ name, count }) => ({
-        name,
-        count,
-        href: listPath('feedback', { ...search, ...within, application: name }),
-      })),
-      'feedback',
-    ),
-  )}`
+  const side =
+    search.application === undefined
+      ? card(
+          'Applications',
+          bars(
+            facets.applications.map(({ name, count }) => ({
+              name,
+              count,
+              href: listPath('feedback', { ...rest, ...within, application: name }),
+            })),
+            'feedback',
+          ),
+        )
+      : card(
+          html`Versions <small>per 100 devices</small>`,
+          bars(
+            facets.versions.map(({ name, count, perHundred }) => ({
+              name,
+              count,
+              note: perHundred?.toFixed(1),
+              href: listPath('feedback', { ...rest, ...within, ...byName('version', name) }),
+            })),
+            'feedback',
+          ),
+        )
+  return html`${card('By time', chart)}${side}`
 }

@@ -1,10 +1,10 @@
 import { html, type Html } from '../html.ts'
 import { searchLengthMax, type Search } from '../search.ts'
+import { withApp } from './links.ts'
 
 const labels = {
   text: 'Text or e-mail contains',
   event: 'Event',
-  application: 'Application',
   version: 'Version',
   user: 'User',
   device: 'Device',
@@ -29,7 +29,7 @@ export function filterForm(options: {
     return html`<label${name === 'text' ? html` class="big-field"` : undefined}>${labels[name]}
       <input name="${name}" value="${search[name]}" maxlength="${searchLengthMax}" autocomplete="off"${list}${search.without === name ? html` placeholder="none"` : undefined} /></label>`
   })
-  const kept = Object.entries(hidden).map(([name, value]) =>
+  const kept = Object.entries({ ...hidden, app: search.application }).map(([name, value]) =>
     value === undefined ? undefined : html`<input type="hidden" name="${name}" value="${value}" />`,
   )
   const lists = fields.map((name) => {
@@ -40,6 +40,7 @@ export function filterForm(options: {
     </datalist>`
   })
   return html`<form class="filter" action="${path}" role="search" aria-label="Filter">
-    ${inputs}${kept}<button class="outline">Filter</button> <a href="${path}">Reset</a>${lists}
+    ${inputs}${kept}<button class="outline">Filter</button>
+    <a href="${withApp(path, search.application)}">Reset</a>${lists}
   </form>`
 }

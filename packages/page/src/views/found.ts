@@ -13,10 +13,10 @@ export function foundList(header: Header, found: Record<RecordKind, Found<Record
   const total = feedback.rows.length + logs.rows.length
   return document({
     header,
-    title: 'Found',
+    title: total === 0 ? 'Nothing found' : 'Found',
     body: html`${listOf('feedback', feedback.rows)}${listOf('logs', logs.rows)}
       <p>
-        ${total === 0 ? 'No record and no dead letter has this id.' : `${total} found.`}
+        ${total === 0 ? 'No record, dead letter, request or device has this id.' : `${total} found.`}
         ${isCut ? 'The search took long and was ended; older records were not searched.' : undefined}
       </p>`,
   })

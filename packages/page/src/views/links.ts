@@ -1,5 +1,5 @@
 import { isoTime } from '@intake/clickhouse'
-import { clientText } from '../client-text.ts'
+import { clientText, listText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { printSearch, type Cursor, type ListSearch } from '../search.ts'
 import type { RecordHead } from '../records.ts'
@@ -13,10 +13,13 @@ export const recordPath = (kind: ListKind, id: string) =>
 /**
  * The path of a record. It contains the whole identity, because several devices may have sent the
  * same id.
+ *
+ * @param app the application to which the reader has limited all views
  */
-export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>): string {
+export function exactPath(kind: ListKind, head: Omit<RecordHead, 'time'>, app?: string): string {
   const { device_uuid: device, bundle_identifier: application } = head
-  return `${recordPath(kind, head.id)}?${new URLSearchParams({ device, application }).toString()}`
+  const query = new URLSearchParams({ device, application, ...(app !== undefined && { app }) })
+  return `${recordPath(kind, head.id)}?${query.toString()}`
 }
 
 export const listPath = (kind: ListKind, search: ListSearch): string =>
@@ -37,20 +40,32 @@ export const byName = (field: 'version' | 'event', name: string): ListSearch =>
 export const applicationPath = (application: string, tab = ''): string =>
   `/applications/${/^(?:=|\.\.?$)/.test(application) ? '=' : ''}${encodeURIComponent(application)}${tab}`
 
-/** The name of the application, without the `=` that `applicationPath` may have added. */
-export const applicationOf = (segment: string): string => segment.replace(/^=/, '')
+/** A path with the reader's choice of an application. */
+export const withApp = (path: string, app: string | undefined): string =>
+  app === undefined ? path : `${path}?${new URLSearchParams({ app }).toString()}`
 
 /** A link to a list that is limited to a search. */
 export function listLink(kind: ListKind, search: ListSearch, content: Html | string): Html {
   return html`<a href="${listPath(kind, search)}">${content}</a>`
 }
 
-export function valueLink(kind: ListKind, name: 'application' | 'version' | 'user', value: string) {
-  return listLink(kind, { [name]: value }, clientText(value, 300))
-}
-
 export const applicationLink = (application: string): Html =>
   html`<a href="${applicationPath(application)}">${clientText(application, 300)}</a>`
+
+const colours = 8
+const tagLength = 20
+
+/**
+ * An application as a name with a colour, short enough for a row: the last parts of its identifier.
+ * Different identifiers may have the same colour.
+ */
+export function applicationTag(application: string): Html {
+  let hash = 0
+  for (const sign of application) hash = (hash * 31 + (sign.codePointAt(0) ?? 0)) % 65_521
+  const parts = application.split('.')
+  while (parts.length > 1 && parts.join('.').length > tagLength) parts.shift()
+  return html`<span class="app a${hash % colours}">${listText(parts.join('.'), 30)}</span>`
+}
 
 export function deviceLink(kind: ListKind, head: RecordHead, content: string = head.device_uuid) {
   return listLink(kind, { application: head.bundle_identifier, device: head.device_uuid }, content)

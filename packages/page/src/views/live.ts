@@ -55,7 +55,7 @@ export function liveView(options: {
     </div>`,
     body: html`${filterForm({
         path: '/live',
-        fields: ['application', 'version', 'device', 'user', 'event'],
+        fields: ['event', 'version', 'user', 'device'],
         search,
       })}
       <div class="grid g31">
@@ -64,9 +64,9 @@ export function liveView(options: {
           ${card(
             html`As they arrive
               <button type="button" id="held" class="small" hidden>0 new, show</button>`,
-            html`${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
+            html`${rows.length === 0 ? html`<p class="mute">Waiting for events.</p>` : undefined}${eventRows(rows, { nowMs: header.nowMs, search, id: 'rows' })}
               <p class="pages">
-                <a href="/events?${printSearch(search)}">Older, by the time they happened</a>
+                <a href="/events?${printSearch(search)}">All events, by the time they happened</a>
               </p>`,
           )}
         </div>
@@ -80,15 +80,15 @@ export const liveAside = (search: Search, { refusals, names, frequent }: LiveBes
   html`<aside class="side" id="beside">
     ${card(
       'Not arriving?',
-      html`<p class="mute">Refused in the last 30 minutes, for all keys</p>
-        ${refusalList(refusals, { names, hasCharts: false })}
+      html`<p class="mute">Refused in the last 30 minutes, for all keys:</p>
+        ${refusalList(refusals, names)}
         <p class="mute">
           An event shows up about a second after the gateway has answered 201. Phones without a
           network send later: such events are marked with their delay.
         </p>`,
     )}
     ${card(
-      html`Matching events <small>arrived in the last minute</small>`,
+      html`Last minute <small>most frequent events</small>`,
       bars(
         frequent.map(({ name, count }) => ({
           name,

@@ -24,6 +24,6 @@ export function nextPage(kind: RecordKind, search: ListSearch, found: Found<Reco
     </p>`
   }
   return html`<p class="pages">
-    ${newest}${found.rows.length === 0 ? 'Nothing matches.' : 'No more.'}
+    ${newest}${found.rows.length === 0 ? 'Nothing matches.' : 'These are all.'}
   </p>`
 }

@@ -1,10 +1,12 @@
-import { legendKey, lanes, spark } from '../charts.ts'
+import { errorCatalogue, type ErrorCode } from '@intake/contract'
+import { legendKey, lanes } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
 import { wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import type { Arrivals, KeyOutcome } from '../read-outcomes.ts'
-import { listPath } from './links.ts'
+import { listPath, timeElement } from './links.ts'
+import { table } from './parts.ts'
 
 export type KeyNames = ReadonlyMap<string, string>
 
@@ -26,8 +28,8 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
       `Records by arrival. Events: ${wholeNumber(totals.events)}. Feedback: ${wholeNumber(totals.feedback)}. ` +
       `Refused: ${wholeNumber(totals.refused)}. The table below has every step.`,
     legend: html`<p class="legend">
-      ${legendKey('events', 'events')}${legendKey('feedback', 'feedback')}${legendKey('refused', 'refused')}<span
-        >pale: not over yet</span
+      ${legendKey('events', `events ${wholeNumber(totals.events)}`)}${legendKey('feedback', `feedback ${wholeNumber(totals.feedback)}`)}${legendKey('refused', `refused ${wholeNumber(totals.refused)}`)}<span
+        >Click a bar to see its records. The last bar is not over yet.</span
       >
     </p>`,
     href: (from) => listPath('logs', { from: new Date(from), to: new Date(from + stepMs) }),
@@ -35,39 +37,34 @@ export function arrivalChart(points: readonly Arrivals[], { stepMs }: Steps): Ht
     ticks: 8,
     lanes: [
       {
-        title: 'Events',
-        total: totals.events,
-        columns: [{ key: 'events', series: 'events', name: 'events' }],
-        height: 104,
-      },
-      {
-        title: 'Feedback',
-        total: totals.feedback,
-        columns: [{ key: 'feedback', series: 'feedback', name: 'feedback' }],
-        height: 34,
-        ticks: 1,
-      },
-      {
-        title: 'Refused',
-        total: totals.refused,
-        columns: [{ key: 'refused', series: 'refused', name: 'refused' }],
-        height: 44,
-        ticks: 2,
+        columns: [
+          { key: 'events', series: 'events', name: 'events' },
+          { key: 'feedback', series: 'feedback', name: 'feedback' },
+          { key: 'refused', series: 'refused', name: 'refused' },
+        ],
+        height: 120,
       },
     ],
   })
 }
 
-/** Says whose requests were refused with a code, if no API key was found valid before. */
-const withoutKey: Readonly<Record<string, string>> = {
-  unauthorized: 'no valid key',
+/** Refusals that their title in the catalogue of errors does not explain to whoever sent them. */
+const meanings: Readonly<Record<string, string>> = {
+  unauthorized: 'API key missing or wrong',
   preflight_refused: 'preflights of web pages from other origins: CORS_ORIGINS is not set',
 }
 
 /** Shows whose records had an outcome: the API key or, without one, what is known instead. */
-export function senderName({ api_key_id, code }: KeyOutcome, names: KeyNames): Html {
-  if (api_key_id !== '') return keyName(api_key_id, names)
-  return html`${withoutKey[code] ?? 'refused before the API key was checked'}`
+export function senderName({ api_key_id }: KeyOutcome, names: KeyNames): Html {
+  return api_key_id === '' ? html`without a key` : keyName(api_key_id, names)
+}
+
+/** Says what an outcome means, with its code. */
+export function meaningOf(code: string): Html {
+  const printed = html`<code>${clientText(code, 100)}</code>`
+  const meaning =
+    meanings[code] ?? (code in errorCatalogue ? errorCatalogue[code as ErrorCode].title : undefined)
+  return meaning === undefined ? printed : html`${meaning} <small>${printed}</small>`
 }
 
 /** Shows the name and the id of an API key. */
@@ -81,28 +78,31 @@ export function keyName(id: string, names: KeyNames): Html {
 
 const refusalsMax = 8
 
-export function refusalList(
-  refusals: readonly KeyOutcome[],
-  { names, hasCharts }: { names: KeyNames; hasCharts: boolean },
-): Html {
+/** A table of the most frequent refusals: meaning, count, key and last time. */
+export function refusalList(refusals: readonly KeyOutcome[], names: KeyNames): Html {
   if (refusals.length === 0) return html`<p class="mute">Nothing was refused.</p>`
-  const items = refusals.slice(0, refusalsMax).map(
+  const rows = refusals.slice(0, refusalsMax).map(
     (refusal) =>
-      html`<li>
-        <b>${wholeNumber(refusal.records)}</b
-        ><span
-          ><code>${clientText(refusal.code, 100)}</code><br /><span class="mute"
-            >${senderName(refusal, names)}</span
-          ></span
-        >${hasCharts ? spark(refusal.series, { series: 'refused', height: 22 }) : undefined}
-      </li>`,
+      html`<tr>
+        <td>${meaningOf(refusal.code)}</td>
+        <td class="num" data-label="Records">${wholeNumber(refusal.records)}</td>
+        <td data-label="Key">${senderName(refusal, names)}</td>
+        <td class="num" data-label="Last">
+          ${timeElement(refusal.last, refusal.last.slice(11, 16))}
+        </td>
+      </tr>`,
   )
   const cut =
     refusals.length <= refusalsMax
       ? undefined
       : html`<p class="mute">The ${refusalsMax} most frequent.</p>`
-  return html`<ul class="why">
-      ${items}
-    </ul>
-    ${cut}`
+  return html`${table(
+    'Refused',
+    html`<th>Meaning</th>
+      <th class="num">Records</th>
+      <th>Key</th>
+      <th class="num">Last</th>`,
+    rows,
+  )}
+  ${cut}`
 }

@@ -2,21 +2,25 @@ import { plural } from '@intake/runtime'
 import { spark } from '../charts.ts'
 import { clientText } from '../client-text.ts'
 import { html, type Html } from '../html.ts'
-import { percent, shortDuration, shortNumber, wholeNumber } from '../numbers.ts'
-import type { OverviewData } from '../overview.ts'
+import { percent, shortDuration, wholeNumber } from '../numbers.ts'
+import { isNew, type OverviewData } from '../overview.ts'
 import { periods, type PeriodName } from '../period.ts'
-import { applicationsMax, type ApplicationCounts, type NameCount } from '../read-counts.ts'
-import type { Header } from '../worker-state.ts'
+import { applicationsMax } from '../read-counts.ts'
+import type { Header, KeyBudget } from '../worker-state.ts'
+import { checklist } from './checklist.ts'
 import { clockTime, document } from './document.ts'
 import { feedbackItems } from './feedback-items.ts'
-import { applicationLink, listPath, byName } from './links.ts'
+import { findingList } from './findings.ts'
+import { applicationPath, applicationTag, listPath, byName } from './links.ts'
 import { arrivalChart, refusalList, sumOf } from './outcomes.ts'
 import {
+  ago,
   alert,
   badge,
   bars,
   behindAlert,
   card,
+  compared,
   periodLinks,
   problemAlert,
   table,
@@ -26,51 +30,69 @@ import type { SignPicture } from './pictures.ts'
 
 const hourMs = 3_600_000
 
-export function overviewView(options: {
+interface OverviewOptions {
   header: Header
   data: OverviewData
   period: PeriodName
   sign: SignPicture
-}): Html {
-  const { header, data, period, sign } = options
-  const { arrivals, steps, refusals, names, applications, topEvents, versions } = data
+  /** The URLs of the gateways. */
+  urls: readonly string[]
+  budgets: readonly KeyBudget[]
+}
+
+export function overviewView(options: OverviewOptions): Html {
+  const { header, data, period, sign, urls, budgets } = options
+  const { arrivals, steps, refusals, names, topEvents, findings, countedAtMs, isExact } = data
+  const { firstAtMs } = data
+  const first = checklist({
+    nowMs: header.nowMs,
+    firstAtMs,
+    isNew: isNew(data),
+    urls,
+    keys: names.size,
+  })
   const down = header.problems.filter(({ state }) => state === 'down')
-  const counted =
-    data.countedAtMs === undefined
-      ? html`<small>not counted yet</small>`
-      : html`<small>counted at ${clockTime(data.countedAtMs)}</small>`
+  const behind = isExact ? undefined : countedAtMs
   return document({
     header,
     view: 'overview',
     title: 'Overview',
     alert: html`${down.map(problemAlert)}${behindAlert(header)}${data.isPartial ? partialAlert : undefined}`,
-    tools: periodLinks(period, '/'),
-    body: html`${tiles(options)}
-      ${card(
-        html`Arrivals <small class="hide">choose a step to see its records</small>`,
-        arrivalChart(arrivals, steps),
-        'card wide',
-      )}
-      <div class="grid g3">
-        ${card(html`Top events <a href="/events">all events</a>`, topList(topEvents, { field: 'event', total: topEvents[0]?.total ?? 0, period }))}
-        ${card(html`Top versions <small>devices</small>`, topList(versions, { field: 'version', total: data.devices, period }))}
-        <section class="card" id="refused">
-          <h2>Refused, and why <a href="/status#keys">keys</a></h2>
-          ${refusalList(refusals, { names, hasCharts: true })}
-        </section>
-      </div>
-      ${card(
-        html`Applications ${counted}`,
-        applicationTable(applications, data.feedbackByApplication, { nowMs: header.nowMs, period }),
-        'card wide',
-      )}
-      <section class="mini">
-        <div class="title">
-          <h2>Latest feedback</h2>
-          <a href="/feedback">all feedback</a>
-        </div>
-        ${feedbackItems({ rows: data.feedback, sign, nowMs: header.nowMs, className: 'grid g3' })}
-      </section>`,
+    tools: isNew(data) ? undefined : periodLinks(period, '/'),
+    body: isNew(data)
+      ? first
+      : html`${first}${findingList({ header, findings, budgets, countedAtMs: behind })}
+          ${tiles(options)}
+          <section class="mini">
+            <div class="title">
+              <h2>Latest feedback</h2>
+              <a href="/feedback">all feedback</a>
+            </div>
+            ${feedbackItems({ header, rows: data.feedback, sign, className: 'grid g3' })}
+          </section>
+          ${card(
+            html`Arrivals <small class="hide">when gateways accepted or refused it</small>`,
+            arrivalChart(arrivals, steps),
+            'card wide',
+          )}
+          <div class="grid g2">
+            ${card(
+              html`Top events <a href="/events">all events</a>`,
+              bars(
+                topEvents.map(({ name, count, total }) => ({
+                  name,
+                  count,
+                  note: percent(count / Math.max(1, total)),
+                  href: listPath('logs', { ...byName('event', name), period }),
+                })),
+              ),
+            )}
+            <section class="card" id="refused">
+              <h2>Refused, and why <a href="/status#keys">keys</a></h2>
+              ${refusalList(refusals, names)}
+            </section>
+          </div>
+          ${card(html`Applications ${countedNote(options)}`, applicationTable(options), 'card wide')}`,
   })
 }
 
@@ -80,99 +102,85 @@ const partialAlert = alert(
     memory. What is missing here is empty or zero.`,
 )
 
-function tiles({
-  header,
-  data,
-  period,
-}: {
-  header: Header
-  data: OverviewData
-  period: PeriodName
-}): Html {
-  const { arrivals, refusals } = data
-  const last = `last ${periods[period].name}`
+/** Says how old stored counts are; undefined if the records themselves were counted. */
+function countedNote({ data }: OverviewOptions): Html | undefined {
+  if (data.isExact) return undefined
+  return data.countedAtMs === undefined
+    ? html`<small>counted within a minute</small>`
+    : html`<small>counted at ${clockTime(data.countedAtMs)}</small>`
+}
+
+function tiles({ data, period }: OverviewOptions): Html {
+  const { arrivals, refusals, applications, now, before, refusedBefore } = data
   const events = sumOf(arrivals, (point) => point.events)
   const leftOut = sumOf(arrivals, (point) => point.leftOut)
   const refused = sumOf(arrivals, (point) => point.refused)
   const isMuch = refused > 0.01 * (events + refused) && refused > 0
   const reason = refusals[0]?.code
-  return html`<div class="grid g5">
+  const series = arrivals.map((_, step) => sumOf(applications, (one) => one.series[step] ?? 0))
+  const isCounted = data.isExact || data.countedAtMs !== undefined
+  const waiting = 'counted within a minute'
+  const versus = (value: number, earlier: number) =>
+    html`${compared(value, earlier)} last ${periods[period].name}`
+  return html`<div class="grid g4">
     ${tile({
-      title: 'Events accepted',
-      value: shortNumber(events),
-      note:
-        leftOut === 0
-          ? last
-          : html`${last}; ${shortNumber(leftOut)} ${plural(leftOut, 'record')} left out`,
-      chart: spark(arrivals.map((point) => point.events)),
+      title: 'Events',
+      value: isCounted ? wholeNumber(now.events) : '…',
+      note: isCounted
+        ? html`${versus(now.events, before.events)}${leftOut === 0 ? undefined : html`; ${wholeNumber(leftOut)} ${plural(leftOut, 'record')} left out`}`
+        : waiting,
+      chart: spark(series),
+    })}
+    ${tile({
+      title: 'Active devices',
+      value: isCounted ? wholeNumber(now.devices) : '…',
+      note: isCounted ? versus(now.devices, before.devices) : waiting,
     })}
     ${tile({
       title: 'Feedback',
-      value: shortNumber(sumOf(arrivals, ({ feedback }) => feedback)),
-      note: last,
+      value: wholeNumber(now.feedback),
+      note: versus(now.feedback, before.feedback),
       chart: spark(
         arrivals.map(({ feedback }) => feedback),
         { series: 'feedback' },
       ),
     })}
-    ${tile({ title: 'Active devices', value: wholeNumber(data.devices), note: html`with an event, ${last}` })}
     ${tile({
       title: 'Refused',
-      value: shortNumber(refused),
-      note:
-        reason === undefined
-          ? last
-          : html`mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`,
+      value: wholeNumber(refused),
+      note: html`${versus(refused, refusedBefore)}${reason && html`; mostly <a href="#refused"><code>${clientText(reason, 60)}</code></a>`}`,
       chart: spark(
         arrivals.map((point) => point.refused),
         { series: 'refused' },
       ),
       state: isMuch ? 'warn' : undefined,
     })}
-    ${tile({
-      title: 'Dead letters',
-      value: wholeNumber(header.deadLetters),
-      note:
-        header.deadLetters === 0
-          ? 'none waits'
-          : html`<a href="/dead-letters">wait for an operator</a>`,
-      state: header.deadLetters > 0 ? 'bad' : undefined,
-    })}
   </div>`
 }
 
-/** @param options.total the number that counts as 100 % */
-const topList = (
-  counts: readonly NameCount[],
-  { field, total, period }: { field: 'event' | 'version'; total: number; period: PeriodName },
-): Html =>
-  bars(
-    counts.map(({ name, count }) => ({
-      name,
-      count,
-      note: percent(count / Math.max(1, total)),
-      href: listPath('logs', { ...byName(field, name), period }),
-    })),
-  )
-
-function applicationTable(
-  applications: readonly ApplicationCounts[],
-  feedback: ReadonlyMap<string, number>,
-  { nowMs, period }: { nowMs: number; period: PeriodName },
-): Html {
-  if (applications.length === 0) return html`<p class="mute">No events have been counted yet.</p>`
+function applicationTable({ header, data, period }: OverviewOptions): Html {
+  const { applications, feedbackByApplication: feedback, isExact } = data
+  if (applications.length === 0)
+    return html`<p class="mute">No events yet${isExact ? '' : ', or not counted yet'}.</p>`
   const rows = applications.map((application) => {
     const { bundle_identifier, events, devices, newest_version, lastMs, series } = application
-    const silentMs = nowMs - lastMs - hourMs
+    const silentMs = header.nowMs - lastMs - (isExact ? 0 : hourMs)
+    const last = silentMs < hourMs && !isExact ? 'this hour' : ago(lastMs, header.nowMs)
     return html`<tr>
-      <td>${applicationLink(bundle_identifier)}</td>
+      <td>
+        <a href="${applicationPath(bundle_identifier, `?period=${period}`)}"
+          >${applicationTag(bundle_identifier)}</a
+        >
+      </td>
       <td class="hide">${spark(series, { height: 22 })}</td>
-      <td class="num">${wholeNumber(events)}</td>
-      <td class="num hide">${wholeNumber(feedback.get(bundle_identifier) ?? 0)}</td>
-      <td class="num hide">${wholeNumber(devices)}</td>
-      <td class="hide">${clientText(newest_version, 60)}</td>
-      <td class="num">
-        ${silentMs > hourMs ? badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning') : `hour of ${clockTime(lastMs).slice(-8, -3)}`}
+      <td class="num" data-label="Events">${wholeNumber(events)}</td>
+      <td class="num" data-label="Feedback">
+        ${wholeNumber(feedback.get(bundle_identifier) ?? 0)}
+      </td>
+      <td class="num" data-label="Devices">${wholeNumber(devices)}</td>
+      <td data-label="Newest version">${clientText(newest_version, 60)}</td>
+      <td class="num" data-label="Last event">
+        ${silentMs > 24 * hourMs ? badge(`silent for ${shortDuration(silentMs / 1_000)}`, 'warning') : last}
       </td>
     </tr>`
   })
@@ -185,9 +193,9 @@ function applicationTable(
     html`<th>Application</th>
       <th class="hide">Last ${periods[period].name}</th>
       <th class="num">Events</th>
-      <th class="num hide">Feedback</th>
-      <th class="num hide">Devices</th>
-      <th class="hide">Newest version</th>
+      <th class="num">Feedback</th>
+      <th class="num">Devices</th>
+      <th>Newest version</th>
       <th class="num">Last event</th>`,
     rows,
   )}

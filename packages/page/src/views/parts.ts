@@ -68,10 +68,13 @@ function barName(name: string, href: string): Html {
   >`
 }
 
-/** A table that scrolls separately from the page if it is wider than the window. */
+/**
+ * A table. On a phone its rows become blocks, and each cell has its `data-label` before it. If it is
+ * still wider than the window, it scrolls separately from the page.
+ */
 export const table = (label: string, head: Html, rows: HtmlValue): Html =>
   html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
-    <table>
+    <table class="stack">
       <thead>
         <tr>
           ${head}
@@ -100,6 +103,17 @@ export function periodLinks(
     >`
   })
   return html`<nav class="seg" aria-label="Period">${links}</nav>`
+}
+
+/** The change against the period before, in words such as "+12 %, "; undefined if there was none. */
+export function compared(value: number, before: number): Html | undefined {
+  if (before === 0) return undefined
+  const change = Math.round((100 * (value - before)) / before)
+  const printed =
+    change > 999
+      ? '> 10 times'
+      : `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)} %`
+  return html`<b class="change" title="${wholeNumber(before)} in the period before">${printed}</b>`
 }
 
 export const ago = (ms: number, nowMs: number): string =>

@@ -6,9 +6,10 @@ import { html, type Html, type HtmlValue } from '../html.ts'
 import { shortDuration, wholeNumber } from '../numbers.ts'
 import type { Steps } from '../period.ts'
 import { isRefusal, outcomesMax, type Arrivals, type KeyOutcome } from '../read-outcomes.ts'
-import type { Freshness, Header, PageProblem, Processes, WorkerState } from '../worker-state.ts'
+import type { Freshness, Header, Processes, WorkerState } from '../worker-state.ts'
 import { clockTime, document } from './document.ts'
-import { senderName, type KeyNames } from './outcomes.ts'
+import { withApp } from './links.ts'
+import { meaningOf, senderName, type KeyNames } from './outcomes.ts'
 import { alert, badge, card, problemAlert, table } from './parts.ts'
 import { withoutThumbnails } from './pictures.ts'
 
@@ -24,11 +25,6 @@ export interface StatusData {
 }
 
 const absent = '–'
-
-/** Puts `down` problems before `degraded` ones, and within each state the latest first. */
-const bySeverity = (one: PageProblem, other: PageProblem): number =>
-  Number(other.state === 'down') - Number(one.state === 'down') ||
-  Date.parse(other.since) - Date.parse(one.since)
 
 /** The kinds of records whose queue an operator has paused. */
 function pausedKinds({ problems: present }: Header): RecordKind[] {
@@ -46,11 +42,11 @@ export function statusView(options: {
   processes: Awaited<ReturnType<WorkerState['processes']>>
 }): Html {
   const { header, data, processes } = options
-  const [worst] = header.problems.toSorted(bySeverity)
+  const [worst] = header.problems
   const noData = alert(
     'danger',
-    html`<b>ClickHouse does not respond.</b> Counts are missing below. Records are accepted and kept
-      in Redis.`,
+    html`<b>Accepting, not storing: ClickHouse does not respond.</b> Records are accepted and kept
+      in Redis. Counts are missing below.`,
   )
   return document({
     header,
@@ -122,7 +118,7 @@ function way(
     ],
   ]
   return card(
-    html`The way of a record <small>events, now</small>`,
+    html`From gateway to table <small>events, now</small>`,
     html`<ol class="path">
       ${steps.map(
         ([name, value, note, state]) =>
@@ -222,9 +218,9 @@ function keyTable({ keys, daySteps, names }: StatusData): Html {
     return html`<tr>
       <td>${own[0] && senderName(own[0], names)}</td>
       <td class="hide">${accepted && spark(accepted.series, { height: 20 })}</td>
-      <td class="num">${wholeNumber(accepted?.records ?? 0)}</td>
-      <td class="num">
-        ${wholeNumber(sum)}${refused[0] && html`<br />${badge(clientText(refused[0].code, 60), sum > 100 ? 'warning' : 'plain')}`}
+      <td class="num" data-label="Accepted">${wholeNumber(accepted?.records ?? 0)}</td>
+      <td class="num" data-label="Refused">
+        ${wholeNumber(sum)}${refused[0] && html`<br />mostly ${meaningOf(refused[0].code)}`}
       </td>
     </tr>`
   })
@@ -288,12 +284,14 @@ function queueTable(header: Header, data: StatusData | undefined): Html {
           ([name, valueOf]) =>
             html`<tr>
               <th scope="row">${name}</th>
-              ${kinds.map((kind) => html`<td class="num">${valueOf(kind, freshness[kind])}</td>`)}
+              ${kinds.map((kind) => html`<td class="num" data-label="${kind === 'logs' ? 'Events' : 'Feedback'}">${valueOf(kind, freshness[kind])}</td>`)}
             </tr>`,
         )}
         <tr>
           <th scope="row">Dead letters</th>
-          <td class="num" colspan="2">${wholeNumber(deadLetters)}</td>
+          <td class="num" colspan="2">
+            <a href="${withApp('/dead-letters', header.app)}">${wholeNumber(deadLetters)}</a>
+          </td>
         </tr>`,
     ),
   )

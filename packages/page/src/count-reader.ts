@@ -1,0 +1,58 @@
+import { sqlTime } from '@intake/clickhouse'
+import { querySettings, type RecordReader } from './records.ts'
+
+/** Reads counts of events, from what was counted before or from the records themselves. */
+export interface CountReader extends RecordReader {
+  /** SQL for a table with the columns of `intake.hours`. */
+  hours: string
+  /** SQL for a table with the columns `bundle_identifier`, `hour`, `version_name` and `device`. */
+  deviceHours: string
+  /** SQL for the number of devices in rows of `deviceHours`. */
+  devices: string
+  /** Whether all counts are made from the records, so that they are never behind. */
+  isExact: boolean
+}
+
+/** With fewer events than this, every view counts the records themselves. */
+const smallMax = 100_000
+
+/** Whether few enough events are stored to count them anew for each view. Reads no more than that. */
+export async function readIsSmall(reader: RecordReader): Promise<boolean> {
+  const [row] = await reader.query<{ records: number }>(
+    `SELECT count() AS records FROM (SELECT 1 FROM intake.logs LIMIT ${smallMax}) ${querySettings}`,
+  )
+  return (row?.records ?? 0) < smallMax
+}
+
+/**
+ * Creates the reader of counts.
+ *
+ * @param options.isSmall whether all counts come from the records
+ * @param options.recordsFromMs counts of events since this time come from the records, so the
+ * period after it must be short: workers count only whole hours
+ */
+export function countReader(
+  reader: RecordReader,
+  { isSmall, recordsFromMs }: { isSmall: boolean; recordsFromMs?: number | undefined },
+): CountReader {
+  const { query, lines } = reader
+  const stored = { hours: 'intake.hours', deviceHours: 'intake.device_hours' }
+  if (!isSmall && recordsFromMs === undefined) {
+    const devices = 'intake_devices(devices_state)'
+    return { query, lines, ...stored, devices, isExact: false }
+  }
+  const since = isSmall
+    ? ''
+    : `WHERE time >= CAST('${sqlTime(new Date(recordsFromMs ?? 0))}', 'DateTime64(3, \\'UTC\\')')`
+  const version = "ifNull(device.version_name, '') AS version_name"
+  const records = `SELECT bundle_identifier, time AS hour, event, device.version_code AS version_code,
+    ${version}, 1 AS events FROM intake.logs ${since}`
+  return {
+    query,
+    lines,
+    hours: isSmall ? `(${records})` : `(SELECT * FROM ${stored.hours} UNION ALL ${records})`,
+    deviceHours: `(SELECT bundle_identifier, time AS hour, ${version}, device_uuid FROM intake.logs ${since})`,
+    devices: isSmall ? 'uniqExact(device_uuid)' : 'uniqCombined64(12)(device_uuid)',
+    isExact: true,
+  }
+}

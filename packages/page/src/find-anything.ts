@@ -1,0 +1,75 @@
+import type { CountReader } from './count-reader.ts'
+import { cutName, querySettings } from './records.ts'
+
+/** What has a name that contains the searched text, with the number of its events in 30 days. */
+export interface Match {
+  kind: 'event' | 'param' | 'application' | 'user'
+  application: string
+  /** The name of the event, or of the event that has the param; empty for other kinds. */
+  event: string
+  name: string
+  events: number
+}
+
+export interface Matches {
+  found: Match[]
+  /** The events with the most similar names, if nothing was found. */
+  near: Match[]
+}
+
+const perKindMax = 20
+const nearMax = 5
+const days = "hour >= now('UTC') - INTERVAL 30 DAY"
+/** A name with more different letters than this is not near. */
+const distanceMax = 3
+/** Names are compared letter by letter, which is dear for long ones. */
+const nearLengthMax = 60
+
+/**
+ * Searches the names of events, params and applications for a text, and the users for one with
+ * exactly this name. Reads counts, and the records of one user through their index.
+ */
+export async function findAnything(
+  counts: CountReader,
+  text: string,
+  application: string | undefined,
+): Promise<Matches> {
+  const where = application === undefined ? '1' : 'bundle_identifier = {application:String}'
+  const params = { text, ...(application !== undefined && { application }) }
+  const read = (sql: string) => counts.query<Match>(`${sql} ${querySettings}`, params)
+  const names = `SELECT bundle_identifier, event AS one, sum(hours.events) AS number
+    FROM ${counts.hours} AS hours WHERE ${days} AND ${where} GROUP BY bundle_identifier, one`
+  const contains = (column: string) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`
+  const ordered = `ORDER BY events DESC, application, name LIMIT ${perKindMax}`
+  const groups = await Promise.all([
+    read(`SELECT 'event' AS kind, bundle_identifier AS application, ${cutName('one')} AS event,
+        event AS name, number AS events
+      FROM (${names}) WHERE ${contains('one')} ${ordered}`),
+    read(`SELECT 'application' AS kind, bundle_identifier AS application, '' AS event,
+        bundle_identifier AS name, sum(number) AS events
+      FROM (${names}) WHERE ${contains('bundle_identifier')} GROUP BY application, name ${ordered}`),
+    read(`SELECT 'param' AS kind, bundle_identifier AS application, ${cutName('one')} AS event,
+        ${cutName('param')} AS name, sum(number) AS events
+      FROM (
+        SELECT bundle_identifier, event AS one, param, catalogue.records AS number
+        FROM intake.catalogue AS catalogue
+        WHERE param != '' AND ${where} AND ${contains('param')})
+      GROUP BY application, event, name ${ordered}`),
+    read(`SELECT 'user' AS kind, bundle_identifier AS application, '' AS event,
+        {text:String} AS name, count() AS events
+      FROM intake.logs
+      WHERE time >= now('UTC') - INTERVAL 30 DAY AND unique_user_id = {text:String} AND ${where}
+      GROUP BY application ${ordered}`),
+  ])
+  const found = groups.flat()
+  if (found.length > 0 || text.length > nearLengthMax) return { found, near: [] }
+  const near = await read(
+    `SELECT 'event' AS kind, bundle_identifier AS application, one AS event, one AS name, number AS events
+     FROM (${names})
+     WHERE lengthUTF8(one) <= ${nearLengthMax}
+       AND damerauLevenshteinDistance(lower(one), lower({text:String})) <= ${distanceMax}
+     ORDER BY damerauLevenshteinDistance(lower(one), lower({text:String})), events DESC
+     LIMIT ${nearMax}`,
+  )
+  return { found, near }
+}

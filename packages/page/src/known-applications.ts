@@ -1,0 +1,44 @@
+import { systemClock, withTimeout } from '@intake/runtime'
+import type { CountReader } from './count-reader.ts'
+import { querySettings } from './records.ts'
+
+const keptMs = 30_000
+/** How long the first view waits for the list. Later views show the former list at once. */
+const firstWaitMs = 500
+const applicationsMax = 50
+
+/**
+ * Creates a function that returns the applications of the last 30 days, those with most events
+ * first, at most 50. It never delays a view by more than half a second, also while ClickHouse does
+ * not respond: the list of a former view is then used.
+ */
+export function createKnownApplications(
+  counts: () => Promise<CountReader>,
+  clock = systemClock,
+): () => Promise<readonly string[]> {
+  let known: readonly string[] = []
+  let reading: Promise<void> | undefined
+  let readAtMs = -Infinity
+  async function read(): Promise<void> {
+    const reader = await counts()
+    const rows = await reader.query<{ name: string }>(
+      `SELECT bundle_identifier AS name FROM (
+         SELECT bundle_identifier, events FROM ${reader.hours} WHERE hour >= now('UTC') - INTERVAL 30 DAY
+         UNION ALL
+         SELECT bundle_identifier, 0 FROM intake.feedback WHERE time >= now('UTC') - INTERVAL 30 DAY)
+       GROUP BY name ORDER BY sum(events) DESC, name LIMIT ${applicationsMax} ${querySettings}`,
+    )
+    known = rows.map(({ name }) => name)
+    readAtMs = clock.now()
+  }
+  return async () => {
+    if (clock.now() - readAtMs > keptMs)
+      // Without ClickHouse the former list is shown.
+      reading ??= read()
+        .catch(() => {})
+        .finally(() => (reading = undefined))
+    if (readAtMs === -Infinity && reading !== undefined)
+      await withTimeout(reading, firstWaitMs, 'reading the applications').catch(() => {})
+    return known
+  }
+}

@@ -1,0 +1,75 @@
+import { html, type Html, type HtmlValue } from '../html.ts'
+import type { FirstArrivals } from '../overview.ts'
+import { card, icon } from './parts.ts'
+
+const firstHourMs = 3_600_000
+
+const head = (url: string, path: string) =>
+  `curl ${url}/api/${path} -H 'x-api-key: YOUR_KEY' -H 'content-type: application/json' -d '{
+  "bundle_identifier": "com.example.shop", "device_uuid": "df5d5c64-dba0-4337-96e2-72a3049d0d09",
+  "unique_user_id": "me", "device": { "os": "Android", "version_name": "1.0.0" },`
+
+/**
+ * The first steps with a new installation, until the first hour is over; then undefined.
+ *
+ * @param options.urls of the gateways
+ * @param options.keys the number of API keys that are known
+ */
+export function checklist(options: {
+  nowMs: number
+  firstAtMs: FirstArrivals
+  isNew: boolean
+  urls: readonly string[]
+  keys: number
+}): Html | undefined {
+  const { nowMs, firstAtMs, isNew, urls, keys } = options
+  const first = Math.min(firstAtMs.logs ?? Infinity, firstAtMs.feedback ?? Infinity)
+  if (!isNew && nowMs - first > firstHourMs) return undefined
+  if (!isNew && first === Infinity) return undefined
+  const [url = 'http://127.0.0.1:3000'] = urls
+  const steps: [isDone: boolean, title: string, how: HtmlValue][] = [
+    [
+      firstAtMs.logs !== undefined,
+      'Send an event',
+      html`<pre>
+${head(url, 'log')}
+  "log": { "event": "hello", "params": { "from": "curl" } } }'</pre>
+        It is on <a href="/live">Live</a> about a second later. Or let
+        <code>./intake demo</code> send some for you.`,
+    ],
+    [
+      firstAtMs.feedback !== undefined,
+      'Send feedback',
+      html`<pre>
+${head(url, 'feedback')}
+  "feedback": { "text": "Hello!", "email": "me@example.com" } }'</pre>`,
+    ],
+    [
+      keys > 1,
+      'Create a key of your own',
+      html`<code>./intake keys create --name my-app --bundle com.example.shop</code>`,
+    ],
+    [
+      false,
+      'Connect a tool',
+      html`<code>./intake connect</code> prints what Python, Grafana, DBeaver and others need.`,
+    ],
+  ]
+  return card(
+    isNew ? 'Nothing has arrived yet' : 'The first hour',
+    html`<ol class="steps">
+      ${steps.map(
+        ([isDone, title, how]) =>
+          html`<li>
+            <details ${!isDone && isNew ? html`open` : undefined}>
+              <summary>
+                ${isDone ? html`${icon('ok')}<span class="vh">done: </span>` : undefined}${title}
+              </summary>
+              ${how}
+            </details>
+          </li>`,
+      )}
+    </ol>`,
+    'card wide first',
+  )
+}

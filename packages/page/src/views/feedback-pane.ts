@@ -1,0 +1,103 @@
+import { clientText } from '../client-text.ts'
+import { html, type Html } from '../html.ts'
+import { shortDuration } from '../numbers.ts'
+import type { Attachment, FullRecord } from '../records.ts'
+import type { Header } from '../worker-state.ts'
+import { printJson } from './columns.ts'
+import { applicationTag, msOf, timeElement } from './links.ts'
+import { ago, badge } from './parts.ts'
+import { pictures, type SignPicture } from './pictures.ts'
+
+const headingMax = 120
+/** Only a plain address becomes a link: any text may be sent as one. */
+const isAddress = /^[\w.+-]{1,64}@[\w.-]{1,190}$/
+/** A mail program may cut a longer address. */
+const quotedMax = 1_200
+/** Feedback that arrived this much later than it was written shows both times. */
+const lateMs = 60_000
+const chipsMax = 12
+
+/** The first line of a text, as a heading. */
+export function firstLine(text: string): string {
+  const [line = ''] = text.trimStart().split('\n', 1)
+  const signs = Array.from(line.slice(0, 2 * headingMax))
+  return signs.length > headingMax ? `${signs.slice(0, headingMax).join('')}…` : line
+}
+
+/** One feedback as a reader needs it: text, pictures, who sent it from where, and the own fields. */
+export function feedbackPane(options: {
+  header: Header
+  columns: FullRecord['columns']
+  sign: SignPicture
+}): Html {
+  const { header, columns, sign } = options
+  const { attachments, device, extra, country, bundle_identifier: application } = columns
+  const [text, email] = [columns['text'], columns['email']].map((one) =>
+    typeof one === 'string' ? one : '',
+  ) as [string, string]
+  const list = Array.isArray(attachments) ? (attachments as Attachment[]) : []
+  const chips = leaves((extra ?? {}) as Record<string, unknown>)
+  const where = typeof country === 'string' && country !== '' ? ` · ${country}` : ''
+  return html`<p class="meta">
+      ${header.app === undefined ? applicationTag(application) : undefined}<span
+        >${clientText(deviceSentence((device ?? {}) as Record<string, unknown>) + where, 400)}</span
+      >
+    </p>
+    <p class="meta">
+      <span>${moments(columns, header.nowMs)}</span
+      >${!isAddress.test(email) ? html`<span>${email === '' ? 'no e-mail' : clientText(email, 300)}</span>` : html`<a href="${mailTo(email, text)}">${clientText(email, 300)}</a>`}
+    </p>
+    <p class="text">${clientText(text)}</p>
+    ${chips.length === 0 ? undefined : html`<p class="meta">${chips.slice(0, chipsMax).map(([name, value]) => badge(html`${clientText(name, 60)} <b>${clientText(value, 200)}</b>`))}</p>`}
+    ${pictures(list, sign, { whole: true })}`
+}
+
+/** When a feedback was written, by the clock of the device, and when it arrived. */
+function moments({ time, client_timestamp: written }: FullRecord['columns'], nowMs: number): Html {
+  const arrived = html`${timeElement(time)} UTC, ${ago(msOf(time), nowMs)}`
+  const earlierMs = typeof written === 'string' ? msOf(time) - msOf(written) : 0
+  return earlierMs > lateMs
+    ? html`arrived ${arrived}, written
+      ${timeElement(String(written), `${shortDuration(earlierMs / 1_000)} earlier`)}`
+    : arrived
+}
+
+/** A device in one line, such as "Android 12 · Xiaomi M2101K6G · app 2.0.0 (200) · battery 50 %". */
+export function deviceSentence(device: Record<string, unknown>): string {
+  const of = (name: string) => {
+    const value = device[name]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+  }
+  const words = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' ')
+  const code = of('version_code')
+  const version = words(of('version_name'), code && `(${code})`)
+  const battery = Number(of('battery_level'))
+  // Some clients send a part of 1, others percent.
+  const percent = Math.round(battery <= 1 ? battery * 100 : battery)
+  return [
+    words(of('os'), of('android_version') ?? of('os_version')),
+    words(of('device_brand') ?? of('manufacturer'), of('device_model')),
+    version && `app ${version}`,
+    battery > 0 ? `battery ${percent} %` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' · ')
+}
+
+/** A link that opens a mail to the sender, with the feedback quoted. */
+function mailTo(email: string, text: string): string {
+  const cut = text.slice(0, quotedMax).toWellFormed()
+  const quoted = cut.replaceAll(/^/gm, '> ')
+  const body = encodeURIComponent(`\n\n${quoted}`)
+  const subject = encodeURIComponent(`Your feedback: ${firstLine(text).toWellFormed()}`)
+  return `mailto:${encodeURIComponent(email.toWellFormed())}?subject=${subject}&body=${body}`
+}
+
+/** The numbers, texts and booleans in an object, at any depth, each with its own name. */
+function leaves(object: Record<string, unknown>): [name: string, value: string][] {
+  return Object.entries(object).flatMap(([name, value]): [string, string][] => {
+    if (value === null || value === undefined) return []
+    if (typeof value === 'object') return leaves(value as Record<string, unknown>)
+    return typeof value === 'string' ? [[name, value]] : [[name, printJson(value)]]
+  })
+}

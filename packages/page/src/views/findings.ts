@@ -1,0 +1,96 @@
+import { plural } from '@intake/runtime'
+import { clientText } from '../client-text.ts'
+import type { Findings } from '../findings.ts'
+import { html, type Html } from '../html.ts'
+import { percent, shortDuration, wholeNumber } from '../numbers.ts'
+import type { Header, KeyBudget } from '../worker-state.ts'
+import { ago, card } from './parts.ts'
+import { applicationPath, listPath } from './links.ts'
+
+/** Counts that are older than this are worth a sentence. */
+const behindMs = 10 * 60_000
+const sentencesMax = 5
+
+/** At most five sentences about what changed, each with a link; undefined if there is none. */
+export function findingList(options: {
+  header: Header
+  findings: Findings
+  budgets: readonly KeyBudget[]
+  countedAtMs: number | undefined
+}): Html | undefined {
+  const { header, findings, budgets, countedAtMs } = options
+  const sentences = [
+    sentence(findings.newErrors, (one) => ({
+      href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
+      link: html`${clientText(one.event, 100)} is new`,
+      text: html` in ${name(one)}: ${wholeNumber(one.events)}
+      ${plural(one.events, 'event')}${one.version === '' ? undefined : html`, last from ${clientText(one.version, 60)}`}`,
+    })),
+    sentence(findings.stopped, (one) => ({
+      href: listPath('logs', { application: one.bundle_identifier, event: one.event }),
+      link: html`${clientText(one.event, 100)} stopped`,
+      text: html` in ${name(one)}: the last came ${ago(one.atMs, header.nowMs)}`,
+    })),
+    sentence(findings.drift, (one) => ({
+      href: applicationPath(one.bundle_identifier, '?tab=catalogue#drift'),
+      link: html`${clientText(one.param, 100)} became ${one.after} in version
+      ${clientText(one.version_to, 60)}`,
+      text: html`, it was ${one.before}: ${clientText(one.event, 100)} of ${name(one)}`,
+    })),
+    sentence(findings.personal, (one) => ({
+      href: applicationPath(one.bundle_identifier, '?tab=catalogue#warnings'),
+      link: html`${clientText(one.event, 100)} sends ${personal[one.warning]}`,
+      text: html` in params.${clientText(one.path, 100)}, in ${name(one)}. ${removal(one)}`,
+    })),
+    sentence(budgets, (one) => ({
+      href: '/status#keys',
+      link: html`The key ${clientText(one.name, 100)} has used ${percent(one.share)} of its day`,
+      text: html`: at 100 % its ${one.limit} are refused until midnight, UTC`,
+    })),
+    sentence(
+      countedAtMs !== undefined && header.nowMs - countedAtMs > behindMs ? [countedAtMs] : [],
+      (at) => ({
+        href: '/status',
+        link: html`Counts are ${shortDuration((header.nowMs - at) / 1_000)} old`,
+        text: html`: the records are there, Events and Live show them`,
+      }),
+    ),
+  ].filter((one) => one !== undefined)
+  if (sentences.length === 0) return undefined
+  return card(
+    'Look at this',
+    html`<ul class="look">
+      ${sentences.slice(0, sentencesMax)}
+    </ul>`,
+    'card wide',
+  )
+}
+
+const personal: Readonly<Record<string, string>> = {
+  email: 'e-mail addresses',
+  card: 'numbers of payment cards',
+}
+
+/** One sentence about the first finding of a kind, and how many more there are. */
+function sentence<One>(
+  found: readonly One[],
+  print: (one: One) => { href: string; link: Html; text: Html },
+): Html | undefined {
+  const [first] = found
+  if (first === undefined) return undefined
+  const { href, link, text } = print(first)
+  const more =
+    found.length > 1 ? html` <small>and ${found.length - 1} more like this</small>` : undefined
+  return html`<li><a href="${href}">${link}</a>${text}${more}</li>`
+}
+
+const name = ({ bundle_identifier: application }: { bundle_identifier: string }) =>
+  clientText(application, 100)
+
+/** The command that removes a param with personal data, if its names can be typed. */
+function removal(one: { bundle_identifier: string; path: string }): Html | undefined {
+  const path = `params.${one.path.replaceAll('%2E', '.')}`
+  const words = [one.bundle_identifier, path]
+  if (!words.every((word) => /^[\w.-]{1,100}$/.test(word))) return undefined
+  return html`<code>./intake rules add remove ${path} --bundle ${one.bundle_identifier}</code>`
+}
