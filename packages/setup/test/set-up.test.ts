@@ -31,7 +31,7 @@ const store = createApiKeyStore({ redis })
 
 t.test('two concurrent setups create one installation; later ones change nothing', async (t) => {
   await Promise.all([setUp(options), setUp(options)])
-  t.same(await setUp(options), { applied: [] })
+  t.same(await setUp(options), { applied: [], waiting: [] })
   t.match(await store.list(), [{ name: 'first' }])
   t.equal((await store.list()).length, 1)
 })
