@@ -31,6 +31,7 @@ const describeStack = () =>
       apiKey: '',
       redis: redis.url,
       clickhouse: server.url,
+      analyst: server.url,
       s3: s3.url,
       settings: {},
       pids: { redis: null, clickhouse: null, s3: null, gateway: null, workers: [] },
@@ -132,7 +133,11 @@ t.test('wrong input changes nothing and says what is right', async (t) => {
 })
 
 t.test('a server whose owner may not make users prints what an administrator runs', async (t) => {
-  const env = { CLICKHOUSE_URL: server.url, INTAKE_DATA_DIR: join(dataDir, 'elsewhere') }
+  const env = {
+    REDIS_URL: redis.url,
+    CLICKHOUSE_URL: server.url,
+    INTAKE_DATA_DIR: join(dataDir, 'elsewhere'),
+  }
   const { code, stderr } = await intake(['analysts', 'create', 'web', '--bundle', 'com.web'], env)
   t.equal(code, 0)
   t.match(

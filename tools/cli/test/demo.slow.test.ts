@@ -37,7 +37,7 @@ t.test('intake demo against npm start, and its removal', async (t) => {
     })
     t.match(
       await query(`SELECT bundle_identifier AS app, arraySort(groupUniqArray(assumeNotNull(device.version_name))) AS versions,
-          max(time) < now() - INTERVAL 12 HOUR AS silent
+          max(time) < now('UTC') - INTERVAL 12 HOUR AS silent
         FROM intake.logs GROUP BY app ORDER BY app`),
       [
         { app: 'com.example.demo.fitness', versions: ['1.8.2', '1.9.0'], silent: 0 },
