@@ -84,6 +84,13 @@ const printing: [args: string[], lines: number][] = [
   [['sandbox', '--port', '0', '--host', hostile], 0],
   [['purge', '--api-key', hostile, '--from', hostile, '--to', hostile], 0],
   [['env', '--json'], 0],
+  [['journal'], 0],
+  [['analysts', 'create', hostile, '--bundle', hostile], 0],
+  [['analysts', 'create', 'mobile', '--bundle', hostile], 0],
+  [['analysts', 'list'], 0],
+  [['export', '--to', `s3:${hostile}`], 0],
+  [['connect', hostile], 0],
+  [['demo', '--remove'], 0],
   [[hostile], 0],
   [['device', 'export', hostile], 0],
 ]

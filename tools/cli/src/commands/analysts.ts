@@ -15,6 +15,7 @@ import {
   type Analyst,
 } from '@intake/schema'
 import type { ClickHouse } from '@intake/clickhouse'
+import { visibleLine } from '@intake/runtime'
 import type { Command } from 'commander'
 import { removeUserFile, writeUserFile } from '../analysts/user-file.ts'
 import { withClickHouse } from '../clickhouse.ts'
@@ -203,7 +204,13 @@ async function define(
   analyst: Analyst,
   action: AnalystAction,
 ): Promise<void> {
-  const faults = findAnalystFaults(analyst)
+  const faults = [
+    ...findAnalystFaults(analyst),
+    // The SQL for an administrator is printed as it is.
+    ...analyst.bundles
+      .filter((bundle) => visibleLine(bundle) !== bundle)
+      .map((bundle) => `${bundle} has characters that cannot be seen`),
+  ]
   if (faults.length > 0) throw new UsageError(`${faults.join('; ')}.`)
   await noteAnalyst(action, analyst)
   await writeAnalyst(clickhouse, analyst)
