@@ -49,7 +49,7 @@ t.test('a real Prometheus and a real load', async (t) => {
       FEEDBACK_WEBHOOK_SECRET: 'a secret of the test',
     },
   })
-  const adminUrls = [endpoints.gatewayAdmin, endpoints.workerAdmin ?? '']
+  const adminUrls = [endpoints.gatewayAdmin, endpoints.workerAdmin ?? '', endpoints.page]
   const [gateway, worker] = adminUrls.map((url) => new URL(url).host)
   const prometheus = await startPrometheus({
     dir: join(dataDir, 'prometheus'),

@@ -1,5 +1,6 @@
 export { createAddressOf } from './client-address.ts'
 export { clickhouseCluster, clickhouseUrl } from './clickhouse.ts'
+export { checkConsoleConfig, ConsoleConfig } from './console.ts'
 export { batchJsonBytesMax, checkGatewayConfig, GatewayConfig } from './gateway.ts'
 export { accountShare, accountTimesFree, formBytesMax, logShare, nodeBytes } from './memory.ts'
 export * from './object-store.ts'

@@ -25,6 +25,7 @@ const anyPorts = {
   PORT: '0',
   GATEWAY_ADMIN_PORT: '0',
   WORKER_ADMIN_PORT: '0',
+  CONSOLE_ADMIN_PORT: '0',
   REDIS_PORT: '0',
   CLICKHOUSE_PORT: '0',
   S3_PORT: '0',
