@@ -13,7 +13,12 @@ import {
   registerEdgeMetrics,
   registerRedisMetrics,
 } from '../../gateway/dist/report/state-metrics.js'
-import { GatewayConfig, ObjectStoreConfig, WorkerConfig } from '../../packages/config/dist/index.js'
+import {
+  ConsoleConfig,
+  GatewayConfig,
+  ObjectStoreConfig,
+  WorkerConfig,
+} from '../../packages/config/dist/index.js'
 import { cases } from '../../clients/conformance/dist/index.js'
 import { errorCatalogue } from '../../packages/contract/dist/index.js'
 import { startProblems } from '../../packages/health/dist/index.js'
@@ -25,10 +30,11 @@ import { createMetrics } from '../../packages/runtime/dist/process.js'
 import { StackConfig } from '../local/dist/stack/config.js'
 import { registerBacklogMetrics } from '../../worker/dist/watch/backlog-metrics.js'
 import { createWorkerMetrics } from '../../worker/dist/watch/metrics.js'
-import { registerCountMetrics } from '../../worker/dist/watch/counts.js'
-import { registerStoredStateMetrics } from '../../worker/dist/watch/stored-state.js'
-import { createThumbnailMetrics } from '../../worker/dist/thumbnails/metrics.js'
-import { createWebhookMetrics } from '../../worker/dist/webhook/metrics.js'
+import { registerStoredStateMetrics } from '../../worker/dist/watch/stored-state-metrics.js'
+import { createAnnounceMetrics } from '../../worker/dist/deliver/announce-feedback.js'
+import { registerCountMetrics } from '../../console/dist/counts.js'
+import { createThumbnailMetrics } from '../../console/dist/thumbnails/metrics.js'
+import { createWebhookMetrics } from '../../console/dist/webhook/metrics.js'
 import { docsPage } from './docs-page.mjs'
 import { statesTable } from './states-page.mjs'
 
@@ -83,7 +89,7 @@ function rowsOf(settings, required) {
  * all other secrets
  */
 function secretsList({ isFollowed }) {
-  const services = [GatewayConfig, WorkerConfig]
+  const services = [GatewayConfig, WorkerConfig, ConsoleConfig]
   const names = [...services, StackConfig].flatMap(secretNames)
   const followed = new Set(
     services.flatMap(({ properties }) =>
@@ -110,7 +116,7 @@ No level above debug logs single records.
 Settings with secrets can also be given as \`NAME_FILE\`, the path of a file with the value; a line end after it is
 ignored. Setting both is an error.
 
-- Followed by gateways and workers while they run ([rotate secrets](operations/rotate-secrets.md)):
+- Followed by the processes while they run ([rotate secrets](operations/rotate-secrets.md)):
   ${secretsList({ isFollowed: true })}.
 - Read at the start only; a change needs a restart: ${secretsList({ isFollowed: false })}.
 
@@ -122,16 +128,20 @@ ${settingsTable(GatewayConfig)}
 
 ${settingsTable(WorkerConfig)}
 
+## Console
+
+${settingsTable(ConsoleConfig)}
+
 ## \`npm start\`
 
-The gateway and the workers inherit its environment, so the settings above work too, except \`HOST\` and
+Gateway, workers and console inherit its environment, so the settings above work too, except \`HOST\` and
 \`ADMIN_HOST\`: \`npm start\` serves only this machine.
 
 ${settingsTable(StackConfig)}
 
 ## Object store
 
-Gateway, worker, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
+Gateway, console, \`npm start\` and the commands of \`intake\` have these settings, and need the same values
 ([how to set them for AWS and others](deploy/object-store.md)). The names with \`AWS_\` count only if \`S3_ENDPOINT\` has no keys; the first source
 of credentials that is set is used: access key, web identity, container, metadata of the instance.
 
@@ -139,7 +149,7 @@ ${rowsOf(Object.entries(ObjectStoreConfig.properties), ObjectStoreConfig.require
 `
 }
 
-/** The metrics that both services register. */
+/** The metrics that all services register. */
 function commonMetrics() {
   const registry = createMetrics()
   startProblems({ checks: {}, log: undefined, metrics: registry }).close()
@@ -165,6 +175,12 @@ function workerMetrics() {
   createWorkerMetrics(registry)
   registerBacklogMetrics(registry, {})
   registerStoredStateMetrics(registry, {})
+  createAnnounceMetrics(registry)
+  return registry
+}
+
+function consoleMetrics() {
+  const registry = createMetrics()
   registerCountMetrics(registry, {})
   createThumbnailMetrics(registry)
   createWebhookMetrics(registry)
@@ -195,20 +211,20 @@ function metricsPage() {
   const common = commonMetrics()
   return `# Metrics
 
-${generated}\`GET /metrics\` on the admin ports of gateway and worker: Prometheus text. The values of
+${generated}\`GET /metrics\` on the admin ports of gateway, worker and console: Prometheus text. The values of
 labels come from closed lists, so the number of series does not depend on what clients send.
 [Alerts and dashboards](observability.md) use these names.
 
 \`kind\` is \`logs\` or \`feedback\`; on the worker also \`outcomes\`, the counts of what was accepted and refused.
 
-## Both
+## All
 
 Also the metrics of the process (CPU, memory, event-loop delay, garbage collection) that prom-client defines:
 \`process_*\` and \`nodejs_*\`.
 
 ${metricsTable(common)}
 
-The worker has those of the object store if it shows pictures.
+Gateways have those of the object store, and consoles if they show pictures.
 
 ## Gateway
 
@@ -219,6 +235,10 @@ ${metricsTable(gatewayMetrics(), common)}
 Metrics whose help says so describe what all workers share: take \`max\`, not \`sum\`.
 
 ${metricsTable(workerMetrics(), common)}
+
+## Console
+
+${metricsTable(consoleMetrics(), common)}
 
 ## Problems
 
