@@ -48,11 +48,11 @@ export function recordView(options: {
     time,
     bundle_identifier,
     device_uuid,
-    unique_user_id,
-    api_key_id,
-    request_id,
-    received_at,
-    country,
+    unique_user_id: _user,
+    api_key_id: _key,
+    request_id: _request,
+    received_at: _arrival,
+    country: _country,
     ...rest
   } = others as typeof others & Record<string, unknown>
   const head: RecordHead = { id, time, bundle_identifier, device_uuid }
@@ -72,7 +72,38 @@ export function recordView(options: {
         ${pictures(list, sign, { whole: true })}
       </article>`
     : card('Params', columnList((params ?? {}) as Record<string, unknown>, 1), 'card wide')
-  const record = html`<dl>
+  const record = identity({ kind, columns: found.record.columns, head, names })
+  return document({
+    header,
+    view: isFeedback ? 'feedback' : 'events',
+    title: isFeedback ? 'One feedback' : 'One event',
+    heading: html`${isFeedback ? 'Feedback' : clientText(String(event), 300)}
+      <small>${timeElement(time, time)} UTC, ${ago(msOf(time), header.nowMs)}</small>`,
+    crumbs: html`<a href="${path}">${isFeedback ? 'Feedback' : 'Events'}</a
+      >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
+    body: html`${isFeedback ? main : undefined}
+      <div class="grid g31">
+        <div>${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}</div>
+        <aside class="side">
+          ${card('Record', record)}
+          ${isFeedback ? undefined : card('Device', columnList((device ?? {}) as Record<string, unknown>))}
+          ${Object.values(rest).every(isEmpty) ? undefined : card('Sent besides', columnList(rest))}
+        </aside>
+      </div>`,
+  })
+}
+
+/** Who sent the record, from where and when. */
+function identity(options: {
+  kind: RecordWithEvents['record']['kind']
+  columns: RecordWithEvents['record']['columns']
+  head: RecordHead
+  names: KeyNames
+}): Html {
+  const { kind, head, names } = options
+  const { id, time, bundle_identifier, device_uuid } = head
+  const { unique_user_id, api_key_id, request_id, received_at, country } = options.columns
+  return html`<dl>
     <dt>Application</dt>
     <dd>${applicationLink(bundle_identifier)}</dd>
     <dt>User</dt>
@@ -99,24 +130,6 @@ export function recordView(options: {
     <dt>Arrived</dt>
     <dd>${String(received_at)}, ${delay(msOf(String(received_at)) - msOf(time))}</dd>
   </dl>`
-  return document({
-    header,
-    view: isFeedback ? 'feedback' : 'events',
-    title: isFeedback ? 'One feedback' : 'One event',
-    heading: html`${isFeedback ? 'Feedback' : clientText(String(event), 300)}
-      <small>${timeElement(time, time)} UTC, ${ago(msOf(time), header.nowMs)}</small>`,
-    crumbs: html`<a href="${path}">${isFeedback ? 'Feedback' : 'Events'}</a
-      >${isFeedback ? undefined : html` · ${listLink('logs', { application: bundle_identifier, event: String(event) }, 'all of this event')}`}`,
-    body: html`${isFeedback ? main : undefined}
-      <div class="grid g31">
-        <div>${isFeedback ? undefined : main} ${timeline(found, head, isFeedback)}</div>
-        <aside class="side">
-          ${card('Record', record)}
-          ${isFeedback ? undefined : card('Device', columnList((device ?? {}) as Record<string, unknown>))}
-          ${Object.values(rest).every(isEmpty) ? undefined : card('Sent besides', columnList(rest))}
-        </aside>
-      </div>`,
-  })
 }
 
 const delay = (ms: number): string => {
