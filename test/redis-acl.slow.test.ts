@@ -100,8 +100,9 @@ t.test('gateway, worker and operator need no more than the file of users allows'
     const { code, output } = await intake(...args)
     t.equal(code, 0, `${args.join(' ')}: ${output}`)
   }
-  await startApp(t, 'worker', {
-    WORKER_ADMIN_PORT: '0',
+  await startApp(t, 'worker', { WORKER_ADMIN_PORT: '0' })
+  await startApp(t, 'console', {
+    CONSOLE_ADMIN_PORT: '0',
     FEEDBACK_WEBHOOK_URL: `http://127.0.0.1:${gatewayPort}/nobody`,
     FEEDBACK_WEBHOOK_SECRET: 'a secret of the test, long enough',
   })

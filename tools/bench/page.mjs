@@ -43,7 +43,7 @@ const runs = 3
  */
 const refusedMax = 5
 const [application] = applications
-const workerMain = fileURLToPath(new URL('../../worker/dist/main.js', import.meta.url))
+const consoleMain = fileURLToPath(new URL('../../console/dist/main.js', import.meta.url))
 const say = (text) => console.error(`${new Date().toISOString().slice(11, 19)} ${text}`)
 
 /**
@@ -280,25 +280,25 @@ async function compareHours(services) {
 }
 
 /**
- * Measures the event loop of a real worker with 50 readers. Each reader polls the live view every
+ * Measures the event loop of a real console with 50 readers. Each reader polls the live view every
  * two seconds, but every tenth time it opens another view instead.
  */
 async function measureEventLoop({ redis, server, s3, owner }) {
-  const worker = createAppProcess({
-    name: 'worker',
-    args: [workerMain],
+  const page = createAppProcess({
+    name: 'console',
+    args: [consoleMain],
     env: {
       REDIS_URL: redis.url,
       CLICKHOUSE_URL: server.workerUrl,
       S3_ENDPOINT: s3.url,
       PAGE_CLICKHOUSE_URL: server.readerUrl,
-      WORKER_ADMIN_PORT: '0',
+      CONSOLE_ADMIN_PORT: '0',
     },
-    logFile: join(dataDir, 'worker.log'),
+    logFile: join(dataDir, 'console.log'),
   })
-  own(() => worker.kill())
-  await worker.start()
-  const url = worker.adminUrl().replace(/\/$/, '')
+  own(() => page.kill())
+  await page.start()
+  const url = page.adminUrl().replace(/\/$/, '')
   const lines = [
     '| Readers | requests | refused | event loop, mean | p99 | max |',
     '| ---: | ---: | ---: | ---: | ---: | ---: |',

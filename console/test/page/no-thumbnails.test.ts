@@ -15,7 +15,7 @@ t.test('the list of feedback and the status say why a worker makes no thumbnails
     }
     t.match(
       await documentOf(without),
-      'This worker makes no thumbnails: sharp cannot be loaded. Pictures of up to 4 MiB are shown themselves.',
+      'This console makes no thumbnails: sharp cannot be loaded. Pictures of up to 4 MiB are shown themselves.',
     )
     t.notMatch(await documentOf(usual), 'thumbnails')
   }

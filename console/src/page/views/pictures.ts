@@ -69,7 +69,7 @@ export function withoutThumbnails({ noThumbnails: reason }: Header): Html | unde
   return reason === undefined
     ? undefined
     : html`<p class="facts">
-        This worker makes no thumbnails: ${reason}. Pictures of up to 4 MiB are shown themselves.
+        This console makes no thumbnails: ${reason}. Pictures of up to 4 MiB are shown themselves.
         <code>docs/operations/thumbnails-late.md</code>
       </p>`
 }
