@@ -75,7 +75,7 @@ async function intake(...args: string[]): Promise<{ code: number; output: string
   return { code, output: stdout + stderr }
 }
 
-async function startApp(t: Test, name: 'gateway' | 'worker', env: Record<string, string>) {
+async function startApp(t: Test, name: 'gateway' | 'worker' | 'console', env: Record<string, string>) {
   const app = createAppProcess({
     name,
     args: [join(root, name, 'dist/main.js')],
